@@ -1,0 +1,59 @@
+"""cdc-simulator: a CDC producer without a database.
+
+    import simulator
+
+    for message in simulator.messages("orders", "canal-json", limit=20):
+        print(message.topic, message.partition, message.value)
+
+Names are loaded on first use; importing this package imports the standard library only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulator.api import messages, publish
+    from simulator.batch import ChangeBatch, MessageBatch
+    from simulator.errors import SimulatorError, UsageError
+    from simulator.model import Column, Kind, Message, OrderKey, Table
+    from simulator.sinks.memory import MemorySink
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ChangeBatch": "simulator.batch",
+    "Column": "simulator.model",
+    "Kind": "simulator.model",
+    "MemorySink": "simulator.sinks.memory",
+    "Message": "simulator.model",
+    "MessageBatch": "simulator.batch",
+    "OrderKey": "simulator.model",
+    "SimulatorError": "simulator.errors",
+    "Table": "simulator.model",
+    "UsageError": "simulator.errors",
+    "messages": "simulator.api",
+    "publish": "simulator.api",
+}
+
+__all__ = [
+    "ChangeBatch",
+    "Column",
+    "Kind",
+    "MemorySink",
+    "Message",
+    "MessageBatch",
+    "OrderKey",
+    "SimulatorError",
+    "Table",
+    "UsageError",
+    "messages",
+    "publish",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'simulator' has no attribute {name!r}")

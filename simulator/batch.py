@@ -1,0 +1,281 @@
+"""Columnar forms: changes as the stream makes them (`ChangeBatch`), messages as sinks take them (`MessageBatch`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.model import UPDATE, Kind, Message, OrderKey, Table
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What every change carries beside its images: one NumPy int64 array each, all of the same length.
+
+    `ordinal` numbers the row changes inside a turn in steps of two (a split puts its insert on the odd number);
+    `statement` numbers the statements inside a turn: rows with equal (turn, statement) were changed by one statement.
+    `txn` is the dense number of the transaction; `seq` the change's place in it, from 1, and `size` the changes in it.
+    `offset` is a number of the change that rises strictly along the stream, with gaps: what products make ids, log
+    offsets and sequence numbers of. `event_ms` is the commit time of the transaction at the source, `write_ms` when the
+    product wrote it (epoch ms, UTC).
+    """
+
+    phase: int
+    turn: Ints
+    ordinal: Ints
+    statement: Ints
+    txn: Ints
+    seq: Ints
+    size: Ints
+    offset: Ints
+    event_ms: Ints
+    write_ms: Ints
+
+    ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms")
+
+    def take(self, rows: Ints) -> Envelope:
+        return replace(self, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The old values of a column in some rows of an update: `rows` (ascending places in the batch) and their `values`.
+
+    In all other rows the old value is the new one. The values at `rows` need not differ from the new ones.
+    """
+
+    rows: Ints
+    values: pa.Array
+
+
+# A column of an update's before image: the whole column, the rows that may differ, or None: as in the after image.
+Before: TypeAlias = pa.Array | Delta | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBatch:
+    """Changes of one table version and one kind, in stream order. Images are Arrow columns in table order.
+
+    READ and INSERT have `after`, DELETE has `before` (whole arrays), UPDATE has `after` and `before`, the latter
+    per column as `Before` says. `moved` marks the halves of a split key update.
+    """
+
+    table: Table
+    kind: Kind
+    envelope: Envelope
+    after: tuple[pa.Array, ...] | None
+    before: tuple[Before, ...] | None
+    moved: bool = False
+
+    def __len__(self) -> int:
+        return len(self.envelope.turn)
+
+    def image(self) -> tuple[pa.Array, ...]:
+        """The row a change is about: the after image, or the before image of a delete."""
+        columns = self.after if self.after is not None else self.before
+        assert columns is not None
+        return columns
+
+    def full_before(self, column: int) -> pa.Array:
+        """A column of the before image as a whole array."""
+        assert self.before is not None
+        old = self.before[column]
+        if isinstance(old, pa.Array):
+            return old
+        assert self.after is not None
+        new = self.after[column]
+        return new if old is None else scatter(new, old)
+
+    def take(self, rows: Ints) -> ChangeBatch:
+        """These rows, in this order (which may repeat none and need not be ascending)."""
+        index = pa.array(rows)
+        after = None if self.after is None else tuple(column.take(index) for column in self.after)
+        before: tuple[Before, ...] | None = None
+        if self.before is not None:
+            whole = [None if old is None else self.full_before(i) for i, old in enumerate(self.before)]
+            before = tuple(None if column is None else column.take(index) for column in whole)
+        return replace(self, envelope=self.envelope.take(rows), after=after, before=before)
+
+    def as_kind(self, kind: Kind, rows: Ints, *, odd: bool = False) -> ChangeBatch:
+        """These rows of an update as the DELETE of their before image or the INSERT of their after image."""
+        assert self.kind is UPDATE
+        index = pa.array(rows)
+        envelope = self.envelope.take(rows)
+        if odd:
+            envelope = replace(envelope, ordinal=envelope.ordinal + 1)
+        if kind is Kind.DELETE:
+            before = tuple(self.full_before(i).take(index) for i in range(len(self.table.columns)))
+            return ChangeBatch(self.table, kind, envelope, None, before, moved=True)
+        assert self.after is not None
+        return ChangeBatch(self.table, kind, envelope, tuple(c.take(index) for c in self.after), None, moved=True)
+
+
+def scatter(base: pa.Array, delta: Delta) -> pa.Array:
+    """`base` with `delta.values` at `delta.rows`."""
+    if pa.types.is_dictionary(base.type) or pa.types.is_dictionary(delta.values.type):
+        base, values = decoded(base), decoded(delta.values)
+    else:
+        values = delta.values
+    index = np.arange(len(base), dtype=np.int64)
+    index[delta.rows] = np.arange(len(base), len(base) + len(values))
+    return pa.concat_arrays([base, values]).take(pa.array(index))
+
+
+def decoded(array: pa.Array) -> pa.Array:
+    """The plain array behind a dictionary array; any other array as it is."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+HEADERS: Final = pa.list_(pa.struct([("name", pa.string()), ("value", pa.binary())]))
+
+MESSAGE_SCHEMA: Final = pa.schema(
+    [
+        pa.field("phase", pa.int8(), nullable=False),
+        pa.field("turn", pa.int64(), nullable=False),
+        pa.field("ordinal", pa.int64(), nullable=False),
+        pa.field("kind", pa.int8(), nullable=False),
+        pa.field("changes", pa.int32(), nullable=False),  # row changes in the message, counted before splitting
+        pa.field("topic", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field("partition", pa.int32()),  # null: the client decides by the key
+        pa.field("key", pa.binary()),
+        pa.field("value", pa.binary()),  # null: a tombstone
+        pa.field("headers", HEADERS),
+        pa.field("tag", pa.string()),  # RocketMQ tag or RabbitMQ routing key
+        pa.field("timestamp_ms", pa.int64()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageBatch:
+    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange."""
+
+    columns: pa.RecordBatch
+
+    @classmethod
+    def of(cls, count: int, **columns: Any) -> MessageBatch:
+        """A batch from some of the schema's columns; the rest is null."""
+        return cls(
+            pa.RecordBatch.from_arrays(
+                [
+                    columns[field.name] if field.name in columns else pa.nulls(count, field.type)
+                    for field in MESSAGE_SCHEMA
+                ],
+                schema=MESSAGE_SCHEMA,
+            )
+        )
+
+    def __len__(self) -> int:
+        return int(self.columns.num_rows)
+
+    def __getitem__(self, name: str) -> pa.Array:
+        return self.columns.column(name)
+
+    @property
+    def changes(self) -> int:
+        """Row changes in all messages."""
+        return int(pc.sum(self["changes"]).as_py() or 0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values."""
+        return int(pc.sum(pc.binary_length(self["value"])).as_py() or 0)
+
+    def order_key(self, row: int) -> OrderKey:
+        return OrderKey(*(self[name][row].as_py() for name in ("phase", "turn", "ordinal")))
+
+    def messages(self) -> Iterator[Message]:
+        """One `Message` per row, for people and tests; slow."""
+        for row in self.columns.to_pylist():
+            yield Message(
+                order=OrderKey(row["phase"], row["turn"], row["ordinal"]),
+                kind=Kind(row["kind"]),
+                changes=row["changes"],
+                topic=row["topic"],
+                partition=row["partition"],
+                key=row["key"],
+                value=row["value"],
+                headers=tuple((h["name"], h["value"]) for h in row["headers"] or ()),
+                tag=row["tag"],
+                timestamp_ms=row["timestamp_ms"],
+            )
+
+    def slice(self, offset: int, length: int | None = None) -> MessageBatch:
+        return MessageBatch(self.columns.slice(offset, length))
+
+
+def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
+    """Batches put together and sorted into stream order (by order key; equal keys keep their order)."""
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches([b.columns for b in batches], schema=MESSAGE_SCHEMA).unify_dictionaries()
+    columns = table.combine_chunks().to_batches()[0]
+    phase, turn, ordinal = (np.asarray(columns.column(name)) for name in ("phase", "turn", "ordinal"))
+    order = np.lexsort((ordinal, turn, phase))
+    return MessageBatch(columns.take(pa.array(order)))
+
+
+@dataclass(frozen=True, slots=True)
+class PackedBatch:
+    """Changes of one kind and table cut into messages: message i has the rows `starts[i]` to `starts[i + 1]`.
+
+    What a product settles for the whole rows event before it cuts it apart is settled here: `settled[i]` is the row
+    whose type codes count for message i (the event's last), and `shown` says for each column of an update in which
+    rows it counts as changed (ascending; None: in none). `partition` is per message, None where the client decides.
+    """
+
+    changes: ChangeBatch
+    starts: Ints
+    settled: Ints
+    shown: tuple[Ints | None, ...] | None
+    topic: str
+    partition: Ints | None
+    key: pa.Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def single(self) -> bool:
+        """One row in each message."""
+        return len(self) == len(self.changes)
+
+
+def differing(new: pa.Array, old: pa.Array) -> npt.NDArray[np.bool_]:
+    """Where two columns of carriers hold different values; null differs from everything but null.
+
+    Floats are compared by their bits: -0.0 and 0.0 print differently.
+    """
+    new, old = decoded(new), decoded(old)
+    if pa.types.is_floating(new.type):
+        same = np.dtype(f"i{new.type.bit_width // 8}")
+        unequal: npt.NDArray[np.bool_] = np.asarray(new.fill_null(0)).view(same) != np.asarray(old.fill_null(0)).view(
+            same
+        )
+    else:
+        unequal = np.asarray(pc.not_equal(new, old).fill_null(False))
+    if new.null_count or old.null_count:
+        unequal = unequal | (np.asarray(new.is_null()) != np.asarray(old.is_null()))
+    return unequal
+
+
+def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
+    """The rows of an update in which a column really differs, ascending; None for none."""
+    assert batch.before is not None
+    assert batch.after is not None
+    old, new = batch.before[column], batch.after[column]
+    if old is None:
+        return None
+    if isinstance(old, Delta):
+        rows = old.rows[differing(new.take(pa.array(old.rows)), old.values)]
+    else:
+        rows = np.flatnonzero(differing(new, old))
+    return rows if len(rows) else None

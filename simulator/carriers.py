@@ -1,0 +1,89 @@
+"""How a column's values travel in Arrow, the same for every source and format.
+
+| values | Arrow type |
+| --- | --- |
+| integers up to signed 64 bit, year, enum (1-based index, 0 = error value `''`) | int64 |
+| bigint unsigned, bit, set (bit mask) | uint64 |
+| decimal(p, s) | decimal128(p, s) up to p = 38, else decimal256 |
+| float, double | float32, float64 |
+| text, JSON (as the database's own text) | string, or dictionary<int32, string> when drawn from a pool |
+| bytes, geometry (as stored) | binary, or dictionary<int32, binary> |
+| date | date32 |
+| datetime, timestamp (UTC wall clock of the value) | timestamp[us] |
+| time of day or interval, signed | duration[us] |
+
+Null is Arrow null. MySQL also stores dates that are none (`0000-00-00`, `2020-00-00`): they travel below the
+calendar's first day, as `PARTIAL_DAYS + year·512 + month·32 + day` (and that many days of microseconds plus the time
+for datetimes), so that ordinary dates stay ordinary and Parquet readers see them as such.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+US_PER_DAY: Final = 86_400_000_000
+# One above the least 32-bit number, and its 64-bit sibling one day above the least (NumPy's NaT).
+PARTIAL_DAYS: Final = -(2**31) + 1
+PARTIAL_US: Final = -(2**63) + US_PER_DAY
+# 0001-01-01; everything below is a partial date.
+FIRST_DAY: Final = -719_162
+
+Ints = npt.NDArray[np.int64]
+
+
+def partial_day(year: int, month: int, day: int) -> int:
+    """`partial_day(2020, 0, 0)`: the date32 number that stands for `2020-00-00`."""
+    return PARTIAL_DAYS + year * 512 + month * 32 + day
+
+
+def partial_us(year: int, month: int, day: int, us: int = 0) -> int:
+    """The timestamp number that stands for `2020-00-00` with a time of day of `us` microseconds."""
+    return PARTIAL_US + (year * 512 + month * 32 + day) * US_PER_DAY + us
+
+
+def split_partial(code: int) -> tuple[int, int, int]:
+    """(year, month, day) of a partial code (the number above the base)."""
+    return code >> 9, (code >> 5) & 15, code & 31
+
+
+def numbers(array: pa.Array) -> npt.NDArray[Any]:
+    """The raw numbers of a primitive or temporal array without copying; slots that are null hold anything.
+
+    date32 gives int32 days, timestamp and duration int64 microseconds.
+    """
+    dtype = {pa.date32(): np.int32, pa.float32(): np.float32, pa.float64(): np.float64, pa.uint64(): np.uint64}.get(
+        array.type, np.int64
+    )
+    return np.frombuffer(array.buffers()[1], dtype=dtype, count=len(array) + array.offset)[array.offset :]
+
+
+def unscaled(array: pa.Array) -> Ints:
+    """The unscaled 64-bit numbers of a decimal128 array; only for precision up to 18."""
+    words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
+    return words[2 * array.offset :: 2]
+
+
+def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """A decimal128 array of unscaled 64-bit numbers: `decimals([1250], 10, 2)` is 12.50."""
+    words = np.empty((len(numbers), 2), dtype=np.int64)
+    words[:, 0] = numbers
+    words[:, 1] = numbers >> 63
+    return pa.Array.from_buffers(
+        pa.decimal128(precision, scale), len(numbers), [validity(nulls), pa.py_buffer(words)], -1
+    )
+
+
+def validity(nulls: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
+    """Arrow's bitmap for a mask that is true where the value is null; None when nothing is."""
+    if nulls is None or not nulls.any():
+        return None
+    return pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+
+
+def primitive(numbers: npt.NDArray[Any], type: pa.DataType, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """An Arrow array over these numbers, of a type of the same width (int64 as timestamp, int32 as date32 …)."""
+    return pa.Array.from_buffers(type, len(numbers), [validity(nulls), pa.py_buffer(np.ascontiguousarray(numbers))], -1)

@@ -1,0 +1,171 @@
+"""The hash functions that choose partitions, on whole columns.
+
+| name | what | who is known by it |
+| --- | --- | --- |
+| `string_hash` | h = 31·h + unit over UTF-16 units, 32 bits, signed | Java's String.hashCode |
+| `murmur2` | MurmurHash2 over bytes, seed 0x9747b28c | the default of Kafka's Java producer |
+| `crc32` | CRC-32 over bytes | the default of librdkafka |
+| `to_positive_mod` | (h & 0x7fffffff) % n | after murmur2 |
+| `java_abs_mod` | abs(abs(h) % n), with Java's signs | after string_hash |
+
+A null hashes like an empty text; what a null key means is for the caller to say.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Hashes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+_INVERSE_31: Final = pow(31, -1, 1 << 32)
+# Texts are hashed in runs of about this many units, to keep the tables of powers small.
+_RUN: Final = 1 << 20
+
+
+def string_hash(array: pa.Array) -> Hashes:
+    """Java's String.hashCode of each text.
+
+    >>> string_hash(pa.array(["", "orders", "中文", "😀", None])).tolist()
+    [0, -1008770331, 646394, 1772899, 0]
+    """
+    if pa.types.is_dictionary(array.type):
+        return _spread(array, string_hash)
+    data, offsets = _bytes_of(array)
+    units: npt.NDArray[np.uint16 | np.uint8] = data
+    if len(data) and int(data.max()) >= 0x80:
+        # A byte that begins a character stands for one unit, of a four-byte character for two, any other for none.
+        counts = (data & 0xC0 != 0x80).astype(np.int64) + (data >= 0xF0)
+        places = np.zeros(len(data) + 1, dtype=np.int64)
+        np.cumsum(counts, out=places[1:])
+        offsets = places[offsets]
+        units = np.frombuffer(data.tobytes().decode().encode("utf-16-le"), dtype=np.uint16)
+    out = np.empty(len(array), dtype=np.uint32)
+    row = 0
+    while row < len(array):
+        until = max(int(np.searchsorted(offsets, offsets[row] + _RUN, side="right")) - 1, row + 1)
+        out[row:until] = _polynomials(units, offsets[row : until + 1])
+        row = until
+    return out.view(np.int32)
+
+
+def _polynomials(units: npt.NDArray[np.uint16 | np.uint8], offsets: Ints) -> npt.NDArray[np.uint32]:
+    """Hashes of the texts between these offsets, all at once.
+
+    31 has an inverse modulo 2^32, so the hash of units a to b is 31^(b-1) times the sum of unit_j · 31^-j over them: a
+    difference of two running sums.
+    """
+    first, last = int(offsets[0]), int(offsets[-1])
+    powers, inverses = _powers(1 << max(last - first, 1).bit_length())
+    sums = np.zeros(last - first + 1, dtype=np.uint32)
+    np.cumsum(units[first:last] * inverses[: last - first], out=sums[1:], dtype=np.uint32)
+    places = offsets - first
+    found: npt.NDArray[np.uint32] = (sums[places[1:]] - sums[places[:-1]]) * powers[np.maximum(places[1:] - 1, 0)]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _powers(count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """31^i and 31^-i modulo 2^32, for i below count."""
+    tables = []
+    for base in (31, _INVERSE_31):
+        table = np.full(count, base, dtype=np.uint32)
+        table[0] = 1
+        tables.append(np.cumprod(table, dtype=np.uint32))
+    return tables[0], tables[1]
+
+
+def murmur2(array: pa.Array) -> Hashes:
+    """Kafka's Utils.murmur2 of each value's bytes, signed.
+
+    >>> (murmur2(pa.array([b"21", b"foobar", b""])) & 0x7FFFFFFF).tolist()
+    [1173551340, 1357151166, 275646681]
+    """
+    if pa.types.is_dictionary(array.type):
+        return _spread(array, murmur2)
+    data, offsets = _bytes_of(array)
+    lengths = np.diff(offsets)
+    starts = offsets[:-1]
+    # A few more bytes, so that four can be read anywhere.
+    padded = np.concatenate([data, np.zeros(4, dtype=np.uint8)])
+    words = np.ndarray(len(data) + 1, dtype="<u4", buffer=padded, strides=(1,))
+    m = np.uint32(0x5BD1E995)
+    h = lengths.astype(np.uint32) ^ np.uint32(0x9747B28C)
+    whole = lengths >> 2
+    order = np.argsort(-whole, kind="stable")
+    # Longest first: the rows that still have a word number i are the first few of the order.
+    for i in range(int(whole.max(initial=0))):
+        rows = order[: np.searchsorted(-whole[order], -i, side="left")]
+        k = words[starts[rows] + 4 * i] * m
+        k = (k ^ (k >> np.uint32(24))) * m
+        h[rows] = h[rows] * m ^ k
+    tails = lengths & 3
+    rows = np.flatnonzero(tails)
+    masks = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)
+    h[rows] = (h[rows] ^ (words[starts[rows] + 4 * whole[rows]] & masks[tails[rows]])) * m
+    h ^= h >> np.uint32(13)
+    h *= m
+    h ^= h >> np.uint32(15)
+    return h.view(np.int32)
+
+
+def crc32(array: pa.Array) -> npt.NDArray[np.uint32]:
+    """CRC-32 of each value's bytes, unsigned.
+
+    >>> (crc32(pa.array([b"foobar"])) % 12).tolist()
+    [5]
+    """
+    if pa.types.is_dictionary(array.type):
+        return _spread(array, crc32)
+    data, offsets = _bytes_of(array)
+    view = memoryview(data.tobytes())
+    ends = offsets.tolist()
+    return np.fromiter((zlib.crc32(view[a:b]) for a, b in pairwise(ends)), dtype=np.uint32, count=len(array))
+
+
+def to_positive_mod(hashes: Hashes, n: int) -> Ints:
+    """(h & 0x7fffffff) % n, as Kafka's Java producer does after murmur2.
+
+    >>> to_positive_mod(np.array([-1, 5], dtype=np.int32), 4).tolist()
+    [3, 1]
+    """
+    positive: Ints = (hashes & np.int32(0x7FFFFFFF)).astype(np.int64) % n
+    return positive
+
+
+def java_abs_mod(hashes: Hashes, n: int) -> Ints:
+    """Math.abs(Math.abs(h) % n): abs of the least int stays negative in Java, and % keeps the sign.
+
+    >>> java_abs_mod(np.array([-2147483648, -7, 7], dtype=np.int32), 3).tolist()
+    [2, 1, 1]
+    """
+    # Signed % drops to magnitudes either way, and 64 bits hold the magnitude of the least int.
+    magnitude: Ints = np.abs(hashes.astype(np.int64)) % n
+    return magnitude
+
+
+def _bytes_of(array: pa.Array) -> tuple[npt.NDArray[np.uint8], Ints]:
+    """The bytes of an array's texts and where each begins and the last ends, from 0. A null is empty."""
+    if not len(array) or array.buffers()[2] is None:
+        return np.empty(0, dtype=np.uint8), np.zeros(len(array) + 1, dtype=np.int64)
+    if array.null_count:
+        array = array.fill_null(b"" if pa.types.is_binary(array.type) else "")
+    offsets = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(array.buffers()[2] or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
+    return data, offsets.astype(np.int64) - int(offsets[0])
+
+
+def _spread(array: pa.Array, hashed: Callable[[pa.Array], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The hashes of a dictionary's texts, one for each row; one more for null, which is empty."""
+    empty = pa.array([b""]).cast(array.dictionary.type)
+    hashes = np.append(hashed(array.dictionary), hashed(empty))
+    found: npt.NDArray[Any] = hashes[np.asarray(array.indices.fill_null(len(array.dictionary)))]
+    return found

@@ -1,0 +1,83 @@
+"""What can go wrong, as a tree. Every message is one sentence: the thing, the place, the way out.
+
+SimulatorError
+├── UsageError            the command, scenario or options are wrong; exit status 2
+│   ├── UnknownName       no such format, scenario, source, column …; carries close matches
+│   ├── ScenarioError     a scenario file; carries file, line and key
+│   ├── OptionError       an option of a format, URL or command
+│   ├── UnsupportedType   a format has no rendering for a column type
+│   └── NotOffered        the vendor does not offer this combination
+├── MissingPackage        an extra is not installed; exit status 1
+├── SinkError             a broker or file cannot be reached, refused a login, lacks a topic; exit status 1
+└── DeliveryFailed        some messages were not delivered; exit status 1
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SimulatorError(Exception):
+    """Base of all errors that are told to the user as one sentence without a stack trace."""
+
+    exit_status = 1
+
+
+class UsageError(SimulatorError):
+    """The user asked for something that cannot be; nothing was written."""
+
+    exit_status = 2
+
+
+class UnknownName(UsageError):
+    """A name that is in no table. `UnknownName("format", "canal_json", ["canal-json"], "…")` suggests the nearest."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        parts = [f"no {what} {name!r}."]
+        if guess := closest(name, known):
+            parts.append(f"Did you mean {guess!r}?")
+        if hint:
+            parts.append(hint)
+        super().__init__(" ".join(parts))
+
+
+class ScenarioError(UsageError):
+    """`scenarios/orders.yaml:14: tables.orders.columns.qty.type: 'varchr' is not a MySQL type.`"""
+
+    def __init__(self, file: str, line: int | None, key: str, problem: str) -> None:
+        place = file if line is None else f"{file}:{line}"
+        super().__init__(f"{place}: {key}: {problem}" if key else f"{place}: {problem}")
+        self.file, self.line, self.key, self.problem = file, line, key, problem
+
+
+class OptionError(UsageError):
+    """An option has no such name or value."""
+
+
+class UnsupportedType(UsageError):
+    """A format cannot render a column type, named with table and column."""
+
+
+class NotOffered(UsageError):
+    """The vendor's product does not offer what was asked; the message says what it does offer."""
+
+
+class MissingPackage(SimulatorError):
+    """An optional dependency is needed; the message holds the install line."""
+
+
+class SinkError(SimulatorError):
+    """The destination cannot be used: unreachable, login refused, topic missing, partition count differs."""
+
+
+class DeliveryFailed(SimulatorError):
+    """Some messages were not delivered: how many, which first (its order key), and the broker's words."""
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The nearest known name, or None: `closest("canal_json", ["canal-json"])` is `canal-json`."""
+    known = list(known)
+    lowered = {k.lower(): k for k in known}
+    match = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return lowered[match[0]] if match else None

@@ -1,0 +1,243 @@
+"""dts-canal-json: Alibaba Cloud DTS, "Canal Json", synchronisation and migration to a message queue.
+
+Spec: "Data storage formats in message queues" (page of 2026-02-07). Stands on canal-json. Differs in:
+
+* one row per message; type INIT for rows of the full load, DDL for every statement;
+* null members are left out, as in every published example (`null_members=null` writes them);
+* `old` of an update has all columns, as the page says (`old_columns=changed`: Canal's way);
+* instances created before 2022-03-20 put a deleted row into `old` and exchange the images of an update;
+* mysqlType without parameters; sqlType are Canal's JDBC codes by declared type, nulls alike;
+* values: decimals with their scale, labels of ENUM and SET, fractions without trailing zeros, TIMESTAMP at +08:00;
+* `id` is a number of the record, not of a batch; gtid is the transaction's own;
+* partitions by the text of the key before the change, by Java's String.hashCode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import ChangeBatch, decoded
+from simulator.carriers import numbers
+from simulator.formats import canal_json
+from simulator.formats.canal_json import by_row, switch
+from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
+from simulator.routing import Routing
+from simulator.sources import mysql
+from simulator.wire import binlog_text
+from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows
+from simulator.wire.format import Format, Layout, Option, Settings
+from simulator.wire.json_style import Style, quote
+from simulator.wire.template import join
+
+# Section "Canal Json" shows strings only; how each type looks follows the vendor's own SDK where it prints values.
+TEXT: Final[Mapping[str, Any]] = {
+    **canal_json.TEXT,
+    "decimal": binlog_text.decimal_plain,
+    "datetime": binlog_text.datetime_trimmed,
+    "time": binlog_text.time_trimmed,
+    "enum": binlog_text.enum_label,
+    "set": binlog_text.set_labels,
+}
+ESCAPED: Final = canal_json.ESCAPED | {"enum", "set"}
+
+# Unsigned columns by declared type (page of 2021; TiCDC's table goes by value: unsigned_sql_type=by_value).
+UNSIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
+
+# dataTypeNumber of the subscription client's page, for sql_type=dts_number.
+NUMBERS: Final = {
+    "tinyint": 1, "smallint": 2, "mediumint": 9, "int": 3, "bigint": 8, "decimal": 246, "float": 4, "double": 5,
+    "bit": 16, "date": 10, "datetime": 12, "timestamp": 7, "time": 11, "year": 13, "char": 254, "varchar": 253,
+    "tinytext": 15, "text": 15, "mediumtext": 15, "longtext": 15, "binary": 252, "varbinary": 252, "tinyblob": 249,
+    "mediumblob": 250, "longblob": 251, "blob": 252, "json": 245, "enum": 247, "set": 248, "geometry": 255,
+}  # fmt: skip
+
+# Members that are left out where they are null.
+NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
+
+
+def cell(column: Column, settings: Settings) -> Cell:
+    """How a column's values are written: always a string."""
+    type, family = column.type, mysql.family(column.type)
+    if type.name == "timestamp":
+        zone = settings["timestamp_zone"]
+        if settings["frac"] == "pad":
+            return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
+        return Cell(lambda array: binlog_text.datetime_trimmed(array, type, zone=zone))
+    if settings["frac"] == "pad" and family in ("datetime", "time"):
+        return Cell(lambda array: canal_json.TEXT[family](array, type))
+    if settings["binary"] == "hex" and family in ("binary", "geometry"):
+        return Cell(lambda array: binlog_text.hex_bytes(array, type))
+    render = TEXT[family]
+    return Cell(lambda array: render(array, type), escaped=family in ESCAPED)
+
+
+def code_cell(column: Column, settings: Settings) -> Cell:
+    """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
+    type, family = column.type, mysql.family(column.type)
+    if settings["sql_type"] == "dts_number":
+        return Cell(decoded, quoted=False, constant=str(NUMBERS.get(type.name, NUMBERS.get(family, 255))))
+    code = mysql.TYPES[type.name].jdbc
+    if not type.unsigned or type.name not in UNSIGNED:
+        return Cell(decoded, quoted=False, constant=str(code))
+    if settings["unsigned_sql_type"] == "declared":
+        return Cell(decoded, quoted=False, constant=str(UNSIGNED[type.name]))
+    high, promoted = canal_json.PROMOTED.get(type.name, (2**64, code))
+
+    def text(array: pa.Array) -> pa.Array:
+        above = (numbers(array) > high) & np.asarray(array.is_valid())
+        return pc.if_else(pa.array(above), str(promoted), str(code))
+
+    return Cell(text, quoted=False)
+
+
+def type_names(settings: Settings) -> PerTable:
+    """mysqlType: "parameters, such as precision, are not supported" (the page of 2021 still had them)."""
+
+    def name(column: Column) -> str:
+        text = mysql.type_text(column.type, style="show_create_57" if settings["mysql_type_params"] else "bare")
+        return text.removesuffix(" unsigned") if settings["mysql_type_unsigned"] == "drop" else text
+
+    def text(table: Table, style: Style) -> str:
+        return "{" + ",".join(f"{quote(c.name, style)}:{quote(name(c), style)}" for c in table.columns) + "}"
+
+    return PerTable(text)
+
+
+def key_names(table: Table, style: Style) -> str:
+    """The key's columns in key order; [] without a key."""
+    return "[" + ",".join(quote(name, style) for name in table.primary_key) + "]"
+
+
+def gtid(settings: Settings) -> Any:
+    """The transaction's own GTID, null where the source has none."""
+    if not settings["gtid"]:
+        return None
+    server = settings["server_uuid"]
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        return join([f'"{server}:', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
+
+    return PerChange(of, lambda event: f"{server}:{event.txn}")
+
+
+def old_table(event: Any) -> str:
+    """The table a statement is about: the old name of a rename, "" for a database's."""
+    table = event.before or event.after
+    return table.id.name if table else ""
+
+
+def layout(settings: Settings) -> Layout:
+    parent = canal_json.FORMAT.codec(settings.source).layout
+    before_2022 = settings["images"] == "before-2022-03-20"
+    exchanged = before_2022 and settings["pre_update"] == "exchanged"
+    changed = Rows("changed") if settings["old_columns"] == "changed" else Rows("before")
+    data = {**by_row(Rows("after")), DELETE: Rows("before")}
+    old: dict[Kind, Any] = {**by_row(None), UPDATE: changed}
+    if before_2022:
+        data[DELETE], old[DELETE] = None, Rows("before")
+    if exchanged:
+        data[UPDATE], old[UPDATE] = Rows("before"), Rows("after")
+    fields = [
+        Field("data", data),
+        Field("gtid", gtid(settings)),
+        Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
+        Field("isDdl", by_row(False, True)),
+        Field("mysqlType", by_row(type_names(settings))),
+        Field("old", old),
+        Field("pkNames", by_row(PerTable(key_names))),
+        Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
+        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(old_table))),
+        Field(
+            "type",
+            {
+                READ: "INSERT" if settings["init_as_insert"] else "INIT",
+                INSERT: "INSERT",
+                UPDATE: "UPDATE",
+                DELETE: "DELETE",
+                DDL: "DDL",
+            },
+        ),
+    ]
+    if settings["null_members"] == "omit":
+        fields = [without_nulls(field) if field.name in NULLABLE else field for field in fields]
+    return parent.derive(
+        fields=fields,
+        cell=lambda column: cell(column, settings),
+        # "Kafka partition synchronization strategy"; the hashed text and its reduction are not published: as in the
+        # format's description, values put together, and the hash without its sign
+        routing=Routing(
+            topic="dts",
+            policies=("key", "single", "table", "columns"),
+            combine="concat",
+            reduce="mask",
+            table_text="{database}.{table}",
+            image="before",
+            ddl_with_table=True,
+            split=settings["split_on_key_update"],
+        ),
+        packing=None,
+    )
+
+
+def without_nulls(field: Field) -> Field:
+    """The field with ABSENT where it was null."""
+    if isinstance(field.value, Mapping):
+        return Field(field.name, {k: ABSENT if v is None else v for k, v in field.value.items()})
+    return Field(field.name, ABSENT if field.value is None else field.value)
+
+
+FORMAT = Format(
+    id="dts-canal-json",
+    title="DTS Canal JSON",
+    product="Alibaba Cloud DTS",
+    spec="Data storage formats in message queues, 2026-02-07",
+    sources=("mariadb", "mysql"),
+    brokers=("kafka", "rocketmq"),
+    sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
+    silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
+    options=(
+        Option(
+            "images",
+            "current",
+            "Instances created before 2022-03-20 place the images otherwise.",
+            ("current", "before-2022-03-20"),
+        ),
+        Option(
+            "pre_update",
+            "exchanged",
+            "Updates of instances before 2022-03-20: images exchanged or not.",
+            ("exchanged", "normal"),
+        ),
+        Option("null_members", "omit", "Members that are null are left out or written.", ("omit", "null")),
+        Option("old_columns", "all", "Columns in `old` of an update.", ("all", "changed")),
+        Option("mysql_type_params", "off", "on: bigint(20), varchar(50), as in 2021.", parse=switch),
+        Option("mysql_type_unsigned", "keep", "Whether mysqlType says unsigned.", ("keep", "drop")),
+        Option(
+            "sql_type",
+            "jdbc",
+            "sqlType: java.sql.Types, as in the examples, or dataTypeNumber, as in the text.",
+            ("jdbc", "dts_number"),
+        ),
+        Option(
+            "unsigned_sql_type", "declared", "Codes of unsigned columns: by type or by value.", ("declared", "by_value")
+        ),
+        Option("timestamp_zone", "+08:00", "Zone in which TIMESTAMP values are printed.", parse=canal_json.zone),
+        Option("frac", "trim", "Fraction digits: trailing zeros cut, or the column's number.", ("trim", "pad")),
+        Option("binary", "latin1", "Bytes as ISO-8859-1 characters or as hex.", ("latin1", "hex")),
+        Option("init_as_insert", "off", "on: rows of the full load are INSERT, for open-source readers.", parse=switch),
+        Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
+        Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
+        Option(
+            "split_on_key_update",
+            "off",
+            "on: an update of the partition key is delivered as DELETE and INSERT.",
+            parse=switch,
+        ),
+    ),
+    layout=layout,
+)

@@ -1,0 +1,177 @@
+"""Single things: tables, columns, kinds of event, one DDL statement, one message. `batch.py` has the columnar forms."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+
+class Kind(enum.IntEnum):
+    """What an event of the stream is. The first four change or show rows and are columnar; the rest are rare or marks.
+
+    A format declares fields for each of them, or declares it silent. `READ` is a snapshot row (INIT, ROW, `r` …).
+    """
+
+    READ = 0
+    INSERT = 1
+    UPDATE = 2
+    DELETE = 3
+    DDL = 4
+    BEGIN = 5
+    COMMIT = 6
+    HEARTBEAT = 7
+
+
+READ, INSERT, UPDATE, DELETE = Kind.READ, Kind.INSERT, Kind.UPDATE, Kind.DELETE
+DDL, BEGIN, COMMIT, HEARTBEAT = Kind.DDL, Kind.BEGIN, Kind.COMMIT, Kind.HEARTBEAT
+ROW_KINDS: Final = (READ, INSERT, UPDATE, DELETE)
+
+
+class Absent(enum.Enum):
+    """The third of three: absent, null (None) and empty. A field or column that is not there at all."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent.ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class TableId:
+    """`database.schema.name`; MySQL-like systems have no schema (empty)."""
+
+    database: str
+    name: str
+    schema: str = ""
+
+    def __str__(self) -> str:
+        return ".".join(part for part in (self.database, self.schema, self.name) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """One type of one source's type system.
+
+    `name` is the system's canonical lower-case name (`bigint`, `varchar`, `enum`); `length` and `scale` are its
+    arguments (decimal: precision and scale; datetime: fraction digits in `length`); `labels` belong to enum and set.
+    """
+
+    name: str
+    length: int | None = None
+    scale: int | None = None
+    unsigned: bool = False
+    zerofill: bool = False
+    charset: str | None = None
+    labels: tuple[str, ...] = ()
+    spelled: str = ""  # as typed in the DDL, if it was: products that copy the text need it
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of one table version. `field` is the name that the column keeps through renames."""
+
+    name: str
+    type: ColumnType
+    nullable: bool = True
+    field: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.field:
+            object.__setattr__(self, "field", self.name)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One version of a table: columns in table order, primary key in key order. Version 0 is the first."""
+
+    id: TableId
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    version: int = 0
+
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Column name to its place in `columns`."""
+        return {column.name: i for i, column in enumerate(self.columns)}
+
+    @cached_property
+    def key_positions(self) -> tuple[int, ...]:
+        return tuple(self.positions[name] for name in self.primary_key)
+
+
+class SchemaChangeKind(enum.Enum):
+    """Kinds of DDL, by what happens to the table; each product has its own words for them."""
+
+    CREATE_DATABASE = "create database"
+    DROP_DATABASE = "drop database"
+    CREATE_TABLE = "create table"
+    ADD_COLUMN = "add column"
+    ALTER_COLUMN_TYPE = "alter column type"
+    RENAME_COLUMN = "rename column"
+    DROP_COLUMN = "drop column"
+    TRUNCATE_TABLE = "truncate table"
+    RENAME_TABLE = "rename table"
+    DROP_TABLE = "drop table"
+    CREATE_INDEX = "create index"
+    DROP_INDEX = "drop index"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OrderKey:
+    """The place of a message in the total order of a run; compares like the tuple. Phase 0 is the snapshot."""
+
+    phase: int
+    turn: int
+    ordinal: int
+
+    def __str__(self) -> str:
+        return f"{'snapshot' if self.phase == 0 else 'turn'} {self.turn}.{self.ordinal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What all single (not columnar) events carry. Times are epoch milliseconds, UTC."""
+
+    order: OrderKey
+    txn: int
+    offset: int
+    event_ms: int
+    write_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange(Event):
+    """A DDL statement: the table as it was (None for CREATE) and as it is after (None for DROP)."""
+
+    kind: SchemaChangeKind
+    database: str
+    before: Table | None
+    after: Table | None
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat(Event):
+    """The source is alive: falls on simulated time, between transactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as a broker client gets it: a thin view of one row of a `MessageBatch`, for people and tests."""
+
+    order: OrderKey
+    kind: Kind
+    changes: int
+    topic: str
+    partition: int | None
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    tag: str | None = None
+    timestamp_ms: int | None = None

@@ -1,0 +1,80 @@
+"""How fast a run goes on the wall clock: a constant rate, or one that changes over time.
+
+50000/s              constant: row changes a second; k and m stand for thousands and millions
+ramp:1k..50k/10m     from 1,000 to 50,000 in ten minutes, then 50,000
+sine:1k..50k/10m     between the two, one wave in ten minutes
+spike:1k..50k/10m    1,000, and 50,000 in the first tenth of each ten minutes
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from simulator.errors import OptionError
+
+_NUMBER = r"(\d+(?:\.\d+)?)([km]?)"
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+SPIKE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Pace:
+    """`changes(seconds)`: how many row changes may have been sent this long after the start."""
+
+    shape: Literal["constant", "ramp", "sine", "spike"]
+    low: float
+    high: float
+    period: float
+
+    def changes(self, seconds: float) -> float:
+        low, high, period = self.low, self.high, self.period
+        match self.shape:
+            case "constant":
+                return high * seconds
+            case "ramp":
+                part = min(seconds, period)
+                return low * part + (high - low) * part * part / (2 * period) + high * max(seconds - period, 0)
+            case "sine":
+                middle, swing = (low + high) / 2, (high - low) / 2
+                wave = 2 * math.pi / period
+                return middle * seconds + swing / wave * (1 - math.cos(wave * seconds))
+            case "spike":
+                whole, part = divmod(seconds, period)
+                up = period * SPIKE_SHARE
+                return low * seconds + (high - low) * (whole * up + min(part, up))
+
+    def rate(self, seconds: float) -> float:
+        """Row changes a second, about this long after the start."""
+        return self.changes(seconds + 1) - self.changes(seconds)
+
+
+def parse_pace(text: str) -> Pace:
+    """Raises OptionError for what is none of the shapes above."""
+    if match := re.fullmatch(rf"{_NUMBER}(?:/s)?", text.strip(), re.IGNORECASE):
+        rate = float(match[1]) * _UNITS[match[2].lower()]
+        if rate > 0:
+            return Pace("constant", rate, rate, 1)
+    elif match := re.fullmatch(
+        rf"(ramp|sine|spike):{_NUMBER}\.\.{_NUMBER}/(\d+(?:\.\d+)?)(ms|s|m|h)", text.strip(), re.IGNORECASE
+    ):
+        low = float(match[2]) * _UNITS[match[3].lower()]
+        high = float(match[4]) * _UNITS[match[5].lower()]
+        period = float(match[6]) * _SECONDS[match[7].lower()]
+        if 0 <= low <= high and high > 0 and period > 0:
+            return Pace(match[1].lower(), low, high, period)  # type: ignore[arg-type]
+    raise OptionError(
+        f"--rate {text}: it is a number of row changes a second such as '50000/s', or 'ramp:1k..50k/10m', "
+        "'sine:1k..50k/10m', 'spike:1k..50k/10m'."
+    )
+
+
+def parse_duration(text: str) -> float:
+    """`10m` in seconds. Raises OptionError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", text.strip())
+    if not match or float(match[1]) <= 0:
+        raise OptionError(f"--duration {text}: it is a time such as '90s', '10m' or '1h'.")
+    return float(match[1]) * _SECONDS[match[2]]

@@ -1,0 +1,415 @@
+"""run(): stream → split → pack → route → encode → send. Pacing, the wall clock and the counters live here."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Envelope, Ints, MessageBatch, concat
+from simulator.delivery.pack import cut, pack
+from simulator.delivery.router import Route, Router
+from simulator.delivery.split import split
+from simulator.errors import UsageError
+from simulator.model import DDL, HEARTBEAT, INSERT, Event, Heartbeat, Kind, SchemaChange, Table
+from simulator.pacing import Pace
+from simulator.sinks import Sink
+from simulator.stream.block import Block
+from simulator.wire.format import Codec
+
+# Messages of one block are held at once: about this many bytes of them.
+BLOCK_BYTES = 48 << 20
+TRIAL_TURNS = 256
+REPORT_SECONDS = 0.5
+# After a second Ctrl-C nobody waits for a sink that is stuck.
+ABANDON_SECONDS = 2.0
+
+
+class Stream(Protocol):
+    """A generated stream or a script."""
+
+    block_turns: int
+    database: str
+    first_tables: tuple[Table, ...]
+
+    @property
+    def turns(self) -> int | None: ...
+    def border(self, turn: int) -> int: ...
+    def count(self, first: int, stop: int) -> Ints: ...
+    def read(self, first: int, stop: int) -> Block: ...
+    def snapshot(self, turn: int) -> Iterator[Block]: ...
+
+
+@dataclass
+class Summary:
+    """What a run did. `changes` are row changes of the stream, counted before splitting, acknowledged by the sink."""
+
+    first_turn: int = 0
+    next_turn: int = 0
+    changes: int = 0
+    snapshot_rows: int = 0
+    ddl: int = 0
+    heartbeats: int = 0
+    messages: int = 0
+    delivered: int = 0
+    failed: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    topics: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Renderer:
+    """Blocks of changes in, messages in stream order out: the pure part of the line."""
+
+    def __init__(
+        self, stream: Stream, codec: Codec, route: Route, topic: str | None, partitions: Callable[[str], int]
+    ) -> None:
+        self.stream, self.codec = stream, codec
+        self.router = Router(codec.layout.routing, route, topic, partitions, codec.text)
+
+    def render(self, block: Block) -> MessageBatch | None:
+        """The messages of a block in stream order, None if there are none."""
+        parts = self.parts(block)
+        return concat(parts) if parts else None
+
+    def parts(self, block: Block, *, write_ms: int | None = None) -> list[MessageBatch]:
+        """The messages of a block, one batch a table and kind, each in stream order; `concat` puts them together.
+
+        `write_ms` takes the place of the product's write time.
+        """
+        made: list[MessageBatch] = []
+        for batch in block.batches:
+            if self.codec.sends(batch.kind):
+                if write_ms is not None:
+                    batch = replace(batch, envelope=_written(batch.envelope, write_ms))
+                made += [self._changes(half) for half in self._split(batch)]
+        events = [event for event in block.events if self.codec.sends(kind_of(event))]
+        if events:
+            made.append(self._events(events if write_ms is None else [replace(e, write_ms=write_ms) for e in events]))
+        return made
+
+    def _split(self, batch: ChangeBatch) -> list[ChangeBatch]:
+        return split(batch, self.router.columns(batch.table)) if self.codec.layout.routing.split else [batch]
+
+    def _changes(self, batch: ChangeBatch) -> MessageBatch:
+        events = pack(batch, self.codec.layout.packing)
+        topic, partition = self.router.changes(batch)
+        packed = cut(batch, events, topic=topic, partition=partition, key=None)
+        count = len(packed)
+        envelope, first = packed.changes.envelope, packed.starts[:-1]
+        # the insert half of a split update counts for nothing: the change was counted with its delete
+        changes = 0 * first if batch.moved and batch.kind is INSERT else np.diff(packed.starts)
+        return MessageBatch.of(
+            count,
+            phase=pa.array(np.full(count, envelope.phase, dtype=np.int8)),
+            turn=pa.array(envelope.turn[first]),
+            ordinal=pa.array(envelope.ordinal[first]),
+            kind=pa.array(np.full(count, batch.kind, dtype=np.int8)),
+            changes=pa.array(changes.astype(np.int32)),
+            topic=_same(topic, count),
+            partition=pa.array(packed.partition.astype(np.int32)),  # type: ignore[union-attr]
+            value=self.codec.encode(packed).cast(pa.binary()),
+        )
+
+    def _events(self, events: list[Event]) -> MessageBatch:
+        rows = []
+        for event in events:
+            change = event if isinstance(event, SchemaChange) else None
+            topic, partition = self.router.event(change.database if change else self.stream.database, change)
+            value = self.codec.encode_event(event, kind_of(event))
+            order = event.order
+            rows.append((order.phase, order.turn, order.ordinal, kind_of(event), 0, topic, partition, value))
+        names = ("phase", "turn", "ordinal", "kind", "changes", "topic", "partition", "value")
+        types = (pa.int8(), pa.int64(), pa.int64(), pa.int8(), pa.int32(), pa.string(), pa.int32(), pa.binary())
+        columns = {
+            name: pa.array(list(column), type)
+            for name, column, type in zip(names, zip(*rows, strict=True), types, strict=True)
+        }
+        columns["topic"] = columns["topic"].dictionary_encode()
+        return MessageBatch.of(len(rows), **columns)
+
+
+def kind_of(event: Event) -> Kind:
+    return HEARTBEAT if isinstance(event, Heartbeat) else DDL
+
+
+def _written(envelope: Envelope, write_ms: int) -> Envelope:
+    return replace(envelope, write_ms=np.full(len(envelope.turn), write_ms, dtype=np.int64))
+
+
+def _same(text: str, count: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, dtype=np.int32)), pa.array([text], pa.string()))
+
+
+class Sender:
+    """Puts blocks in order and sends them from a thread of its own, so that making messages and sending overlap.
+
+    At most two blocks wait: a slow sink slows the stream down. What the sink raised is raised again by the next call.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._queue: queue.Queue[list[MessageBatch] | None] = queue.Queue(maxsize=2)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="cdcsim-sender", daemon=True)
+        self._thread.start()
+
+    def send(self, parts: list[MessageBatch]) -> None:
+        self._put(parts)
+        self._check()
+
+    def finish(self) -> None:
+        """Wait until everything is handed to the sink."""
+        self._put(None)
+        while self._thread.is_alive():
+            self._thread.join(0.1)
+        self._check()
+
+    def abandon(self) -> None:
+        """Send nothing more, so that the sink may be closed; after `finish` there is nothing left to do."""
+        while self._thread.is_alive():
+            try:
+                self._queue.get_nowait()
+            except queue.Empty:
+                break
+        self._put(None)
+        self._thread.join(ABANDON_SECONDS)
+
+    def _put(self, parts: list[MessageBatch] | None) -> None:
+        while self._thread.is_alive():
+            try:
+                self._queue.put(parts, timeout=0.1)  # in slices, so that a signal gets through
+            except queue.Full:
+                continue
+            return
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        try:
+            while (parts := self._queue.get()) is not None:
+                self._sink.send(concat(parts))
+        except BaseException as error:
+            self._error = error
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a run ends, each at a transaction border: row changes, turns, seconds on the wall clock."""
+
+    start_at: int = 0
+    changes: int | None = None
+    turns: int | None = None
+    seconds: float | None = None
+
+
+class Run:
+    """One run of a stream into a sink. `stop` may be set from a signal handler."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        renderer: Renderer,
+        sink: Sink,
+        *,
+        limits: Limits,
+        snapshot: bool,
+        pace: Pace | None = None,
+        wall_clock: bool = False,
+        report: Callable[[Run], None] | None = None,
+    ) -> None:
+        self.stream, self.renderer, self.sink = stream, renderer, sink
+        self.limits, self.snapshot, self.pace, self.wall_clock = limits, snapshot, pace, wall_clock
+        self.summary = Summary()
+        self.stop = False
+        self._report = report
+        self._reported = 0.0
+        self._begun = 0.0
+        self._sent_changes = 0
+        self._sender: Sender | None = None
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._begun
+
+    @property
+    def lag(self) -> float:
+        """Row changes behind the wanted rate."""
+        return max(0.0, self.pace.changes(self.elapsed) - self._sent_changes) if self.pace else 0.0
+
+    def __call__(self) -> Summary:
+        """Run to the end. Raises DeliveryFailed, SinkError; the summary tells what was delivered then, too."""
+        summary = self.summary
+        self._begun = started = time.monotonic()
+        first = self.stream.border(self.limits.start_at)
+        summary.first_turn = summary.next_turn = first
+        if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
+            self._sender = Sender(self.sink)
+        try:
+            try:
+                self._make(first)
+            except UsageError:  # the stream cannot go on; what was made of it before is sent and accounted for
+                self._finish()
+                raise
+            self._finish()
+        finally:
+            if self._sender is not None:
+                self._sender.abandon()
+            summary.interrupted = self.stop
+            summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
+            summary.seconds = time.monotonic() - started
+            self._tell(last=True)
+        return summary
+
+    def _make(self, first: int) -> None:
+        """The snapshot, if asked for, and the stream up to its limits."""
+        self.stream.count(first, self._border(first, first + 1))  # raises where there is no such turn
+        if self.snapshot:
+            for block in self.stream.snapshot(first):
+                if self.stop:
+                    return
+                self._send(block)
+        # whatever the snapshot took, the stream's own rate and time count from here
+        self._begun = time.monotonic()
+        for block in self._blocks(first):
+            self._send(block)
+            if self.stop or self._time_is_up():
+                return
+
+    def _finish(self) -> None:
+        """Returns when all is delivered or has failed."""
+        if self._sender is not None:
+            self._sender.finish()
+        self.sink.flush()
+
+    # ---------------------------------------------------------------------------------------------------------- blocks
+
+    def _blocks(self, first: int) -> Iterator[Block]:
+        """The stream from a border on, block by block, up to the limits."""
+        limits, stream = self.limits, self.stream
+        end = stream.turns
+        if limits.turns is not None:
+            end = min(stream.border(first + limits.turns), first + limits.turns if end is None else end)
+            end = stream.border(end) if stream.turns is None else end
+        left = limits.changes
+        step = self._step(first)
+        at = first
+        while (end is None or at < end) and (left is None or left > 0):
+            stop = self._border(at, (at // step + 1) * step)
+            if end is not None:
+                stop = min(stop, end)
+            if left is not None:
+                done = np.cumsum(stream.count(at, stop))
+                if len(done) and done[-1] >= left:
+                    stop = min(stop, stream.border(at + int(np.searchsorted(done, left)) + 1))
+                    done = done[: stop - at]
+                left -= int(done[-1]) if len(done) else 0
+            yield stream.read(at, stop)
+            at = stop
+
+    def _border(self, at: int, turn: int) -> int:
+        """The first border at or after a turn; where keys are full before that, the last border that can be reached."""
+        border, last = self.stream.border, getattr(self.stream, "last_turn", None)
+        stop = border(turn)
+        if last is None or stop <= last + 1:
+            return stop
+        return next((near for near in range(last + 1, at, -1) if border(near) == near), stop)
+
+    def _step(self, first: int) -> int:
+        """Turns in a block: as many as make a bearable number of bytes, and when pacing, about a tenth of a second."""
+        step = self.stream.block_turns
+        stop = self._border(first, first + TRIAL_TURNS)
+        if self.stream.turns is not None:
+            stop = min(stop, self.stream.turns)
+        if stop > first:
+            messages = self.renderer.render(self.stream.read(first, stop))
+            if messages is not None:
+                step = min(step, max(16, BLOCK_BYTES * (stop - first) // max(messages.nbytes, 1)))
+        if self.pace is not None:
+            step = min(step, max(16, int(self.pace.high / 10)))
+        return step
+
+    # ------------------------------------------------------------------------------------------------------------ send
+
+    def _send(self, block: Block) -> None:
+        """Send a block and count what was sent: all of it, but for a paced run whose time is up within."""
+        snapshot = any(batch.envelope.phase == 0 for batch in block.batches)
+        stop = block.first_turn + block.turns
+        parts = self.renderer.parts(block, write_ms=int(time.time() * 1000) if self.wall_clock else None)
+        if parts and self._sender is not None:
+            self._sender.send(parts)
+        elif parts:
+            messages = concat(parts)
+            sent = len(messages) if snapshot else self._paced_count(messages)
+            if snapshot:
+                self.sink.send(messages)
+            elif sent < len(messages):
+                stop = self.stream.border(messages["turn"][sent - 1].as_py() + 1) if sent else block.first_turn
+            parts = [messages.slice(0, sent)]
+        for part in parts:
+            self._count(part)
+        summary = self.summary
+        if snapshot:
+            summary.snapshot_rows += block.changes
+        else:
+            whole = stop == block.first_turn + block.turns
+            summary.next_turn = stop
+            changes = block.changes if whole else int(self.stream.count(block.first_turn, stop).sum())
+            summary.changes += changes
+            events = [event for event in block.events if event.order.turn < stop]
+            summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
+            summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
+        self._tell()
+
+    def _paced_count(self, messages: MessageBatch) -> int:
+        """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""
+        assert self.pace is not None
+        done = np.cumsum(np.asarray(messages["changes"]))
+        turns = np.asarray(messages["turn"])
+        base, at, end = self._sent_changes, 0, len(messages)
+        ending = False
+        while at < end:
+            if not ending and (self.stop or self._time_is_up()):
+                ending = True
+                border = self.stream.border(int(turns[at - 1]) + 1) if at else int(turns[0])
+                end = int(np.searchsorted(turns, border))
+                continue
+            allowed = self.pace.changes(self.elapsed) - base
+            upto = end if ending else min(int(np.searchsorted(done, allowed, side="right")), end)
+            if upto > at:
+                self.sink.send(messages.slice(at, upto - at))
+                self._sent_changes = base + int(done[upto - 1])
+                at = upto
+                self._tell()
+            else:
+                time.sleep(0.002)
+        return end
+
+    def _time_is_up(self) -> bool:
+        return self.limits.seconds is not None and self.elapsed >= self.limits.seconds
+
+    def _count(self, messages: MessageBatch) -> None:
+        self.summary.messages += len(messages)
+        self.summary.bytes += messages.nbytes
+        counts = messages["topic"].value_counts().to_pylist()
+        for entry in counts:
+            topic = entry["values"]
+            self.summary.topics[topic] = self.summary.topics.get(topic, 0) + entry["counts"]
+
+    def _tell(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if self._report is not None and (last or now - self._reported >= REPORT_SECONDS):
+            self._reported = now
+            self._report(self)

@@ -1,0 +1,241 @@
+"""The user's side of the Kafka sink: its URL, its properties file, and the client settings that follow from them.
+
+`kafka://host:9092,other:9092/cdc.{database}.{table}?partitions=12&compression=lz4`, with these options:
+
+| option | meaning | default |
+| --- | --- | --- |
+| partitions=N | a missing topic is made with N partitions; an existing one must have N | it must exist |
+| replication=N | copies of a topic that is made | the broker's |
+| compression=none, gzip, snappy, lz4 or zstd | of the batches on the wire and on the broker's disk | none |
+| acks=all, 1 or 0 | who must have a message before it counts as delivered | all |
+| idempotence=true or false | no duplicates by retries; false sends one request at a time, so that order holds | true |
+| linger_ms=MS | how long a batch is filled | 50 |
+| batch_bytes=N | the largest batch | 1000000 |
+| max_message_bytes=N | the largest message; a topic that is made takes as much when this is given | 16000000 |
+| properties=FILE | any setting of librdkafka, as `name=value` lines; security belongs here | |
+| timeout_secs=S | how long to try to connect | 5 |
+
+A setting in the file wins over a default, an option of the URL over the file. Values of the file are never printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from simulator.errors import OptionError, UsageError, closest
+
+DEFAULTS: Final[Mapping[str, str]] = {
+    "client.id": "cdcsim",
+    # librdkafka's own default hashes keys with CRC32, Java's producer with murmur2.
+    "partitioner": "murmur2_random",
+    "acks": "all",
+    "enable.idempotence": "true",
+    "linger.ms": "50",
+    "compression.type": "none",
+    "message.max.bytes": "16000000",
+    # Beside the queue, the Arrow batches of unacknowledged messages stay in memory: about as much again.
+    "queue.buffering.max.messages": "200000",
+    "queue.buffering.max.kbytes": "131072",
+    # A topic that goes missing is reported after a second instead of thirty, and never made by the broker.
+    "topic.metadata.propagation.max.ms": "1000",
+    "allow.auto.create.topics": "false",
+}
+# Other names for settings above: the file's spelling must not escape the order of precedence.
+ALIASES: Final[Mapping[str, str]] = {
+    "metadata.broker.list": "bootstrap.servers",
+    "request.required.acks": "acks",
+    "queue.buffering.max.ms": "linger.ms",
+    "compression.codec": "compression.type",
+    "max.in.flight": "max.in.flight.requests.per.connection",
+}
+# Values of a properties file that may appear in an error: librdkafka uses the words itself.
+OPEN_WORDS: Final = {"", "true", "false", "all", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", "PLAIN"}
+TOPIC: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+PATTERN: Final = re.compile(r"(?:[a-zA-Z0-9._-]|\{\w+\})+")
+SERVER: Final = re.compile(r"(?:[^\s:@/\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
+
+
+def _number(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or int(text) < least:
+            raise ValueError(f"a whole number, {least} or more")
+        return int(text)
+
+    return parse
+
+
+def _seconds(text: str) -> float:
+    if not re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII) or not float(text):
+        raise ValueError("a number of seconds above 0")
+    return float(text)
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{', '.join(words[:-1])} or {words[-1]}")
+        return text
+
+    return parse
+
+
+def _file(text: str) -> Path:
+    if not text:
+        raise ValueError("the path of a file")
+    return Path(text)
+
+
+# Options that are settings of librdkafka, and how each option's text is read (ValueError: what it must be).
+SETTINGS: Final[Mapping[str, str]] = {
+    "compression": "compression.type",
+    "acks": "acks",
+    "idempotence": "enable.idempotence",
+    "linger_ms": "linger.ms",
+    "batch_bytes": "batch.size",
+    "max_message_bytes": "message.max.bytes",
+}
+OPTIONS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "partitions": _number(1),
+    "replication": _number(1),
+    "compression": _one_of("none", "gzip", "snappy", "lz4", "zstd"),
+    "acks": _one_of("all", "1", "0"),
+    "idempotence": lambda text: _one_of("true", "false")(text) == "true",
+    "linger_ms": _number(0),
+    "batch_bytes": _number(1),
+    "max_message_bytes": _number(1000),
+    "properties": _file,
+    "timeout_secs": _seconds,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaUrl:
+    """A parsed `kafka://` URL; None is what the URL does not say. `topic_pattern` may hold `{placeholders}`."""
+
+    servers: str
+    topic_pattern: str | None = None
+    partitions: int | None = None
+    replication: int | None = None
+    compression: str | None = None
+    acks: str | None = None
+    idempotence: bool | None = None
+    linger_ms: int | None = None
+    batch_bytes: int | None = None
+    max_message_bytes: int | None = None
+    properties: Path | None = None
+    timeout_secs: float = 5.0
+
+
+def parse_url(url: str) -> KafkaUrl:
+    """`kafka://a:9092,b/orders?partitions=4` is `KafkaUrl("a:9092,b:9092", "orders", partitions=4)`.
+
+    Raises OptionError and, for a topic that Kafka does not take, UsageError; neither repeats the URL, which may hold
+    secrets.
+    """
+    scheme, found, rest = url.partition("://")
+    if scheme != "kafka" or not found:
+        raise OptionError("a Kafka URL begins with 'kafka://', as in kafka://localhost:9092/orders?partitions=4.")
+    place, _, query = rest.partition("?")
+    hosts, _, topic = place.partition("/")
+    if "@" in hosts:
+        raise OptionError(
+            "a Kafka URL takes no user and password: write sasl.username and sasl.password into a file and add"
+            " ?properties=FILE."
+        )
+    servers = []
+    for server in hosts.split(","):
+        match = SERVER.fullmatch(server)
+        if not match or int(match[1] or 1) not in range(1, 65536):
+            raise OptionError(f"{server!r} is no Kafka server: write kafka://host:port or kafka://host:port,host:port.")
+        servers.append(server if match[1] else f"{server}:9092")
+    topic = unquote(topic)
+    if topic and not (PATTERN.fullmatch(topic) if "{" in topic else TOPIC.fullmatch(topic)):
+        raise UsageError(_bad_topic(topic))
+    options: dict[str, Any] = {}
+    for part in filter(None, query.split("&")):
+        name, given, text = part.partition("=")
+        name, text = unquote(name), unquote(text)
+        if name not in OPTIONS:
+            guess = closest(name, OPTIONS)
+            hint = f"Did you mean {guess!r}?" if guess else f"It takes {', '.join(OPTIONS)}; others go into a file."
+            raise OptionError(f"a Kafka URL has no option {name!r}. {hint}")
+        if name in options:
+            raise OptionError(f"the Kafka URL has the option {name!r} twice: leave one out.")
+        try:
+            options[name] = OPTIONS[name](text if given else "")
+        except ValueError as expected:
+            raise OptionError(f"the Kafka URL's option {name!r} is {expected}, not {text!r}.") from None
+    return KafkaUrl(",".join(servers), topic or None, **options)
+
+
+def check_topic(topic: str) -> None:
+    """Raises UsageError for a topic name that no Kafka takes (the rule of apache/kafka's Topic.java)."""
+    if not TOPIC.fullmatch(topic):
+        raise UsageError(_bad_topic(topic))
+
+
+def _bad_topic(topic: str) -> str:
+    return (
+        f"{topic!r} is no Kafka topic name: use 1 to 249 of the letters a-z and A-Z, digits, '.', '_' and '-', "
+        "and not '.' or '..' alone."
+    )
+
+
+def read_properties(file: Path) -> dict[str, str]:
+    """The settings of a properties file. Raises OptionError, which names the file but repeats nothing of its text."""
+    try:
+        settings = parse_properties(file.read_text("utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise OptionError(f"the properties file {str(file)!r} cannot be read: {reason}.") from None
+    if "transactional.id" in settings:
+        raise OptionError(f"{file}: transactional.id: this sink writes no transactions; take it out.")
+    return settings
+
+
+def parse_properties(text: str, file: str) -> dict[str, str]:
+    """Settings from a Java properties file: `name=value` or `name: value` lines, `#` and `!` comments.
+
+    As in Java a backslash escapes the next character (`\n`, `\t`, `\u0041`; at a line's end the line goes on), so one
+    in a password is written twice; spaces around names and values do not count. `file` is named in the OptionError,
+    the line's text is not: it may be a secret.
+    """
+    settings: dict[str, str] = {}
+    lines = enumerate(text.split("\n"), 1)
+    for number, line in lines:
+        whole = line.strip()
+        if not whole or whole[0] in "#!":
+            continue
+        while (len(whole) - len(whole.rstrip("\\"))) % 2:
+            whole = whole[:-1] + next(lines, (0, ""))[1].strip()
+        match = re.fullmatch(r"([^=:\s]+)\s*[=:]\s*(.*)", whole, re.DOTALL)
+        if not match:
+            raise OptionError(f"{file}:{number}: this line is no setting: write name=value.")
+        settings[ALIASES.get(match[1], match[1])] = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", _unescaped, match[2])
+    return settings
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}.get(match[2], match[2])
+
+
+def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
+    """librdkafka's settings: the defaults, over them the file's, over them what the URL itself says."""
+    asked = {setting: getattr(url, option) for option, setting in SETTINGS.items()}
+    settings = {
+        **DEFAULTS,
+        **file,
+        **{name: str(value).lower() for name, value in asked.items() if value is not None},
+        "bootstrap.servers": url.servers,
+    }
+    if settings["enable.idempotence"] != "true":
+        # Nothing else stops a retried batch from coming after the next one.
+        settings.setdefault("max.in.flight.requests.per.connection", "1")
+    elif settings["acks"] not in ("all", "-1"):
+        raise OptionError(f"acks={settings['acks']} cannot be idempotent: add idempotence=false, or leave acks out.")
+    return settings

@@ -1,0 +1,66 @@
+"""Type systems: one module per family of databases, found by the id of a source.
+
+A source is written `mysql`, `mysql-5.7`, `mariadb-10.11`: the id, and the version if it is not the default one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.errors import UnknownName, UsageError
+from simulator.model import Column, ColumnType
+
+# id: (module, title, versions with the default first)
+SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
+    "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
+    "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
+}
+
+
+class TypeSystem(Protocol):
+    """What a module of this folder offers. Carriers are those of `simulator.carriers`."""
+
+    def parse_type(self, text: str) -> ColumnType: ...
+    def from_portable(self, text: str) -> ColumnType: ...
+    def arrow_type(self, type: ColumnType) -> pa.DataType: ...
+    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array: ...
+    def boundary_values(self, type: ColumnType) -> list[str | None]: ...
+    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]: ...
+    def type_text(self, type: ColumnType, *, style: str) -> str: ...
+    def packed_bytes(self, column: Column, array: pa.Array) -> npt.NDArray[np.int64]: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """A database system in one version, with its type system."""
+
+    id: str
+    version: str
+    title: str
+    types: TypeSystem
+
+    def __str__(self) -> str:
+        return f"{self.id}-{self.version}"
+
+
+def find(text: str) -> Source:
+    """`find("mysql")`, `find("mysql-5.7")`. Raises UnknownName, or UsageError for a version we do not have."""
+    id, _, version = text.partition("-")
+    if id not in SOURCES:
+        # ids may hold a dash themselves: the longest one that fits wins
+        id = max((known for known in SOURCES if text == known or text.startswith(known + "-")), key=len, default="")
+        version = text[len(id) + 1 :]
+    if not id:
+        raise UnknownName("source", text, SOURCES, "`cdcsim sources` lists them all.")
+    module, title, versions = SOURCES[id]
+    version = version or versions[0]
+    if version not in versions:
+        raise UsageError(f"--source {text}: {title} is known here in version {', '.join(versions)}, not {version!r}.")
+    return Source(id, version, title, cast(TypeSystem, import_module(module)))

@@ -1,0 +1,190 @@
+"""MySQL's JSON documents: any JSON text becomes the text that MySQL stores and prints.
+
+Keys stand in MySQL's order (by length in bytes, then by bytes), separators are `, ` and `: `, doubles are in MySQL's
+notation. Numbers are read as MySQL reads them, whose parser may be off in the last place.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Final
+
+MAX_DEPTH: Final = 100
+# MySQL's double_quote: these, and the other control characters as \u00xx with lower-case digits.
+_ESCAPES: Final = {
+    ord(character): escape
+    for character, escape in {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+    }.items()
+}
+ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | _ESCAPES
+
+
+def normalise(text: str, *, duplicates: str = "last") -> str:
+    r"""The text that MySQL prints for a JSON text. `duplicates`: which value of a repeated key stays (5.7: first).
+
+    >>> normalise('{"b" : 1, "aa":[1.0,null,"x"], "a":1e20, "b":2}')
+    '{"a": 1e20, "b": 2, "aa": [1.0, null, "x"]}'
+    >>> normalise('12345678901.123456789')
+    '12345678901.123455'
+    """
+
+    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        return dict(members if duplicates == "last" else members[::-1])
+
+    try:
+        value = json.loads(text, parse_int=number, parse_float=number, parse_constant=_refuse, object_pairs_hook=pairs)
+    except RecursionError:
+        raise ValueError(f"a JSON document is nested {MAX_DEPTH} deep at most") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{_short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
+    out: list[str] = []
+    _write(value, out, 1)
+    return "".join(out)
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON value")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _write(value: Any, out: list[str], depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"a JSON document is nested {MAX_DEPTH} deep at most")
+    match value:
+        case None:
+            out.append("null")
+        case bool():
+            out.append("true" if value else "false")
+        case int():
+            out.append(str(value))
+        case float():
+            out.append(double_text(value))
+        case str():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise ValueError("a JSON string holds half a surrogate pair") from None
+            out.append(f'"{value.translate(ESCAPES)}"')
+        case list():
+            out.append("[")
+            for i, item in enumerate(value):
+                out.append(", " if i else "")
+                _write(item, out, depth + 1)
+            out.append("]")
+        case dict():
+            out.append("{")
+            keys = sorted(value, key=lambda key: (len(raw := key.encode("utf-8", "surrogatepass")), raw))
+            for i, key in enumerate(keys):
+                out.append(", " if i else "")
+                _write(key, out, 1)
+                out.append(": ")
+                _write(value[key], out, depth + 1)
+            out.append("}")
+
+
+_NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+
+
+def number(text: str) -> int | float:
+    """A JSON number as MySQL reads it: an integer of 64 bits (signed or not) or a double.
+
+    Doubles are made as RapidJSON makes them without its full-precision flag: digits are gathered in a 64-bit integer
+    while they fit in 53 bits, then in the double, up to 17 significant ones; then one multiplication or division by a
+    power of ten.
+
+    >>> number("18446744073709551615"), number("-9223372036854775809")
+    (18446744073709551615, -9.223372036854776e+18)
+    >>> number("123456789012345678901234567890")
+    1.2345678901234566e+29
+    """
+    match = _NUMBER.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is not a JSON number")
+    sign, whole, fraction, exponent = match[1], match[2], match[3], match[4]
+    integer = int(whole)
+    if fraction is None and exponent is None and integer <= (1 << 63 if sign else (1 << 64) - 1):
+        return -integer if sign else integer
+    value = _rapid(whole, fraction or "", int(exponent or 0), bool(sign))
+    if math.isinf(value):
+        raise ValueError(f"{text} is beyond the range of a double")
+    return -value if sign else value
+
+
+def _rapid(whole: str, fraction: str, exponent: int, negative: bool) -> float:
+    limit = 1 << 63 if negative else (1 << 64) - 1
+    gathered, significant, shift, place = 0, -1, 0, 0
+    for digit in whole:
+        if gathered * 10 + int(digit) > limit:
+            break
+        gathered = gathered * 10 + int(digit)
+        significant += 1
+        place += 1
+    value = float(gathered)
+    for digit in whole[place:]:
+        value = value * 10.0 + int(digit)
+    rest = fraction
+    if place == len(whole):
+        for digit in fraction:
+            if gathered > (1 << 53) - 1:
+                break
+            gathered = gathered * 10 + int(digit)
+            shift -= 1
+            significant += gathered != 0
+        value = float(gathered)
+        rest = fraction[-shift:] if shift else fraction
+    for digit in rest:
+        if significant < 17:
+            value = value * 10.0 + int(digit)
+            shift -= 1
+            significant += value > 0.0
+    power = exponent + shift
+    if power > 308:
+        # RapidJSON refuses these ("number too big"), whatever the digits
+        return math.inf if value else 0.0
+    if power < -308:
+        return value / 1e308 / float(f"1e{min(-power - 308, 308)}") if power >= -616 else 0.0
+    return value * float(f"1e{power}") if power >= 0 else value / float(f"1e{-power}")
+
+
+def double_text(value: float) -> str:
+    """A double as MySQL prints it in JSON: shortest digits; plain from 1e-15 to below 1e15, then `1.5e20`.
+
+    Rules of MySQL's my_gcvt; a `.0` marks whole numbers as doubles.
+
+    >>> [double_text(x) for x in (1.0, -0.0, 1e20, 1.5e-20, 1e-7, 1e14, 1e15, 1234567890123456.7)]
+    ['1.0', '-0.0', '1e20', '1.5e-20', '0.0000001', '100000000000000.0', '1e15', '1234567890123456.8']
+    """
+    text = plain_double(value)
+    return text if "." in text or "e" in text else text + ".0"
+
+
+def plain_double(value: float, digits: str | None = None) -> str:
+    """A double as MySQL's client shows it: `1`, `1.5`, `1e20`. `digits`: another repr to take the digits from."""
+    mantissa, _, exponent = (digits or repr(float(value))).partition("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    shown = (whole + fraction).lstrip("0")
+    if not shown:
+        return sign + "0"
+    # the value is 0.shown times ten to the power of `point`
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(shown))
+    shown = shown.rstrip("0")
+    if point < -14 or (point > 15 and len(shown) <= point):
+        return f"{sign}{shown[0]}{'.' if len(shown) > 1 else ''}{shown[1:]}e{point - 1}"
+    if point <= 0:
+        return f"{sign}0.{'0' * -point}{shown}"
+    if point >= len(shown):
+        return sign + shown.ljust(point, "0")
+    return f"{sign}{shown[:point]}.{shown[point:]}"

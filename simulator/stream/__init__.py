@@ -1,0 +1,45 @@
+"""The change stream: turn i from (scenario, seed, i) alone. README.md tells the ideas; `open_stream` is the door."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.sources import Source
+    from simulator.stream.loader import Loaded
+    from simulator.stream.script import ScriptStream
+    from simulator.stream.stream import ChangeStream
+
+DEFAULT_SOURCE = "mysql"
+
+
+def open_stream(loaded: Loaded, source: Source, *, seed: int | None = None) -> ChangeStream | ScriptStream:
+    """Check a scenario against a source and make its stream. Raises ScenarioError."""
+    from simulator.stream.check import check
+    from simulator.stream.script import ScriptStream
+    from simulator.stream.stream import ChangeStream
+
+    check(loaded, source)
+    if loaded.spec.script is not None:
+        return ScriptStream(loaded, source)
+    return ChangeStream(loaded, source, seed=seed)
+
+
+def source_of(loaded: Loaded, wanted: str | None) -> Source:
+    """The source system of a run: what `--source` says, or the scenario's own. Raises UsageError where they differ."""
+    from simulator import sources
+
+    own = loaded.spec.source
+    if own is None:
+        return sources.find(wanted or DEFAULT_SOURCE)
+    if wanted is None:
+        return sources.find(own)
+    source = sources.find(wanted)
+    if source.id != sources.find(own).id:
+        raise UsageError(
+            f"--source {wanted}: {loaded.file} has the column types of {own}; "
+            "choose a version of that, or a scenario with portable types."
+        )
+    return source

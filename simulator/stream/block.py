@@ -1,0 +1,36 @@
+"""What every stream hands on: a block of turns as columnar changes and single events.
+
+A generated stream and a script have the same shape: `turns` (None: endless), `border(turn)`, `count(first, stop)`,
+`read(first, stop)`, `snapshot(turn)` and `rows_at(turn)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from simulator.batch import ChangeBatch
+from simulator.model import Event
+
+# A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
+# function of the stream; `--clock wall` replaces it at the last moment.
+WRITE_LAG_MS: Final = 350
+
+# Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
+SNAPSHOT_TXN: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some turns of a stream, from `first_turn`, `turns` of them.
+
+    `batches` hold the row changes, each in stream order, one batch for a kind and a table version; `events` the DDL
+    statements and heartbeats in stream order. The order keys of both together make the stream; no two are equal.
+    A heartbeat carries the number of the transaction that follows it. `changes` counts the rows in `batches`.
+    """
+
+    first_turn: int
+    turns: int
+    batches: tuple[ChangeBatch, ...]
+    events: tuple[Event, ...]
+    changes: int

@@ -1,0 +1,66 @@
+"""Data of a file that knows its lines: mappings and lists as YAML gives them, and the way back from a key to a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Key = tuple[str | int, ...]  # names of keys and places in lists, from the top of the file
+
+
+class Mapping(dict[str, Any]):
+    """A mapping that knows the line of each of its keys."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+
+class Items(list[Any]):
+    """A list that knows the line of each of its items."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[int] = []
+
+
+def dotted(path: Key) -> str:
+    """`("script", 3, "ddl")` is `script[3].ddl`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _line(data: Any, path: Key) -> int | None:
+    """The line of the last part of a path that is in the file."""
+    line = None
+    for part in path:
+        if isinstance(data, Mapping) and part in data:
+            line, data = data.lines[str(part)], data[str(part)]
+        elif isinstance(data, Items) and isinstance(part, int) and part < len(data):
+            line, data = data.lines[part], data[part]
+        elif not (isinstance(part, int) and part == 0):
+            break  # a list of one may stand without its brackets
+    return line
+
+
+def has(data: Any, part: str | int) -> bool:
+    """Whether the data has this key or place."""
+    if isinstance(data, Items):
+        return isinstance(part, int) and part < len(data)
+    return isinstance(data, Mapping) and part in data
+
+
+def line_of(data: Any, path: Key) -> int | None:
+    """The line of the last part of a path that is in the file."""
+    line = None
+    for part in path:
+        if has(data, part):
+            line, data = data.lines[part], data[part]
+        elif part != 0:
+            break  # place 0 may be a single thing without its list
+    return line

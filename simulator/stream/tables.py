@@ -1,0 +1,231 @@
+"""Tables and their versions: the first one as a scenario declares it, and what a schema change makes of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from simulator.errors import UnknownName, UsageError
+from simulator.model import Column, ColumnType, SchemaChangeKind, Table, TableId
+from simulator.sources import Source, mysql_ddl
+from simulator.stream.language import ColumnSpec, TableChange
+from simulator.stream.loader import Loaded
+from simulator.stream.placed import Key
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A schema change done: the table before (None: created) and after (None: dropped), and the statement's text."""
+
+    kind: SchemaChangeKind
+    database: str
+    before: Table | None
+    after: Table | None
+    sql: str
+
+
+def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
+    """A type as the scenario writes it: portable, or the source's own if the scenario names its source."""
+    types = source.types
+    try:
+        return types.from_portable(text) if loaded.spec.source is None else types.parse_type(text)
+    except UsageError as error:
+        problem = str(error)
+    if loaded.spec.source is None:
+        try:
+            types.parse_type(text)
+        except UsageError:
+            pass
+        else:
+            problem += f" It is one of {source.title}'s own: with source: {source.id} at the top it can stay."
+    loaded.fail(path, problem)
+
+
+def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0) -> Table:
+    """The table as `tables.<name>` declares it."""
+    spec = loaded.spec.tables[name]
+    path: Key = ("tables", name)
+    lowered: dict[str, str] = {}
+    for column in spec.columns:
+        if column.lower() in lowered:
+            twin = lowered[column.lower()]
+            loaded.fail((*path, "columns", column), f"a column {twin!r} is there already; case makes no difference")
+        lowered[column.lower()] = column
+    for i, column in enumerate(spec.key):
+        if column not in spec.columns:
+            unknown(loaded, (*path, "key", i), "column", column, spec.columns)
+        if column in spec.key[:i]:
+            loaded.fail((*path, "key", i), f"{column!r} is in the key twice")
+    columns = tuple(
+        _column(loaded, (*path, "columns", column), column, given, source, is_key=column in spec.key)
+        for column, given in spec.columns.items()
+    )
+    return Table(TableId(spec.database or loaded.spec.database, name), columns, tuple(spec.key), version)
+
+
+def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Source, *, is_key: bool) -> Column:
+    if is_key and spec.nullable:
+        loaded.fail((*path, "nullable"), "a key column is never null")
+    nullable = spec.nullable if spec.nullable is not None else not is_key
+    return Column(name, column_type(loaded, (*path, "type"), spec.type, source), nullable)
+
+
+def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
+    """`no column 'qyt'. Did you mean 'qty'?`, at this place of the file."""
+    loaded.fail(path, str(UnknownName(what, name, known)))
+
+
+# ------------------------------------------------------------------------------------------------------ schema changes
+
+
+def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, source: Source) -> Applied:
+    """What a change at `path` makes of a table (None: the change creates one, or is about a database).
+
+    Versions count up; a column keeps its `field` through renames. Raises ScenarioError for a change that cannot be.
+    """
+    name = change.change
+    path = (*path, name)
+    if table is None:
+        applied = _without_table(loaded, change, source)
+    else:
+        applied = _CHANGES[name](loaded, path, table, change, source)
+    return replace(applied, sql=change.sql) if change.sql is not None else applied
+
+
+def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Applied:
+    if change.change == "create_table":
+        table = first_version(loaded, change.table, source)
+        sql = mysql_ddl.create_table(table)
+        return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
+    database = str(getattr(change, change.change))
+    if change.change == "create_database":
+        return Applied(SchemaChangeKind.CREATE_DATABASE, database, None, None, mysql_ddl.create_database(database))
+    return Applied(SchemaChangeKind.DROP_DATABASE, database, None, None, mysql_ddl.drop_database(database))
+
+
+def find_column(loaded: Loaded, path: Key, table: Table, name: str) -> Column:
+    """The column of this name. Raises ScenarioError with a close match."""
+    if name not in table.positions:
+        unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
+    return table.columns[table.positions[name]]
+
+
+def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "") -> None:
+    for column in table.columns:
+        if column.name.lower() == name.lower() and column.name != but:
+            loaded.fail(path, f"a column {column.name!r} is there already")
+
+
+def _after(table: Table, columns: Iterable[Column], key: tuple[str, ...] | None = None) -> Table:
+    primary_key = table.primary_key if key is None else key
+    return replace(table, columns=tuple(columns), primary_key=primary_key, version=table.version + 1)
+
+
+def _replaced(table: Table, old: Column, new: Column) -> list[Column]:
+    return [new if column is old else column for column in table.columns]
+
+
+def _applied(kind: SchemaChangeKind, before: Table, after: Table | None, sql: str) -> Applied:
+    return Applied(kind, before.id.database, before, after, sql)
+
+
+def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    new = change.add_column
+    assert new is not None
+    _new_name(loaded, (*path, "name"), table, new.name)
+    column = _column(loaded, (*path, "column"), new.name, new.column, source, is_key=False)
+    if new.default is None and not column.nullable:
+        loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
+    if new.default is not None and not mysql_ddl.takes_default(column.type):
+        loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
+    # a column that was renamed may have had this name and keeps it as its field
+    taken = {other.field for other in table.columns}
+    if new.name in taken:
+        column = replace(column, field=f"{new.name}@{table.version + 1}")
+    columns = list(table.columns)
+    if new.after is None:
+        columns.append(column)
+    else:
+        find_column(loaded, (*path, "after"), table, new.after)
+        columns.insert(table.positions[new.after] + 1, column)
+    sql = mysql_ddl.add_column(table, column, new.default, new.after)
+    return _applied(SchemaChangeKind.ADD_COLUMN, table, _after(table, columns), sql)
+
+
+def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.widen is not None
+    old = find_column(loaded, (*path, "column"), table, change.widen.column)
+    new = replace(old, type=column_type(loaded, (*path, "type"), change.widen.type, source))
+    if not mysql_ddl.widens(old.type, new.type):
+        was, would = mysql_ddl.type_definition(old.type), mysql_ddl.type_definition(new.type)
+        loaded.fail(
+            (*path, "type"),
+            f"from {was} to {would} is no widening: the new type must hold all values of the old, and more",
+        )
+    after = _after(table, _replaced(table, old, new))
+    return _applied(SchemaChangeKind.ALTER_COLUMN_TYPE, table, after, mysql_ddl.alter_column(table, new))
+
+
+def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.rename_column is not None
+    old = find_column(loaded, (*path, "column"), table, change.rename_column.column)
+    new = replace(old, name=change.rename_column.to)
+    if new.name == old.name:
+        loaded.fail((*path, "to"), f"{old.name!r} is the name that it has")
+    _new_name(loaded, (*path, "to"), table, new.name, but=old.name)
+    key = tuple(new.name if name == old.name else name for name in table.primary_key)
+    after = _after(table, _replaced(table, old, new), key)
+    return _applied(SchemaChangeKind.RENAME_COLUMN, table, after, mysql_ddl.rename_column(table, old, new))
+
+
+def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.drop_column is not None
+    old = find_column(loaded, (*path, "column"), table, change.drop_column.column)
+    if old.name in table.primary_key:
+        loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which stays")
+    after = _after(table, (column for column in table.columns if column is not old))
+    return _applied(SchemaChangeKind.DROP_COLUMN, table, after, mysql_ddl.drop_column(table, old))
+
+
+def _create_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    index = change.create_index
+    assert index is not None
+    for i, column in enumerate(index.columns):
+        find_column(loaded, (*path, "columns", i), table, column)
+    sql = mysql_ddl.create_index(table, index.name, index.columns, unique=index.unique)
+    return _applied(SchemaChangeKind.CREATE_INDEX, table, _after(table, table.columns), sql)
+
+
+def _drop_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.drop_index is not None
+    sql = mysql_ddl.drop_index(table, change.drop_index.name)
+    return _applied(SchemaChangeKind.DROP_INDEX, table, _after(table, table.columns), sql)
+
+
+def _truncate(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    sql = mysql_ddl.truncate_table(table)
+    return _applied(SchemaChangeKind.TRUNCATE_TABLE, table, _after(table, table.columns), sql)
+
+
+def _rename_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    to = str(getattr(change, "rename_table").to)  # noqa: B009
+    after = replace(_after(table, table.columns), id=replace(table.id, name=to))
+    return _applied(SchemaChangeKind.RENAME_TABLE, table, after, mysql_ddl.rename_table(table, to))
+
+
+def _drop_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    return _applied(SchemaChangeKind.DROP_TABLE, table, None, mysql_ddl.drop_table(table))
+
+
+_CHANGES = {
+    "add_column": _add_column,
+    "widen": _widen,
+    "rename_column": _rename_column,
+    "drop_column": _drop_column,
+    "create_index": _create_index,
+    "drop_index": _drop_index,
+    "truncate": _truncate,
+    "rename_table": _rename_table,
+    "drop_table": _drop_table,
+}

@@ -1,0 +1,104 @@
+"""Texts and bytes made from hashes, column-wise: no Python per row."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
+
+Bytes = npt.NDArray[np.uint8]
+
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+ALPHABETS: Final = {
+    "ascii": "".join(map(chr, range(0x20, 0x7F))),
+    "letters": LETTERS,
+    "digits": "0123456789",
+    "hex": "0123456789abcdef",
+    "latin": LETTERS + "àâäçéèêëîïôöùûüÿñßÀÉÖÜ",
+    "cjk": "".join(map(chr, range(0x4E00, 0x4E00 + 512))),
+    "emoji": "".join(map(chr, range(0x1F600, 0x1F640))),
+    "mixed": LETTERS + "éßñ" + "中文数据同步变更事务日志" + "😀🚀🎉👍" + " -_.,'\"\\/<>&=",
+    "controls": "ab\t\n\r\b\f\x00\x01\x0b\x1f\x7f\x80\u2028",
+}
+_HEX: Final = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
+
+@lru_cache(maxsize=64)
+def _cells(alphabet: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """The alphabet's characters as rows of four bytes, and how many of them count."""
+    cells = np.zeros((len(alphabet), 4), dtype=np.uint8)
+    widths = np.zeros(len(alphabet), dtype=np.uint8)
+    for i, character in enumerate(alphabet):
+        encoded = character.encode()
+        cells[i, : len(encoded)] = np.frombuffer(encoded, dtype=np.uint8)
+        widths[i] = len(encoded)
+    return cells, widths
+
+
+def _stream(draws: Bits, lengths: Ints) -> tuple[Bits, npt.NDArray[np.intp]]:
+    """One fresh draw per element of ragged rows of these lengths, and the row each belongs to."""
+    rows = np.repeat(np.arange(len(draws)), lengths)
+    place = np.arange(len(rows), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return mix(draws[rows] + place.view(np.uint64) * GOLDEN), rows
+
+
+def _strings(data: Bytes, sizes: Ints, type: pa.DataType) -> pa.Array:
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    if offsets[-1] >= 1 << 31:
+        raise OverflowError("a column of this block holds more than 2 GiB")
+    return pa.Array.from_buffers(
+        type, len(sizes), [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))], 0
+    )
+
+
+def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
+    """Random text: `lengths` characters of `alphabet` (a name of ALPHABETS, or the characters) for each draw."""
+    characters = ALPHABETS.get(alphabet, alphabet)
+    cells, widths = _cells(characters)
+    stream, rows = _stream(draws, lengths)
+    index = below(stream, len(characters))
+    if (widths == widths[0]).all():
+        width = int(widths[0])
+        return _strings(cells[index, :width].ravel(), lengths * width, pa.string())
+    chosen = widths[index]
+    data = cells[index][np.arange(4) < chosen[:, None]]
+    return _strings(data, np.bincount(rows, weights=chosen, minlength=len(draws)).astype(np.int64), pa.string())
+
+
+def blob(draws: Bits, lengths: Ints) -> pa.Array:
+    """Random bytes."""
+    stream, _ = _stream(draws, lengths)
+    return _strings((stream >> np.uint64(56)).astype(np.uint8), lengths, pa.binary())
+
+
+def pattern(draws: Bits, shape: str) -> pa.Array:
+    """`SKU-####-??`: `#` becomes a digit, `?` a capital letter, `*` either; the rest stands for itself."""
+    encoded = np.frombuffer(shape.encode(), dtype=np.uint8)
+    out = np.tile(encoded, (len(draws), 1))
+    for place in np.flatnonzero(np.isin(encoded, np.frombuffer(b"#?*", dtype=np.uint8))):
+        choices = {35: b"0123456789", 63: b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"}.get(
+            int(encoded[place]), b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        )
+        stream = mix(draws + np.uint64((int(place) + 1) * int(GOLDEN) & 0xFFFFFFFFFFFFFFFF))
+        out[:, place] = np.frombuffer(choices, dtype=np.uint8)[below(stream, len(choices))]
+    return _strings(out.ravel(), np.full(len(draws), len(encoded), dtype=np.int64), pa.string())
+
+
+def uuid(draws: Bits) -> pa.Array:
+    """Random (version 4) UUIDs as text: `3f1c7a52-9d3b-4c11-8a07-5b1c2d9e4f60`."""
+    high, low = draws, mix(draws + GOLDEN)
+    high = (high & np.uint64(0xFFFFFFFFFFFF0FFF)) | np.uint64(0x4000)
+    low = (low & np.uint64(0x3FFFFFFFFFFFFFFF)) | np.uint64(0x8000000000000000)
+    octets = np.concatenate([high[:, None], low[:, None]], axis=1).astype(">u8").view(np.uint8).reshape(-1, 16)
+    digits = np.empty((len(draws), 32), dtype=np.uint8)
+    digits[:, 0::2], digits[:, 1::2] = _HEX[octets >> 4], _HEX[octets & 15]
+    out = np.full((len(draws), 36), ord("-"), dtype=np.uint8)
+    for start, end, at in ((0, 8, 0), (8, 12, 9), (12, 16, 14), (16, 20, 19), (20, 32, 24)):
+        out[:, at : at + end - start] = digits[:, start:end]
+    return _strings(out.ravel(), np.full(len(draws), 36, dtype=np.int64), pa.string())

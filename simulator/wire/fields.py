@@ -1,0 +1,320 @@
+"""What a field of a message can hold, and the encoder that compiles declared fields into joined columns.
+
+A field is a row of the format's spec: its name, and what stands there for each kind of event: a JSON constant (None is
+`null`), ABSENT, or one of the holes below. For kinds that change rows a hole is filled by columns; the rare kinds (DDL,
+heartbeat) are built one by one in plain Python from the same declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import Before, ChangeBatch, Delta, PackedBatch
+from simulator.model import ABSENT, Column, Event, Kind, Table
+from simulator.wire.json_style import Style, escape, quote
+from simulator.wire.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How a column's values look: `text` makes a column of text of a column of carriers, nulls stay null.
+
+    `quoted`: a JSON string, otherwise the text stands bare (a number). `escaped`: the text may hold characters that
+    JSON escapes. `null` is what stands for a null.
+    """
+
+    text: Callable[[pa.Array], pa.Array]
+    quoted: bool = True
+    escaped: bool = False
+    null: str = "null"
+    constant: str | None = None  # all values, nulls too, have this text
+
+
+# The cell of a column: chosen once per column of a table version.
+Cells = Callable[[Column], Cell]
+
+
+@dataclass(frozen=True)
+class PerTable:
+    """JSON text that is the same for all changes of a table version: `of(table, style)`."""
+
+    of: Callable[[Table, Style], str]
+
+
+@dataclass(frozen=True)
+class PerChange:
+    """A column with one value per change; a message shows its first row's. `event` gives the value for single events.
+
+    `of(batch)` gives whole numbers, or finished JSON text.
+    """
+
+    of: Callable[[ChangeBatch], Ints | pa.Array]
+    event: Callable[[Event], Any] | None = None
+
+
+@dataclass(frozen=True)
+class PerEvent:
+    """A value of a single event (DDL, heartbeat): anything that JSON can say, or ABSENT."""
+
+    of: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A JSON array with one object per row of the message.
+
+    `after` and `before` are whole images; `changed` the before values of the columns that count as changed. With
+    `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
+    """
+
+    image: Literal["after", "before", "changed"]
+    drop_empty: bool = False
+
+
+@dataclass(frozen=True)
+class Codes:
+    """A JSON object with a number per column, which may depend on the value: that of the event's last row counts."""
+
+    cells: Cells
+
+
+Hole = PerTable | PerChange | PerEvent | Rows | Codes
+Value = Hole | str | int | bool | None | Any  # Any: ABSENT
+
+
+@dataclass(frozen=True)
+class Field:
+    """One member of a message: the same value for every kind, or a mapping from each kind to its value."""
+
+    name: str
+    value: Value | Mapping[Kind, Value]
+
+    def on(self, kind: Kind) -> Value:
+        """What stands there for a kind; ABSENT where a mapping says nothing of it."""
+        return self.value.get(kind, ABSENT) if isinstance(self.value, Mapping) else self.value
+
+
+class Encoder:
+    """Fields compiled for the tables that come along. Holds no state but caches; encodes any event first or twice."""
+
+    def __init__(self, fields: Sequence[Field], cells: Cells, style: Style) -> None:
+        self.fields, self.style = tuple(fields), style
+        self._cells = cells
+        self._cell_cache: dict[tuple[int, int], tuple[Column, Cell]] = {}
+        self._tables: dict[tuple[int, int], tuple[Table, str]] = {}
+
+    def cell(self, column: Column, cells: Cells | None = None) -> Cell:
+        """The cell of a column, chosen once."""
+        cells = cells or self._cells
+        key = (id(column), id(cells))
+        if key not in self._cell_cache:
+            self._cell_cache[key] = (column, cells(column))  # keeps the column alive, so that its id stays its own
+        return self._cell_cache[key][1]
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        """A column's plain text, as products hash it: not escaped, nulls kept."""
+        return plain(self.cell(column).text(array))
+
+    # ----------------------------------------------------------------------------------------------------- columnar
+
+    def encode(self, packed: PackedBatch) -> pa.Array:
+        """One JSON text per message."""
+        batch = packed.changes
+        pieces: list[Piece] = ["{"]
+        images = _Images(self, packed)
+        first = True
+        for field in self.fields:
+            value = field.on(batch.kind)
+            if value is ABSENT:
+                continue
+            pieces += ["" if first else ",", f"{quote(field.name, self.style)}:", *self._hole(value, packed, images)]
+            first = False
+        pieces.append("}")
+        return join(pieces, len(packed))
+
+    def _hole(self, value: Value, packed: PackedBatch, images: _Images) -> list[Piece]:
+        match value:
+            case PerTable():
+                key = (id(packed.changes.table), id(value))
+                if key not in self._tables:
+                    table = packed.changes.table
+                    self._tables[key] = (table, value.of(table, self.style))
+                return [self._tables[key][1]]
+            case PerChange():
+                made = value.of(packed.changes)
+                if not packed.single:
+                    at = packed.starts[:-1]
+                    made = made.take(pa.array(at)) if isinstance(made, pa.Array) else made[at]
+                return [made if isinstance(made, pa.Array) else number_text(made)]
+            case Rows():
+                return images.rows(value)
+            case Codes():
+                return images.codes(value.cells)
+            case PerEvent():
+                raise TypeError("a PerEvent value cannot stand in a message about rows")
+            case _:
+                return [json_text(value, self.style)]
+
+    # ------------------------------------------------------------------------------------------------- single events
+
+    def encode_event(self, event: Event, kind: Kind) -> bytes:
+        """The JSON text of a DDL statement or heartbeat."""
+        members = []
+        for field in self.fields:
+            value = field.on(kind)
+            if isinstance(value, PerEvent):
+                value = value.of(event)
+            elif isinstance(value, PerChange):
+                assert value.event is not None
+                value = value.event(event)
+            if value is not ABSENT:
+                members.append(f"{quote(field.name, self.style)}:{json_text(value, self.style)}")
+        return ("{" + ",".join(members) + "}").encode()
+
+
+def json_text(value: Any, style: Style) -> str:
+    """A value as compact JSON in the style's escapes."""
+    if isinstance(value, str):
+        return quote(value, style)
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{quote(k, style)}:{json_text(v, style)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(json_text(v, style) for v in value) + "]"
+    return orjson.dumps(value).decode()
+
+
+_COMMAS = pa.array(["", ","], pa.string())
+
+
+class _Images:
+    """The row images of one batch as pieces; texts that several fields need are made once."""
+
+    def __init__(self, encoder: Encoder, packed: PackedBatch) -> None:
+        self.encoder, self.packed, self.batch = encoder, packed, packed.changes
+        self._after: dict[int, list[Piece]] = {}
+
+    def rows(self, hole: Rows) -> list[Piece]:
+        """The array of each message's rows."""
+        starts = self.packed.starts
+        if hole.image == "changed":
+            members, some = self._changed()
+            rows: list[Piece] = ["{", members, "}"]
+            if hole.drop_empty and not some.all():
+                kept = np.concatenate([[0], np.cumsum(some)])[starts]
+                objects = join(rows, len(self.batch)).filter(pa.array(some))
+                arrays = join(["[", join_runs(objects, kept, ","), "]"], len(self.packed))
+                return [pc.if_else(pa.array(np.diff(kept) > 0), arrays, constant("null"))]
+        else:
+            columns = range(len(self.batch.table.columns))
+            rows = object_pieces(self._names(), [self._value(hole.image, i) for i in columns])
+        if not self.packed.single:
+            rows = [join_runs(join(rows, len(self.batch)), starts, ",")]
+        return ["[", *rows, "]"]
+
+    def codes(self, cells: Cells) -> list[Piece]:
+        image = self.batch.image()
+        at = None if self.packed.single else pa.array(self.packed.settled)
+        values: list[list[Piece]] = []
+        for column, array in zip(self.batch.table.columns, image, strict=True):
+            cell = self.encoder.cell(column, cells)
+            values.append(
+                [cell.constant]
+                if cell.constant is not None
+                else [plain(cell.text(array if at is None else array.take(at)))]
+            )
+        return object_pieces(self._names(), values)
+
+    def _names(self) -> list[str]:
+        return [quote(column.name, self.encoder.style) for column in self.batch.table.columns]
+
+    def _value(self, image: str, column: int) -> list[Piece]:
+        after, before = self.batch.after, self.batch.before
+        if image == "after" or before is None:
+            assert after is not None
+            return self._new(column, after[column])
+        old: Before = before[column]
+        if old is None:
+            assert after is not None
+            return self._new(column, after[column])
+        if isinstance(old, Delta):
+            return self._cell(column, self.batch.full_before(column))
+        return self._cell(column, old)
+
+    def _new(self, column: int, array: pa.Array) -> list[Piece]:
+        if column not in self._after:
+            self._after[column] = self._cell(column, array)
+        return self._after[column]
+
+    def _cell(self, column: int, array: pa.Array) -> list[Piece]:
+        """A column as JSON values: constants round it where nothing is null."""
+        cell = self.encoder.cell(self.batch.table.columns[column])
+        text = cell.text(array)
+        if cell.escaped:
+            text = escape(text, self.encoder.style)
+        mark = '"' if cell.quoted else ""
+        if text.null_count == 0:
+            return [mark, plain(text), mark]
+        if not mark:
+            return [plain(text).fill_null(constant(cell.null))]
+        if pa.types.is_dictionary(text.type):
+            marked = join([mark, text.dictionary, mark], len(text.dictionary)).take(text.indices)
+        else:
+            marked = join([mark, text, mark], len(text))
+        return [marked.fill_null(constant(cell.null))]
+
+    def _changed(self) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """`"qty":"1","note":null`: the before values of the columns that count as changed, per row; and in which rows
+        there are any."""
+        shown, before, after = self.packed.shown, self.batch.before, self.batch.after
+        assert shown is not None
+        assert before is not None
+        assert after is not None
+        count = len(self.batch)
+        begun = np.zeros(count, dtype=bool)
+        segments: list[Piece] = []
+        for i, rows in enumerate(shown):
+            if rows is None:
+                continue
+            old = before[i]
+            if isinstance(old, Delta) and np.array_equal(old.rows, rows):
+                values = old.values
+            elif old is None:
+                values = after[i].take(pa.array(rows))
+            else:
+                values = self.batch.full_before(i).take(pa.array(rows))
+            name = self._names()[i]
+            comma = begun[rows]
+            if comma.all():
+                lead: list[Piece] = [f",{name}:"]
+            elif not comma.any():
+                lead = [f"{name}:"]
+            else:
+                lead = [_COMMAS.take(pa.array(comma.astype(np.int8))), f"{name}:"]
+            segment = join([*lead, *self._cell(i, values)], len(rows))
+            begun[rows] = True
+            segments.append(segment if len(rows) == count else spread(segment, rows, count))
+        return join(segments, count) if segments else repeat("", count), begun
+
+
+def number_text(numbers: Ints) -> pa.Array:
+    """Whole numbers as text. Times come in runs of equal ones, which are written once."""
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+    if len(begins) > len(numbers) // 4:
+        return pa.array(numbers).cast(pa.string())
+    distinct = pa.array(numbers[begins]).cast(pa.string())
+    return distinct.take(pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(numbers)))))
+
+
+def plain(array: pa.Array) -> pa.Array:
+    """The plain texts behind a dictionary array."""
+    return array.dictionary.take(array.indices) if pa.types.is_dictionary(array.type) else array

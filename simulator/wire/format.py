@@ -1,0 +1,154 @@
+"""A format as a value: fields, cells, style, routing, options. Dialects derive from a parent and say what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from simulator.batch import PackedBatch
+from simulator.errors import OptionError, UsageError, closest
+from simulator.model import Column, Event, Kind
+from simulator.routing import Packing, Routing
+from simulator.wire.fields import Cell, Encoder, Field
+from simulator.wire.json_style import Style
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a format, chosen as `-f dts-canal-json,images=before-2022-03-20`.
+
+    With `choices` the value is one of them; otherwise `parse` makes it of the text and raises ValueError with a
+    sentence. A default of None is settled by the source.
+    """
+
+    name: str
+    default: str | None
+    doc: str
+    choices: tuple[str, ...] = ()
+    parse: Callable[[str], Any] = str
+
+    def value(self, format: str, text: str | None) -> Any:
+        """The option's value for a text; for None its default. Raises OptionError."""
+        if text is None:
+            return None if self.default is None else self.parse(self.default)
+        if self.choices and text not in self.choices:
+            guess = closest(text, self.choices)
+            hint = f" Did you mean {guess!r}?" if guess else ""
+            raise OptionError(f"-f {format},{self.name}={text}: it is one of {', '.join(self.choices)}.{hint}")
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise OptionError(f"-f {format},{self.name}={text}: {error}.") from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The values of a format's options, defaults filled in, and the source system that the run has."""
+
+    values: Mapping[str, Any]
+    source: str  # id and version: mysql-8.0
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a format writes with certain settings: members in wire order, how values look, how messages are routed."""
+
+    fields: tuple[Field, ...]
+    cell: Callable[[Column], Cell]
+    style: Style
+    routing: Routing
+    packing: Packing | None = None
+
+    def derive(
+        self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
+    ) -> Layout:
+        """A copy with some fields replaced, dropped or put into another order, and other members changed.
+
+        Raises ValueError for a field that is not there: the dialect that names it is out of date.
+        """
+        known = {f.name: f for f in self.fields}
+        for name in (*drop, *(f.name for f in fields), *order):
+            if name not in known:
+                raise ValueError(f"the parent has no field {name!r}")
+        if order and set(order) != set(known):
+            raise ValueError("the order must name every field")
+        known.update({f.name: f for f in fields})
+        return replace(self, fields=tuple(known[n] for n in order or known if n not in drop), **changes)
+
+
+@dataclass(frozen=True)
+class Format:
+    """One vendor message format: what it is, and `layout(settings)`, how it writes.
+
+    Every kind of event is in `sends` or in `silent`, so that silence is a decision.
+    """
+
+    id: str
+    title: str
+    product: str
+    spec: str
+    sources: tuple[str, ...]
+    brokers: tuple[str, ...]
+    sends: frozenset[Kind]
+    silent: frozenset[Kind]
+    options: tuple[Option, ...]
+    layout: Callable[[Settings], Layout]
+
+    def __post_init__(self) -> None:
+        if (self.sends | self.silent) != set(Kind) or self.sends & self.silent:
+            raise ValueError(f"{self.id}: each kind of event is either sent or declared silent")
+
+    def codec(self, source: str, given: Mapping[str, str] | None = None) -> Codec:
+        """The format made ready for a source (`mysql-8.0`). Raises OptionError for an unknown option or value."""
+        given = given or {}
+        known = {option.name: option for option in self.options}
+        for name in given:
+            if name not in known:
+                guess = closest(name, known)
+                hint = f" Did you mean {guess!r}?" if guess else f" It has {', '.join(known) or 'none'}."
+                raise OptionError(f"-f {self.id}: there is no option {name!r}.{hint}")
+        values = {name: option.value(self.id, given.get(name)) for name, option in known.items()}
+        settings = Settings(values, source)
+        return Codec(self, settings, self.layout(settings))
+
+
+class Codec:
+    """A configured format, as the pipeline uses it."""
+
+    def __init__(self, format: Format, settings: Settings, layout: Layout) -> None:
+        self.format, self.settings, self.layout = format, settings, layout
+        self._encoder = Encoder(layout.fields, layout.cell, layout.style)
+
+    def sends(self, kind: Kind) -> bool:
+        """Whether the product sends events of this kind."""
+        return kind in self.format.sends
+
+    def encode(self, packed: PackedBatch) -> pa.Array:
+        """One value per message."""
+        return self._encoder.encode(packed)
+
+    def encode_event(self, event: Event, kind: Kind) -> bytes:
+        """The value of a DDL statement or heartbeat."""
+        return self._encoder.encode_event(event, kind)
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        """A column's values as the product hashes them: plain text, nulls kept."""
+        return self._encoder.text(column, array)
+
+
+def parse_format(text: str) -> tuple[str, dict[str, str]]:
+    """`canal-json,version=1.1.5` is ("canal-json", {"version": "1.1.5"})."""
+    name, *parts = text.split(",")
+    options: dict[str, str] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or not key:
+            raise UsageError(f"-f {text}: {part!r} is not an option such as 'version=1.1.8'.")
+        options[key.strip()] = value.strip()
+    return name.strip(), options

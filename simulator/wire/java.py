@@ -1,0 +1,288 @@
+"""How Java prints things: doubles and floats by the algorithm of JDK 18 and older, bytes as ISO-8859-1 characters.
+
+Up to JDK 18 `Double.toString` is FloatingDecimal, whose digits are not always the shortest that bring the value back:
+2e23 is printed 1.9999999999999998E23. JDK 19 changed that; the products imitated here ran on older ones.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.carriers import numbers, validity
+
+# Bits of 5 to the power of the index (FloatingDecimal.N_5_BITS), a table that ends at 26.
+_BITS_OF_5: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
+# The UTF-8 bytes of the characters U+0000 to U+00FF, the first byte low.
+_LATIN1: Final = np.array([b if b < 0x80 else 0xC0 | b >> 6 | (0x80 | b & 0x3F) << 8 for b in range(256)], dtype="<u2")
+_FRACTION_BITS: Final = 52
+_HIDDEN_BIT: Final = 1 << 52
+
+
+def double_text(array: pa.Array) -> pa.Array:
+    """Double.toString of JDK 8 to 18 for each value. Null stays null.
+
+    | value | text | value | text |
+    | --- | --- | --- | --- |
+    | 1 | `1.0` | 12510357 | `1.2510357E7` |
+    | 0.001 | `0.001` | 0.0009999 | `9.999E-4` |
+    | -0.0 | `-0.0` | 2e23 | `1.9999999999999998E23` |
+    | 9999999 | `9999999.0` | 1e7 | `1.0E7` |
+    | 4.9e-324 | `4.9E-324` | infinite, none | `Infinity`, `NaN` |
+
+    >>> double_text(pa.array([1.0, 12510357.0, -0.0, 2e23, None])).to_pylist()
+    ['1.0', '1.2510357E7', '-0.0', '1.9999999999999998E23', None]
+    """
+    return _texts(array, np.float64)
+
+
+def float_text(array: pa.Array) -> pa.Array:
+    """Float.toString of JDK 8 to 18 for each value of a float32 array. Null stays null.
+
+    >>> float_text(pa.array([3.14, 123456789.0, 16777217.0, 1e-45], type=pa.float32())).to_pylist()
+    ['3.14', '1.23456792E8', '1.6777216E7', '1.4E-45']
+    """
+    return _texts(array, np.float32)
+
+
+def _texts(array: pa.Array, dtype: type[np.floating[Any]]) -> pa.Array:
+    if not len(array):
+        return pa.array([], type=pa.string())
+    values = numbers(array)
+    text, easy = _easy(array, values)
+    if easy.all():
+        return text
+    if array.null_count:
+        easy |= array.is_null().to_numpy(zero_copy_only=False)
+    hard = ~easy
+    # The bits, not the values, tell 0.0 from -0.0 and are equal to themselves.
+    bits = values[hard].view(np.uint64 if dtype is np.float64 else np.uint32)
+    distinct, inverse = np.unique(bits, return_inverse=True)
+    one = _double if dtype is np.float64 else _float
+    slow = pa.array([one(value) for value in distinct.tolist()], type=pa.string()).take(pa.array(inverse))
+    return pc.replace_with_mask(text, pa.array(hard), slow)
+
+
+def _easy(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    """Texts by Arrow, which prints the shortest digits, and where they are surely those of the old algorithm too.
+
+    That is for values from 0.001 to below 10 million (where Java writes no exponent) whose shortest text has k decimals
+    with 10^-k greater than the distance to the next float: then no other number of k or fewer decimals lies within
+    half that distance, so the old algorithm, which stops at the first number it finds there, finds this one; and it is
+    not exactly between two floats, since a multiple of 10^-k that is a dyadic fraction is a multiple of 2^-k, hence a
+    float itself.
+    """
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        size = np.abs(values)
+        middle = ((size >= 1e-3) & (size < 1e7)) | (size == 0)
+        text = pc.cast(array, pa.string())
+        point = np.asarray(pc.fill_null(pc.find_substring(text, "."), -1)).astype(np.int64)
+        length = np.asarray(pc.fill_null(pc.binary_length(text), 0)).astype(np.int64)
+        decimals = np.where(point < 0, 0, length - point - 1)
+        tens = np.power(0.1, np.arange(int(decimals.max(initial=0)) + 1))
+        # a hair less, since the powers are rounded themselves
+        easy = middle & (np.spacing(size).astype(np.float64) < tens[decimals] * 0.999)
+        whole = middle & (point < 0)
+    if whole.any():
+        suffix = pa.array(["", ".0"]).take(pa.array(whole.astype(np.int8)))
+        text = pc.binary_join_element_wise(text, suffix, "")
+    return text, easy
+
+
+def _double(bits: int) -> str:
+    """The text of a double given by its bits."""
+    sign = "-" if bits >> 63 else ""
+    exponent, fraction = bits >> 52 & 0x7FF, bits & _HIDDEN_BIT - 1
+    if exponent == 0x7FF:
+        return "NaN" if fraction else sign + "Infinity"
+    if exponent == 0:
+        if fraction == 0:
+            return sign + "0.0"
+        significant = fraction.bit_length()
+        shift = _FRACTION_BITS + 1 - significant
+        return sign + _text(*_digits(1 - shift - 1023, fraction << shift, significant))
+    return sign + _text(*_digits(exponent - 1023, fraction | _HIDDEN_BIT, _FRACTION_BITS + 1))
+
+
+def _float(bits: int) -> str:
+    """The text of a float given by its bits."""
+    sign = "-" if bits >> 31 else ""
+    exponent, fraction = bits >> 23 & 0xFF, bits & (1 << 23) - 1
+    if exponent == 0xFF:
+        return "NaN" if fraction else sign + "Infinity"
+    if exponent == 0:
+        if fraction == 0:
+            return sign + "0.0"
+        significant = fraction.bit_length()
+        shift = 24 - significant
+        return sign + _text(*_digits(1 - shift - 127, fraction << shift << 29, significant))
+    return sign + _text(*_digits(exponent - 127, (fraction | 1 << 23) << 29, 24))
+
+
+def _text(point: int, digits: str) -> str:
+    """The digits, with the decimal point after the first `point` of them, as Java lays them out."""
+    if 0 < point < 8:
+        return f"{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"
+    if -3 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    return f"{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+
+
+def _digits(exponent: int, fraction: int, significant: int) -> tuple[int, str]:
+    """FloatingDecimal.BinaryToASCIIBuffer.dtoa: (place of the decimal point, digits).
+
+    `fraction` has its highest bit at 2^52; the value is fraction / 2^52 · 2^exponent, and `significant`
+    of its bits count.
+    """
+    tail = (fraction & -fraction).bit_length() - 1
+    bits = _FRACTION_BITS + 1 - tail
+    # bits to the right of the binary point
+    tiny = max(0, bits - exponent - 1)
+    if -21 <= exponent <= 62 and tiny == 0:
+        insignificant = _insignificant(exponent - significant - 1) if exponent > significant else 0
+        shift = exponent - _FRACTION_BITS
+        return _whole_digits(fraction << shift if shift >= 0 else fraction >> -shift, insignificant)
+    return _fraction_digits(exponent, fraction >> tail, bits, tiny, significant)
+
+
+def _insignificant(power: int) -> int:
+    """insignificantDigitsForPow2: how many decimal digits 2^power has, but for the first."""
+    return len(str(1 << power)) - 1 if 1 < power < 64 else 0
+
+
+def _whole_digits(value: int, insignificant: int) -> tuple[int, str]:
+    """developLongDigits: a whole number, without the digits that mean nothing."""
+    if insignificant:
+        power = 10**insignificant
+        value, rest = divmod(value, power)
+        value += rest >= power >> 1
+    text = str(value)
+    return len(text) + insignificant, text.rstrip("0")
+
+
+def _fraction_digits(exponent: int, fraction: int, bits: int, tiny: int, significant: int) -> tuple[int, str]:
+    """The hard case: value = B / S · 10^place, and M is half the distance to the next float, scaled like B.
+
+    Digits are taken off B / S until what is left is within M of a digit's end.
+    """
+    place = _estimate(fraction, bits, exponent)
+    fives_b = max(0, -place)
+    twos_b = fives_b + tiny + exponent
+    fives_s = max(0, place)
+    twos_s = fives_s + tiny
+    twos_m = twos_b - significant
+    twos_b -= bits - 1
+    common = min(twos_b, twos_s)
+    twos_b, twos_s, twos_m = twos_b - common, twos_s - common, twos_m - common
+    if bits == 1:
+        # a power of two: the next smaller number is only half as far away
+        twos_m -= 1
+    if twos_m < 0:
+        twos_b, twos_s, twos_m = twos_b - twos_m, twos_s - twos_m, 0
+    width_b = bits + twos_b + (_BITS_OF_5[fives_b] if fives_b < len(_BITS_OF_5) else fives_b * 3)
+    width_s = twos_s + 1 + (_BITS_OF_5[fives_s + 1] if fives_s + 1 < len(_BITS_OF_5) else (fives_s + 1) * 3)
+    # Java takes int or long arithmetic where it fits: M may overflow there, and ties are told differently.
+    width = (32 if width_b < 32 and width_s < 32 else 64) if width_b < 64 and width_s < 64 else 0
+    b = fraction * 5**fives_b << twos_b
+    s = 5**fives_s << twos_s
+    m = 5**fives_b << twos_m
+    return _take_digits(b, s, m, place, width)
+
+
+def _take_digits(b: int, s: int, m: int, place: int, width: int) -> tuple[int, str]:
+    tens = s * 10
+    digit, b = divmod(b, s)
+    b, m = b * 10, _wrapped(m * 10, width)
+    low, high = b < m, _is_high(b, m, tens, width)
+    digits: list[int] = []
+    if digit == 0 and not high:
+        # the estimate was one too high
+        place -= 1
+    else:
+        digits.append(digit)
+    if place < -3 or place >= 8:
+        # the form with an exponent has a digit after the point in any case
+        low = high = False
+    while not low and not high:
+        digit, b = divmod(b, s)
+        b, m = b * 10, _wrapped(m * 10, width)
+        if width and m <= 0:
+            low = high = True
+        else:
+            low, high = b < m, _is_high(b, m, tens, width)
+        digits.append(digit)
+    if high and (not low or _rounds_up(_wrapped(2 * b - tens, width), digits[-1])):
+        return _rounded_up(place, digits)
+    return place + 1, "".join(map(str, digits))
+
+
+def _wrapped(value: int, width: int) -> int:
+    """Two's complement of an int or a long; any size at all if `width` is 0."""
+    if not width:
+        return value
+    value &= (1 << width) - 1
+    return value - (1 << width) if value >> width - 1 else value
+
+
+def _is_high(b: int, m: int, tens: int, width: int) -> bool:
+    return _wrapped(b + m, width) > tens if width else b + m >= tens
+
+
+def _rounds_up(difference: int, last_digit: int) -> bool:
+    return difference > 0 or (difference == 0 and last_digit % 2 == 1)
+
+
+def _rounded_up(place: int, digits: list[int]) -> tuple[int, str]:
+    """roundup: nines give way to the digit before them; all nines are the next power of ten."""
+    last = len(digits) - 1
+    while last > 0 and digits[last] == 9:
+        digits[last] = 0
+        last -= 1
+    if digits[last] == 9:
+        return place + 2, "1" + "0" * (len(digits) - 1)
+    digits[last] += 1
+    return place + 1, "".join(map(str, digits))
+
+
+def _estimate(fraction: int, bits: int, exponent: int) -> int:
+    """estimateDecExp: floor of about log10 of the value, one too high at times."""
+    mantissa = fraction << _FRACTION_BITS + 1 - bits
+    one: float = struct.unpack("<d", struct.pack("<Q", 1023 << 52 | mantissa & _HIDDEN_BIT - 1))[0]
+    return math.floor((one - 1.5) * 0.289529654 + 0.176091259 + exponent * 0.301029995663981)
+
+
+def latin1(array: pa.Array) -> pa.Array:
+    r"""Bytes as the characters of ISO-8859-1, byte b as U+00bb: `new String(bytes, ISO_8859_1)`. Null stays null.
+
+    Of a dictionary array only the dictionary is decoded, and it stays one.
+
+    >>> latin1(pa.array([b"abc", b"\x00\xff", None])).to_pylist()
+    ['abc', '\x00ÿ', None]
+    """
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, latin1(array.dictionary))
+    if not len(array) or array.buffers()[2] is None:
+        return array.cast(pa.string())
+    ends = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(array.buffers()[2], dtype=np.uint8)[ends[0] : ends[-1]]
+    offsets = ends.astype(np.int64) - int(ends[0])
+    high = data >> 7
+    if high.any():
+        grown = np.zeros(len(data) + 1, dtype=np.int64)
+        np.cumsum(high, out=grown[1:])
+        if len(data) + int(grown[-1]) >= 1 << 31:
+            raise OverflowError("a column of this block holds more than 2 GiB as text")
+        # two bytes for each byte, of which the second counts where there is one
+        pairs = _LATIN1[data].view(np.uint8)
+        counts = np.ones(len(pairs), dtype=bool)
+        counts[1::2] = high
+        data, offsets = np.compress(counts, pairs), offsets + grown[offsets]
+    nulls = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    buffers = [validity(nulls), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Measure and print; nothing here fails on a time.
+
+python tests/benchmarks/run.py                      all of them, some minutes
+python tests/benchmarks/run.py encode run --quick   two of them, shorter and rougher
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import encode
+import latency
+import measure
+import memory
+import produce
+import whole
+
+from simulator.formats import FORMATS
+
+NAMES = ("encode", "run", "produce", "memory", "latency")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Ratios that are taken in one run on this machine; see README.md.")
+    parser.add_argument("names", nargs="*", metavar="|".join(NAMES), help="what to measure; default: all")
+    parser.add_argument("--quick", action="store_true", help="fewer messages and rounds")
+    parser.add_argument("--scenario", default="crud", help="default: crud")
+    parser.add_argument("--format", help="default: all formats for encode, canal-json for the rest")
+    parser.add_argument("--folder", help="where scratch files go, up to 2 GB; default: the system's temporary folder")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(NAMES):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
+    scenario, format, quick = options.scenario, options.format or "canal-json", options.quick
+    print(measure.machine())
+    for name in options.names or NAMES:
+        with tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
+            match name:
+                case "encode":
+                    encode.run(scenario, [options.format] if options.format else list(FORMATS), quick=quick)
+                case "run":
+                    whole.run(scenario, format, Path(scratch), quick=quick)
+                case "produce":
+                    produce.run(scenario, format, Path(scratch), quick=quick)
+                case "memory":
+                    memory.run(scenario, format, quick=quick)
+                case "latency":
+                    latency.run(scenario, format, quick=quick)
+
+
+if __name__ == "__main__":
+    main()

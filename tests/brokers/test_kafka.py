@@ -1,0 +1,663 @@
+"""The Kafka sink against a real broker: what arrives, what is refused, and what a broken broker does to a run."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+import numpy as np
+import pyarrow as pa
+import pytest
+from confluent_kafka import admin
+
+from simulator.batch import HEADERS, MessageBatch
+from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
+from simulator.sinks.kafka import KafkaSink, open_kafka
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"test.{uuid.uuid4().hex}"
+
+
+@pytest.fixture(scope="module")
+def breakable(start_broker: Callable[..., Any]) -> Any:
+    """A broker that may be stopped, killed and frozen; each test leaves it running."""
+    return start_broker()
+
+
+def batch(
+    topic: str | Sequence[str],
+    values: Sequence[bytes | None],
+    keys: Sequence[bytes | None] | None = None,
+    partitions: Sequence[int | None] | None = None,
+    *,
+    first_turn: int = 0,
+    changes: Sequence[int] | None = None,
+    **more: pa.Array,
+) -> MessageBatch:
+    """Messages of one turn each: value n has the order key (1, first_turn + n, 0)."""
+    count = len(values)
+    topics = [topic] * count if isinstance(topic, str) else topic
+    columns = {
+        "phase": pa.array([1] * count, pa.int8()),
+        "turn": pa.array(range(first_turn, first_turn + count), pa.int64()),
+        "ordinal": pa.array([0] * count, pa.int64()),
+        "kind": pa.array([1] * count, pa.int8()),
+        "changes": pa.array(changes or [1] * count, pa.int32()),
+        "topic": pa.array(topics, pa.string()).dictionary_encode(),
+        "value": pa.array(values, pa.binary()),
+    }
+    if keys is not None:
+        columns["key"] = pa.array(keys, pa.binary())
+    if partitions is not None:
+        columns["partition"] = pa.array(partitions, pa.int32())
+    return MessageBatch.of(count, **columns, **more)
+
+
+def read(address: str, topic: str) -> dict[int, list[Any]]:
+    """All messages of a topic by partition, in the order of their offsets."""
+    reader = confluent_kafka.Consumer(
+        {"bootstrap.servers": address, "group.id": "none", "enable.partition.eof": True, "log_level": 0}
+    )
+    try:
+        numbers = list(reader.list_topics(topic, timeout=10).topics[topic].partitions)
+        reader.assign([confluent_kafka.TopicPartition(topic, n, confluent_kafka.OFFSET_BEGINNING) for n in numbers])
+        found: dict[int, list[Any]] = {n: [] for n in numbers}
+        ended: set[int] = set()
+        deadline = time.monotonic() + 60
+        while ended != set(numbers):
+            assert time.monotonic() < deadline, "the topic could not be read to its end in 60 s"
+            for message in reader.consume(10_000, timeout=0.5):
+                if message.error() is None:
+                    found[message.partition()].append(message)
+                elif message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                    ended.add(message.partition())
+                # Others pass: the reader connects again by itself.
+        return found
+    finally:
+        reader.close()
+
+
+def values(messages: Sequence[Any]) -> list[bytes | None]:
+    return [message.value() for message in messages]
+
+
+def make_topic(address: str, topic: str, count: int, **settings: str) -> None:
+    client = admin.AdminClient({"bootstrap.servers": address, "log_level": 0})
+    new = admin.NewTopic(topic, count, 1, config={name.replace("_", "."): text for name, text in settings.items()})
+    client.create_topics([new])[topic].result(30)
+
+
+def one_sentence(error: BaseException) -> str:
+    text = str(error)
+    assert "\n" not in text
+    assert text[-1] in ".?"
+    return text
+
+
+def failure(sink: KafkaSink, batches: MessageBatch | Iterable[MessageBatch]) -> str:
+    """Sends the batches and flushes; what DeliveryFailed says then or before."""
+
+    def send() -> None:
+        for messages in [batches] if isinstance(batches, MessageBatch) else batches:
+            sink.send(messages)
+        sink.flush()
+
+    with pytest.raises(DeliveryFailed) as caught:
+        send()
+    return one_sentence(caught.value)
+
+
+# What arrives
+
+
+def test_every_part_of_a_message_arrives(kafka: str, topic: str) -> None:
+    headers = [[("a", b"1"), ("a", b""), ("empty", None)], None, [], [("größe", "订单".encode())], None]
+    stamps = [1_700_000_000_000, 1, None, 1_600_000_000_123, None]
+    sent_values = [b"one", b"", None, b"\x00\xff four", b"five"]
+    keys = [b"k", b"", None, b"\x00", b"k"]
+    partitions = [3, 2, 1, 0, 3]
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=4") as sink:
+        assert sink.topic_pattern == topic
+        assert sink.partitions(topic) == 4
+        before_ms = time.time_ns() // 1_000_000
+        sink.send(
+            batch(
+                topic,
+                sent_values,
+                keys,
+                partitions,
+                headers=pa.array(
+                    [row and [{"name": name, "value": value} for name, value in row] for row in headers], HEADERS
+                ),
+                timestamp_ms=pa.array(stamps, pa.int64()),
+            )
+        )
+        sink.flush()
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (5, 5, 0)
+    found = read(kafka, topic)
+    assert {n: values(messages) for n, messages in found.items()} == {
+        3: [b"one", b"five"],
+        2: [b""],
+        1: [None],
+        0: [b"\x00\xff four"],
+    }
+    arrived = [found[3][0], found[2][0], found[1][0], found[0][0], found[3][1]]
+    assert [message.key() for message in arrived] == keys
+    assert [message.headers() or None for message in arrived] == [headers[0], None, None, headers[3], None]
+    for message, stamp in zip(arrived, stamps, strict=True):
+        kind, ms = message.timestamp()
+        assert kind == confluent_kafka.TIMESTAMP_CREATE_TIME
+        assert ms == stamp if stamp is not None else before_ms - 1000 <= ms <= before_ms + 60_000
+
+
+def test_order_holds_in_each_partition(kafka: str, topic: str) -> None:
+    count = 30_000
+    routes = [(n * n) % 5 for n in range(count)]
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=5&compression=lz4&linger_ms=1") as sink:
+        for start in range(0, count, 7_001):
+            numbers = range(start, min(start + 7_001, count))
+            sink.send(batch(topic, [b"%d" % n for n in numbers], None, routes[start : start + 7_001], first_turn=start))
+        sink.flush()
+        assert sink.delivered == count
+    for partition, messages in read(kafka, topic).items():
+        assert values(messages) == [b"%d" % n for n in range(count) if routes[n] == partition]
+
+
+def test_one_batch_may_hold_several_topics(kafka: str, topic: str) -> None:
+    topics = [f"{topic}.{'ab'[n % 2]}" for n in range(10)]
+    with open_kafka(f"kafka://{kafka}/{topic}.{{table}}?partitions=1") as sink:
+        sink.send(batch(topics, [b"%d" % n for n in range(10)]))
+        sink.flush()
+    assert values(read(kafka, f"{topic}.a")[0]) == [b"0", b"2", b"4", b"6", b"8"]
+    assert values(read(kafka, f"{topic}.b")[0]) == [b"1", b"3", b"5", b"7", b"9"]
+
+
+# Where Java's default partitioner puts these keys among 12 partitions: murmur2 as in apache/kafka's UtilsTest.java.
+JAVA_PARTITIONS = {b"21": 0, b"1001": 0, b"foobar": 6, b"abc": 3, b"shop.orders": 3, b"": 9, b'{"id":1001}': 2}
+
+
+def test_a_null_partition_is_chosen_as_java_does(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=12") as sink:
+        sink.send(batch(topic, list(JAVA_PARTITIONS), list(JAVA_PARTITIONS)))
+        sink.flush()
+    found = {message.key(): n for n, messages in read(kafka, topic).items() for message in messages}
+    assert found == JAVA_PARTITIONS
+
+
+def test_a_slice_of_a_batch_and_an_empty_batch(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
+        whole = batch(topic, [b"%d" % n for n in range(10)], timestamp_ms=pa.array(range(1, 11), pa.int64()))
+        sink.send(whole.slice(4, 3))
+        sink.send(whole.slice(0, 0))
+        sink.flush()
+        assert sink.delivered == 3
+    assert values(read(kafka, topic)[0]) == [b"4", b"5", b"6"]
+
+
+def test_counters_know_several_changes_in_a_message(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+        sink.send(batch(topic, [b"x"] * 2500, None, [0, 1] * 1250, changes=[0, 1, 2, 7] * 625))
+        sink.flush()
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (2500, 6250, 0)
+        sink.close()
+        sink.close()
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (2500, 6250, 0)
+
+
+def test_close_without_flush_still_delivers(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
+        sink.send(batch(topic, [b"x"] * 100))
+    assert (sink.delivered, sink.failed) == (100, 0)
+    assert len(read(kafka, topic)[0]) == 100
+
+
+# Topics
+
+
+def test_a_missing_topic_is_made_as_the_url_says(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=7&replication=1&max_message_bytes=3000000") as sink:
+        assert sink.partitions(topic) == 7
+        assert sink.partitions(topic) == 7
+    client = admin.AdminClient({"bootstrap.servers": kafka, "log_level": 0})
+    resource = admin.ConfigResource(admin.ConfigResource.Type.TOPIC, topic)
+    assert client.describe_configs([resource])[resource].result(10)["max.message.bytes"].value == "3000000"
+
+
+def test_an_existing_topic_is_used_as_it_is(kafka: str, topic: str) -> None:
+    make_topic(kafka, topic, 3)
+    with open_kafka(f"kafka://{kafka}/{topic}") as sink:
+        assert sink.partitions(topic) == 3
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=3") as sink:
+        assert sink.partitions(topic) == 3
+
+
+def test_another_partition_count_is_an_error(kafka: str, topic: str) -> None:
+    make_topic(kafka, topic, 3)
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=4") as sink, pytest.raises(SinkError) as caught:
+        sink.send(batch(topic, [b"x"]))
+    assert one_sentence(caught.value) == (
+        f"topic '{topic}' at Kafka {kafka} has 3 partitions, and the URL asks for 4:"
+        " leave partitions= out, or take another topic."
+    )
+    assert read(kafka, topic) == {0: [], 1: [], 2: []}
+
+
+def test_a_missing_topic_without_a_count_is_an_error(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}") as sink, pytest.raises(SinkError) as caught:
+        sink.partitions(topic)
+    assert one_sentence(caught.value) == (
+        f"there is no topic '{topic}' at Kafka {kafka}: add partitions=N to the URL to have it made with N."
+    )
+
+
+def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(start_broker: Callable[..., Any], topic: str) -> None:
+    address = start_broker(settings={"auto.create.topics.enable": "true", "num.partitions": "9"}).address
+    with open_kafka(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
+        sink.partitions(topic)
+    assert topic not in admin.AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(timeout=10).topics
+    with open_kafka(f"kafka://{address}/{topic}?partitions=2") as sink:
+        assert sink.partitions(topic) == 2
+
+
+def test_a_topic_that_another_process_makes_at_the_same_time(
+    kafka: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = KafkaSink._create
+
+    def overtaken(sink: KafkaSink, name: str, count: int) -> None:
+        make_topic(kafka, name, count)
+        create(sink, name, count)
+
+    monkeypatch.setattr(KafkaSink, "_create", overtaken)
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+        assert sink.partitions(topic) == 2
+        sink.send(batch(topic, [b"x"], None, [1]))
+        sink.flush()
+
+
+def test_more_copies_than_brokers_is_told_in_the_brokers_words(kafka: str, topic: str) -> None:
+    with (
+        open_kafka(f"kafka://{kafka}/{topic}?partitions=2&replication=3") as sink,
+        pytest.raises(SinkError, match=r"replication|Replication") as caught,
+    ):
+        sink.partitions(topic)
+    assert one_sentence(caught.value).startswith(f"topic '{topic}' at Kafka {kafka} cannot be used: ")
+
+
+def test_an_illegal_topic_name_stops_before_anything_is_sent(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}?partitions=1") as sink:
+        with pytest.raises(UsageError, match="'a b' is no Kafka topic name"):
+            sink.send(batch([topic, "a b"], [b"x", b"y"]))
+        assert sink.partitions(topic) == 1
+        sink.flush()
+        assert (sink.delivered, sink.failed) == (0, 0)
+
+
+# Messages that are refused
+
+
+def test_a_message_above_the_clients_limit(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1&max_message_bytes=5000") as sink:
+        with pytest.raises(DeliveryFailed) as caught:
+            sink.send(batch(topic, [b"a", b"b", b"x" * 6000, b"d"], [b"key"] * 4, changes=[1, 2, 4, 8], first_turn=40))
+        assert one_sentence(caught.value) == (
+            f"1 of 3 messages were not delivered; the first was turn 42.0 for topic '{topic}' (6003 bytes): with key"
+            " and headers it is above this client's limit of 5000 bytes; raise max_message_bytes in the URL, and"
+            " max.message.bytes of the topic."
+        )
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (2, 3, 1)
+        for again in (sink.flush, lambda: sink.send(batch(topic, [b"e"]))):
+            with pytest.raises(DeliveryFailed):
+                again()
+        assert (sink.delivered, sink.failed) == (2, 1)
+    assert values(read(kafka, topic)[0]) == [b"a", b"b"]
+
+
+def test_a_message_above_the_topics_limit(kafka: str, topic: str) -> None:
+    make_topic(kafka, topic, 2, max_message_bytes="2000")
+    sent = [b"a"] * 5 + [b"x" * 3000] + [b"x" * 4000] + [b"z"] * 5
+    with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
+        sentence = failure(sink, batch(topic, sent, None, [0] * 6 + [1] * 6, changes=list(range(12))))
+        assert re.fullmatch(
+            rf"\d+ of 12 messages were not delivered; the first was turn 5\.0 for topic '{topic}' partition 0 \(3000"
+            r" bytes\): Broker: Message size too large; raise max\.message\.bytes of the topic, or lower batch_bytes in"
+            r" the URL if single messages are smaller\.",
+            sentence,
+        )
+        found = read(kafka, topic)
+        arrived = sum(len(messages) for messages in found.values())
+        assert values(found[0]) == [b"a"] * 5
+        assert sink.delivered == arrived
+        assert sink.failed == 12 - arrived
+        # The five before the first have changes 0 to 4, the five after the second 7 to 11.
+        assert sink.delivered_changes == 10 + sum(range(7, 7 + len(found[1])))
+
+
+def test_a_failure_ends_the_run_early(kafka: str, topic: str) -> None:
+    make_topic(kafka, topic, 1, max_message_bytes="2000")
+    with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500&linger_ms=0") as sink:
+        sent = []
+
+        def endless() -> Iterator[MessageBatch]:
+            for start in range(0, 100_000, 100):
+                sent.append(start)
+                yield batch(topic, [b"x" * 3000 if start == 300 else b"x"] * 100, first_turn=start)
+                time.sleep(0.01)
+
+        assert "the first was turn 300.0 " in failure(sink, endless())
+        assert len(sent) < 1000, "the failure of the fourth batch was not told before the end"
+        assert sink.failed >= 100
+        assert sink.delivered == len(read(kafka, topic)[0])
+
+
+def test_the_first_of_a_thousand_failures_is_found_among_equal_messages(kafka: str, topic: str) -> None:
+    make_topic(kafka, topic, 3, max_message_bytes="2000")
+    with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
+        sink.send(batch(topic, [b"small"] * 1500, [b"k"] * 1500, [0, 1, 2] * 500))
+        sink.flush()
+        large = batch(topic, [b"x" * 3000] * 1000, [b"k"] * 1000, ([0, 1, 2] * 334)[:1000], first_turn=7000)
+        sentence = failure(sink, large)
+        assert sentence.startswith("1000 of 2500 messages were not delivered; the first was turn 7000.0 ")
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (1500, 1500, 1000)
+
+
+def test_a_partition_that_is_not_there(kafka: str, topic: str) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+        with pytest.raises(DeliveryFailed) as caught:
+            sink.send(batch(topic, [b"a", b"b"], None, [1, 2]))
+        assert one_sentence(caught.value) == (
+            f"1 of 2 messages were not delivered; the first was turn 1.0 for topic '{topic}' partition 2 (1 bytes):"
+            " the topic has 2 partitions, numbered from 0."
+        )
+        assert (sink.delivered, sink.failed) == (1, 1)
+
+
+def test_a_time_far_ahead_is_refused_by_the_broker(kafka: str, topic: str) -> None:
+    ahead_ms = time.time_ns() // 1_000_000 + 86_400_000
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
+        sentence = failure(sink, batch(topic, [b"a"], timestamp_ms=pa.array([ahead_ms], pa.int64())))
+    assert "Broker: Invalid timestamp; by default a topic takes no time more than an hour ahead" in sentence
+
+
+def test_a_fenced_client_gives_up(kafka: str, topic: str) -> None:
+    sink = open_kafka(f"kafka://{kafka}/{topic}?partitions=1")
+    sink.send(batch(topic, [b"a"]))
+    sink.flush()
+    # As librdkafka would call it; a broker fences only transactional clients, of which this is none.
+    sink._on_error(confluent_kafka.KafkaError(confluent_kafka.KafkaError._FENCED, "fenced by a newer client", True))
+    assert failure(sink, batch(topic, [b"b"])) == (
+        "0 of 1 messages were not delivered; the client gave up: fenced by a newer client."
+    )
+    sink.close()
+    assert (sink.delivered, sink.failed) == (1, 0)
+
+
+# Brokers that cannot be used
+
+
+def refused(url: str) -> str:
+    with pytest.raises(SinkError) as caught:
+        open_kafka(url)
+    return one_sentence(caught.value)
+
+
+def test_nobody_listens(native: Any) -> None:
+    address = f"127.0.0.1:{native.free_port(set())}"
+    started = time.monotonic()
+    sentence = refused(f"kafka://{address}/t?timeout_secs=1.5")
+    assert 1 < time.monotonic() - started < 5
+    assert sentence.startswith(f"Kafka {address} could not be reached in 1.5 s: Connect to ipv4#{address} failed: ")
+    assert sentence.endswith("Connection refused. Is the broker running?")
+
+
+def test_an_unknown_host() -> None:
+    started = time.monotonic()
+    sentence = refused("kafka://no-such-host.invalid:9092/t?timeout_secs=20")
+    assert time.monotonic() - started < 10, "a name that is not there need not be asked for again"
+    assert sentence.startswith(
+        "Kafka no-such-host.invalid:9092 was not found: Failed to resolve 'no-such-host.invalid:9092': "
+    )
+    assert sentence.endswith("Check the host's name.")
+
+
+def test_one_of_several_servers_is_enough(kafka: str, native: Any) -> None:
+    with open_kafka(f"kafka://127.0.0.1:{native.free_port(set())},{kafka}/t"):
+        pass
+
+
+@pytest.fixture
+def properties(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a properties file: `properties(security_protocol="SSL")`."""
+
+    def write(**settings: str) -> Path:
+        file = tmp_path / "client.properties"
+        file.write_text("".join(f"{name.replace('_', '.')} = {text}\n" for name, text in settings.items()))
+        return file
+
+    return write
+
+
+LOGINS = [("PLAIN", "alice", "alice-secret"), ("SCRAM-SHA-256", "carol", "carol-secret")]
+
+
+@pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SASL_SSL"])
+@pytest.mark.parametrize(("mechanism", "user", "password"), LOGINS)
+def test_logins(
+    secured: Any, properties: Any, topic: str, listener: str, mechanism: str, user: str, password: str
+) -> None:
+    file = properties(
+        security_protocol=listener,
+        sasl_mechanism=mechanism,
+        sasl_username=user,
+        sasl_password=password,
+        ssl_ca_location=str(secured.certificate),
+    )
+    with open_kafka(f"kafka://{secured.addresses[listener]}/{topic}?partitions=2&properties={file}") as sink:
+        sink.send(batch(topic, [b"x"] * 10, None, [0, 1] * 5))
+        sink.flush()
+    assert sum(map(len, read(secured.address, topic).values())) == 10
+
+
+@pytest.mark.parametrize(("mechanism", "user", "password"), LOGINS)
+def test_a_wrong_password(secured: Any, properties: Any, capfd: Any, mechanism: str, user: str, password: str) -> None:
+    file = properties(
+        security_protocol="SASL_PLAINTEXT", sasl_mechanism=mechanism, sasl_username=user, sasl_password="hush-wrong"
+    )
+    address = secured.addresses["SASL_PLAINTEXT"]
+    sentence = refused(f"kafka://{address}/t?properties={file}")
+    assert sentence.startswith(f"Kafka {address} refused the login: SASL authentication error: Authentication failed")
+    assert sentence.endswith(f". Check sasl.username and sasl.password in {file}.")
+    assert "hush" not in sentence
+    assert user not in sentence
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_certificate_that_is_not_trusted(secured: Any, properties: Any) -> None:
+    file = properties(security_protocol="SSL")
+    address = secured.addresses["SSL"]
+    sentence = refused(f"kafka://{address}/t?properties={file}")
+    assert sentence.startswith(f"TLS with Kafka {address} failed: ")
+    assert "certificate verify failed" in sentence
+    assert sentence.endswith(f"The authority's file is ssl.ca.location in {file}.")
+
+
+def test_a_trusted_certificate(secured: Any, properties: Any) -> None:
+    file = properties(security_protocol="SSL", ssl_ca_location=str(secured.certificate))
+    with open_kafka(f"kafka://{secured.addresses['SSL']}/t?properties={file}"):
+        pass
+
+
+@pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SSL"])
+def test_a_plain_client_at_a_secured_port(secured: Any, listener: str) -> None:
+    address = secured.addresses[listener]
+    sentence = refused(f"kafka://{address}/t?timeout_secs=2")
+    assert sentence == (
+        f"Kafka {address} closed the connection without a word for 2 s. Does the port want TLS or a login?"
+        " Write security.protocol into a file and add properties=FILE to the URL."
+    )
+
+
+def test_a_tls_client_at_a_plain_port(secured: Any, properties: Any) -> None:
+    file = properties(security_protocol="SSL", ssl_ca_location=str(secured.certificate))
+    sentence = refused(f"kafka://{secured.address}/t?timeout_secs=2&properties={file}")
+    assert "PLAINTEXT broker listener" in sentence
+
+
+def test_a_bad_certificate_file(secured: Any, properties: Any, tmp_path: Path) -> None:
+    file = properties(security_protocol="SSL", ssl_ca_location=str(tmp_path / "hush.pem"))
+    with pytest.raises(OptionError) as caught:
+        open_kafka(f"kafka://{secured.addresses['SSL']}/t?properties={file}")
+    assert "hush" not in one_sentence(caught.value)
+
+
+# Settings of a file
+
+
+def test_a_properties_file_reaches_every_setting(kafka: str, topic: str, properties: Any) -> None:
+    file = properties(message_max_bytes="2000", partitioner="consistent_random", linger_ms="0")
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=12&linger_ms=3&properties={file}") as sink:
+        assert sink.settings["linger.ms"] == "3"
+        sink.send(batch(topic, [b"x"], [b"foobar"]))
+        sink.flush()
+        # CRC32 of the key, not murmur2.
+        assert len(read(kafka, topic)[5]) == 1
+        with pytest.raises(DeliveryFailed, match="above this client's limit of 2000 bytes"):
+            sink.send(batch(topic, [b"x" * 3000]))
+
+
+# Trouble in the middle
+
+ROWS = 500
+
+
+def stream(topic: str, batches: range) -> Iterator[MessageBatch]:
+    """Batches of 500 messages that count up in each of 12 partitions (997 keys)."""
+    for number in batches:
+        turns = range(number * ROWS, (number + 1) * ROWS)
+        keys = [b"%d" % (turn % 997) for turn in turns]
+        yield batch(topic, [b"%d" % turn for turn in turns], keys, [t % 997 % 12 for t in turns], first_turn=turns[0])
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_broker_that_restarts_only_costs_time(breakable: Any, topic: str, capfd: Any, end: str) -> None:
+    total = 240
+    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=12&linger_ms=5") as sink:
+        assert sink.settings["enable.idempotence"] == "true"
+        for number, messages in enumerate(stream(topic, range(total))):
+            if number == total // 3:
+                assert sink.delivered > 0
+                getattr(breakable, end)()
+            if number == total // 2:
+                assert sink.delivered < number * ROWS
+                breakable.launch()
+            sink.send(messages)
+            time.sleep(0.005)
+        sink.flush()
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (total * ROWS, total * ROWS, 0)
+    breakable.wait_ready()
+    expected = defaultdict(list)
+    for turn in range(total * ROWS):
+        expected[turn % 997 % 12].append(b"%d" % turn)
+    # Equal lists: nothing missing, nothing twice, nothing out of order.
+    assert {n: values(messages) for n, messages in read(breakable.address, topic).items()} == expected
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any, topic: str, properties: Any) -> None:
+    file = properties(message_timeout_ms="2000")
+    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=2&linger_ms=5&properties={file}") as sink:
+        sink.send(batch(topic, [b"x"] * 10, None, [0, 1] * 5))
+        sink.flush()
+        breakable.kill()
+        sentence = failure(sink, batch(topic, [b"y"] * 10, None, [1, 0] * 5, first_turn=70))
+        assert sentence.startswith(f"10 of 20 messages were not delivered; the first was turn 70.0 for topic '{topic}'")
+        assert "Message timed out; the last trouble with a connection was: " in sentence
+        assert (sink.delivered, sink.failed) == (10, 10)
+    breakable.start()
+    assert sum(map(len, read(breakable.address, topic).values())) == 10
+
+
+def test_the_queue_is_bounded_and_a_full_one_loses_nothing(breakable: Any, topic: str, properties: Any) -> None:
+    import os
+
+    file = properties(queue_buffering_max_messages="1500")
+    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=3&properties={file}") as sink:
+        sink.partitions(topic)
+        os.kill(breakable.pid, signal.SIGSTOP)
+        lengths = []
+
+        def wake() -> None:
+            for _ in range(10):
+                time.sleep(0.1)
+                lengths.append(len(sink._producer))
+            os.kill(breakable.pid, signal.SIGCONT)
+
+        waker = threading.Thread(target=wake)
+        waker.start()
+        try:
+            numbers = range(10_000)
+            sink.send(batch(topic, [b"%d" % n for n in numbers], None, [n % 3 for n in numbers]))
+        finally:
+            waker.join()
+        sink.flush()
+        assert lengths[-1] == 1500
+        assert (sink.delivered, sink.failed) == (10_000, 0)
+    for partition, messages in read(breakable.address, topic).items():
+        assert values(messages) == [b"%d" % n for n in range(partition, 10_000, 3)]
+
+
+def test_ctrl_c_gets_through_and_everything_is_accounted_for(breakable: Any, topic: str) -> None:
+    import os
+
+    sink = open_kafka(f"kafka://{breakable.address}/{topic}?partitions=3")
+    sink.partitions(topic)
+    sink.send(batch(topic, [b"x"] * 1000))
+    sink.flush()
+    os.kill(breakable.pid, signal.SIGSTOP)
+    try:
+        sink.send(batch(topic, [b"y"] * 1500, first_turn=1000))
+        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            sink.flush()
+        assert time.monotonic() - started < 3
+        timer.join()
+        sink.close()
+        assert time.monotonic() - started < 15
+        assert (sink.delivered, sink.failed) == (1000, 1500)
+    finally:
+        os.kill(breakable.pid, signal.SIGCONT)
+    breakable.wait_ready()
+
+
+def test_memory_does_not_grow_with_the_run(kafka: str, topic: str) -> None:
+    import resource
+
+    value = np.random.default_rng(1).bytes(2000)
+    messages = batch(topic, [value] * 5000, None, [n % 4 for n in range(5000)])
+
+    def peak_mib() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=4") as sink:
+        for _ in range(40):
+            sink.send(messages)
+        after_400_mb = peak_mib()
+        for _ in range(40):
+            sink.send(messages)
+        assert peak_mib() - after_400_mb < 100
+        sink.flush()
+        assert sink.delivered == 400_000

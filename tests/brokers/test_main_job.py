@@ -1,0 +1,154 @@
+"""The main job, as a user runs it: `cdcsim run orders -f dts-canal-json --to kafka://…`, read back by another client.
+
+CDCSIM_MAIN_JOB_CHANGES says how many row changes, 200,000 where it says nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from closed_form import rows_at
+from command import cdcsim, summary
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka.admin import AdminClient
+from replay import Replay
+
+CHANGES = int(os.environ.get("CDCSIM_MAIN_JOB_CHANGES", "200000"))
+# A minute for each half million changes beside the ten that every test has.
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600 + CHANGES // 8000)]
+
+SCENARIO, FORMAT = "orders", "dts-canal-json"
+SILENCE_SECONDS = 30
+
+
+def read(address: str, topic: str) -> Iterator[tuple[int, bytes]]:
+    """(partition, value) of all messages of a topic that nobody writes to, each partition in its order."""
+    settings = {"bootstrap.servers": address, "group.id": "main-job", "enable.partition.eof": True, "log_level": 0}
+    with closing(Consumer({**settings, "enable.auto.commit": False})) as consumer:
+        partitions = list(consumer.list_topics(topic, timeout=10).topics[topic].partitions)
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
+        unfinished = set(partitions)
+        heard = time.monotonic()
+        while unfinished:
+            for message in consumer.consume(5000, timeout=0.5):
+                heard = time.monotonic()
+                error = message.error()
+                if error is None:
+                    yield message.partition(), message.value()
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    unfinished.discard(message.partition())
+                else:
+                    pytest.fail(f"the topic cannot be read: {error.str()}")
+            assert time.monotonic() - heard < SILENCE_SECONDS, f"partitions {unfinished} have no end"
+
+
+@dataclass
+class Tally:
+    """What a topic holds. `prints` is a sum over all messages: equal for equal messages in whatever order."""
+
+    messages: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    by_partition: Counter[int] = field(default_factory=Counter)
+    prints: int = 0
+    last_ids: dict[int, int] = field(default_factory=dict)
+    ids: list[int] = field(default_factory=list)
+
+    def add(self, partition: int, value: bytes, message: dict[str, Any]) -> None:
+        self.messages += 1
+        self.types[message["type"]] += len(message.get("data", [None]))
+        self.by_partition[partition] += 1
+        self.prints = (self.prints + int.from_bytes(hashlib.blake2b(value, digest_size=16).digest(), "big")) % 2**128
+        number = message["id"]
+        assert number > self.last_ids.get(partition, -1), f"partition {partition} is out of order at id {number}"
+        self.last_ids[partition] = number
+        self.ids.append(number)
+
+    def check(self, told: dict[str, Any]) -> None:
+        """Exactly what the summary of the run names: nothing is missing and nothing is there twice."""
+        assert (told["failed"], told["interrupted"]) == (0, False)
+        assert told["changes"] >= CHANGES
+        assert self.messages == told["messages"] == told["delivered"] == sum(told["topics"].values())
+        assert self.types["INIT"] == told["snapshot_rows"]
+        assert self.types["DDL"] == told["ddl"]
+        assert sum(self.types[type] for type in ("INSERT", "UPDATE", "DELETE")) == told["changes"]
+        assert set(self.types) <= {"INIT", "DDL", "INSERT", "UPDATE", "DELETE"}
+        assert len(np.unique(np.array(self.ids, dtype=np.int64))) == self.messages
+
+
+Job = Callable[..., tuple[dict[str, Any], str]]
+
+
+@pytest.fixture(scope="module")
+def job(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
+    """Runs the command; gives its summary and the topic. The topics go when the module ends."""
+    topics = []
+
+    def run(partitions: int, *arguments: str) -> tuple[dict[str, Any], str]:
+        topic = f"main-job.{uuid.uuid4().hex}"
+        topics.append(topic)
+        facts = tmp_path_factory.mktemp("main-job") / "summary.json"
+        url = f"kafka://{kafka}/{topic}?partitions={partitions}"
+        limit = ["--limit", str(CHANGES), "--summary-to", str(facts)]
+        done = cdcsim("run", SCENARIO, "-f", FORMAT, "--snapshot", "--to", url, *limit, *arguments)
+        assert done.stdout == ""
+        told = summary(facts)
+        assert f"{told['delivered']:,} messages delivered to kafka://{kafka}/{topic}" in done.stderr
+        assert told["topics"] == {topic: told["messages"]}
+        return told, topic
+
+    yield run
+    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 0})
+    for answer in admin.delete_topics(topics).values():
+        answer.result(30)
+
+
+@pytest.fixture(scope="module")
+def whole(kafka: str, job: Job) -> tuple[dict[str, Any], Tally, Replay]:
+    """The job with one partition: its summary, and what a consumer made of the topic."""
+    told, topic = job(1)
+    tally, replay = Tally(), Replay()
+    for partition, value in read(kafka, topic):
+        message = json.loads(value)
+        tally.add(partition, value, message)
+        replay.apply(message)
+    return told, tally, replay
+
+
+def test_one_partition_holds_every_message_once_and_in_order(whole: tuple[dict[str, Any], Tally, Replay]) -> None:
+    told, tally, _ = whole
+    tally.check(told)
+
+
+def test_one_partition_replays_to_the_rows_in_closed_form(whole: tuple[dict[str, Any], Tally, Replay]) -> None:
+    told, _, replay = whole
+    # Each before image was held against the row that was there: an error would have ended the replay.
+    assert replay.statements == told["ddl"]
+    assert replay.state() == rows_at(SCENARIO, told["next_turn"])
+
+
+@pytest.mark.parametrize("route", ["key", "table"])
+def test_six_partitions_hold_the_same_messages(
+    kafka: str, job: Job, whole: tuple[dict[str, Any], Tally, Replay], route: str
+) -> None:
+    one, all_in_one, _ = whole
+    told, topic = job(6, "--route", route)
+    tally = Tally()
+    for partition, value in read(kafka, topic):
+        tally.add(partition, value, json.loads(value))
+    tally.check(told)
+    assert tally.prints == all_in_one.prints
+    assert tally.types == all_in_one.types
+    same = ("first_turn", "next_turn", "changes", "snapshot_rows", "ddl", "heartbeats", "messages", "bytes")
+    assert [told[name] for name in same] == [one[name] for name in same]
+    assert len(tally.by_partition) >= (6 if route == "key" else 3), tally.by_partition

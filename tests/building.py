@@ -1,0 +1,204 @@
+"""Literals to tables, batches and messages, for tests of formats and delivery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from types import SimpleNamespace
+from typing import Final, cast
+
+import numpy as np
+import pyarrow as pa
+
+from simulator import sources
+from simulator.batch import ChangeBatch, Envelope
+from simulator.delivery.pack import cut, pack
+from simulator.delivery.router import parse_route
+from simulator.formats import open_codec
+from simulator.model import (
+    DELETE,
+    READ,
+    Column,
+    Event,
+    Heartbeat,
+    Kind,
+    Message,
+    OrderKey,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+    TableId,
+)
+from simulator.pipeline import Renderer, Stream
+from simulator.sources import mysql
+from simulator.stream.block import Block
+from simulator.wire.format import Codec
+
+# A row as a scenario would write it: a literal for each column in table order, or for some by name (others are null).
+Row = Sequence[str | None] | Mapping[str, str | None]
+
+EVENT_MS: Final = 1_700_000_000_000
+WRITE_MS: Final = 1_700_000_000_350
+
+
+def codec_of(text: str, source: str = "mysql-8.0") -> Codec:
+    """`codec_of("canal-json,version=1.1.5", "mysql-5.7")`."""
+    return open_codec(text, sources.find(source))
+
+
+def table_of(
+    name: str,
+    columns: Mapping[str, str],
+    key: Sequence[str] = (),
+    *,
+    database: str = "shop",
+    version: int = 0,
+) -> Table:
+    """A table of typed columns: `table_of("t", {"id": "bigint unsigned", "note": "text"}, ["id"])`."""
+    made = tuple(Column(column, mysql.parse_type(type), nullable=column not in key) for column, type in columns.items())
+    return Table(TableId(database, name), made, tuple(key), version)
+
+
+def image_of(table: Table, rows: Sequence[Row]) -> tuple[pa.Array, ...]:
+    """Rows of literals as carrier columns."""
+    whole = [tuple(row.get(c.name) for c in table.columns) if isinstance(row, Mapping) else tuple(row) for row in rows]
+    assert all(len(row) == len(table.columns) for row in whole)
+    return tuple(mysql.parse_values([row[i] for row in whole], c.type) for i, c in enumerate(table.columns))
+
+
+def batch_of(
+    table: Table,
+    kind: Kind,
+    rows: Sequence[Row],
+    old: Sequence[Row] | None = None,
+    *,
+    phase: int = 1,
+    turn: int = 0,
+    ordinal: int = 0,
+    statements: Sequence[int] | None = None,
+    txn: int = 1,
+    offset: int = 101,
+    event_ms: int = EVENT_MS,
+    write_ms: int = WRITE_MS,
+) -> ChangeBatch:
+    """One kind of change of these rows; `old` are the before images of an update. All in one transaction."""
+    count = len(rows)
+    steps = np.arange(count, dtype=np.int64)
+    every = np.ones(count, dtype=np.int64)
+    envelope = Envelope(
+        phase=phase,
+        turn=every * turn,
+        ordinal=ordinal + 2 * steps,
+        statement=0 * every if statements is None else np.array(statements, dtype=np.int64),
+        txn=every * txn,
+        seq=steps + 1,
+        size=every * count,
+        offset=offset + 2 * steps,
+        event_ms=every * event_ms,
+        write_ms=every * write_ms,
+    )
+    image = image_of(table, rows)
+    if kind is DELETE:
+        return ChangeBatch(table, kind, envelope, None, image)
+    return ChangeBatch(table, kind, envelope, image, None if old is None else image_of(table, old))
+
+
+def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:
+    """The values of the messages that a batch makes, all in one partition."""
+    packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=None, key=None)
+    return codec.encode(packed).cast(pa.binary()).to_pylist()
+
+
+# ---------------------------------------------------------------------------------------------------------- cases
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A statement, or several: rows of one table that are changed in one way. `old`: the rows before an update.
+
+    `statements` numbers the statement of each row; left out, all rows are changed by one.
+    """
+
+    kind: Kind
+    table: Table
+    rows: Sequence[Row]
+    old: Sequence[Row] | None = None
+    statements: Sequence[int] | None = None
+
+
+@dataclass(frozen=True)
+class Ddl:
+    """A DDL statement about a table, as it was before and is after; about a database where there is neither."""
+
+    kind: SchemaChangeKind
+    sql: str
+    before: Table | None = None
+    after: Table | None = None
+    database: str = "shop"
+
+
+@dataclass(frozen=True)
+class Beat:
+    """A heartbeat."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """What a case's transaction is numbered, and when it was."""
+
+    txn: int = 7
+    offset: int = 101
+    event_ms: int = 1_700_000_000_789
+    write_ms: int = 1_700_000_001_012
+
+
+@dataclass(frozen=True)
+class Case:
+    """A named change, or several of one transaction."""
+
+    name: str
+    steps: tuple[Rows | Ddl | Beat, ...]
+    times: Times = Times()
+
+
+def block_of(case: Case) -> Block:
+    """A case as a stream hands it on: one turn, one transaction."""
+    batches: list[ChangeBatch] = []
+    events: list[Event] = []
+    times = asdict(case.times)
+    ordinal, statement = 0, 0
+    for step in case.steps:
+        if isinstance(step, Rows):
+            numbers = [statement + n for n in step.statements or [0] * len(step.rows)]
+            batch = batch_of(
+                step.table,
+                step.kind,
+                step.rows,
+                step.old,
+                phase=0 if step.kind is READ else 1,
+                ordinal=ordinal,
+                statements=numbers,
+                **{**times, "offset": case.times.offset + ordinal},
+            )
+            batches.append(batch)
+            ordinal += 2 * len(step.rows)
+            statement = max(numbers) + 1
+        else:
+            at = {"order": OrderKey(1, 0, ordinal), **times, "offset": case.times.offset + ordinal}
+            if isinstance(step, Ddl):
+                events.append(SchemaChange(**at, **{f.name: getattr(step, f.name) for f in fields(step)}))
+            else:
+                events.append(Heartbeat(**at))
+            ordinal += 2
+    return Block(0, 1, tuple(batches), tuple(events), sum(len(batch) for batch in batches))
+
+
+def messages_of(
+    format: str, source: str, block: Block, *, route: str | None = None, partitions: int = 1
+) -> list[Message]:
+    """The messages of a block, as the pipeline makes them."""
+    codec = codec_of(format, source)
+    stream = cast(Stream, SimpleNamespace(database="shop"))
+    parsed = parse_route(route, codec.layout.routing)
+    made = Renderer(stream, codec, parsed, None, lambda topic: partitions).render(block)
+    return [] if made is None else list(made.messages())

@@ -1,0 +1,177 @@
+"""Random scenarios for property tests: every lifecycle that the language can say, small enough to replay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+
+from simulator.stream.loader import Loaded, read
+
+
+def loaded(scenario: dict[str, Any]) -> Loaded:
+    """A scenario's data as a loaded file."""
+    return read(yaml.safe_dump(scenario, sort_keys=False, allow_unicode=True), "random.yaml")
+
+
+# Columns that an update always changes, and others.
+SURE = [
+    {"type": "int32", "values": {"range": [0, 500]}},
+    {"type": "decimal(8,2)", "values": {"range": ["0.00", "99.99"]}},
+    {"type": "string(20)", "values": {"choices": ["red", "green", "blue"]}},
+    {"type": "int64", "values": "version"},
+    {"type": "string(40)", "values": "uuid"},
+    {"type": "date", "values": {"range": ["2020-01-01", "2020-03-01"]}},
+]
+MAYBE = [
+    {"type": "string(30)", "nulls": 0.3, "values": {"text": {"length": "0..12", "alphabet": "mixed"}}},
+    {"type": "int16", "nulls": 0.2},
+    {"type": "timestamp(3)", "values": "commit_time"},
+    {"type": "string(10)", "values": {"choices": {"a": 5, "b": 1}}},
+    {"type": "json", "values": {"document": {"n": {"range": [1, 9]}, "word": {"choices": ["x", "y"]}}}},
+    {"type": "float64", "values": {"range": [0, 100]}},
+    {"type": "bytes(8)", "values": {"bytes": {"length": "0..8"}}},
+    {"type": "string(8)", "values": {"pattern": "##-??"}},
+    {"type": "bool"},
+    {"type": "int32", "values": {"constant": "7"}},
+]
+
+
+@st.composite
+def short_tables(draw: st.DrawFn) -> dict[str, Any]:
+    """A table in the short form."""
+    columns: dict[str, Any] = {"id": {"type": "int64", "values": {"sequence": {"start": draw(st.integers(0, 50))}}}}
+    for i, column in enumerate(draw(st.lists(st.sampled_from(SURE), min_size=1, max_size=3))):
+        columns[f"s{i}"] = column
+    for i, column in enumerate(draw(st.lists(st.sampled_from(MAYBE), max_size=4))):
+        columns[f"m{i}"] = column
+    if draw(st.booleans()):
+        columns["born"] = {"type": "timestamp", "values": "commit_time", "changes": "no"}
+    delete = draw(st.sampled_from([0, 0, 1, 5]))
+    insert = delete + draw(st.sampled_from([0, 0, 2]))
+    update = draw(st.integers(0 if insert else 1, 12))
+    table: dict[str, Any] = {
+        "columns": columns,
+        "key": "id",
+        "rows": draw(st.integers(1, 120)),
+        "mix": {"insert": insert, "update": update, "delete": delete},
+        "columns_per_update": draw(st.sampled_from(["1", "1..2", "2"])),
+        "rows_per_statement": draw(st.sampled_from([1, 1, 1, 3])),
+        "every": draw(st.sampled_from([1, 1, 2, 4])),
+    }
+    if update and draw(st.booleans()):
+        table["key_updates"] = draw(st.sampled_from([0.02, 0.3, 1.0]))
+    if update > 9 * insert and draw(st.booleans()):
+        table["hot"] = [{"share": 0.1, "times": draw(st.sampled_from([2, 4]))}]
+    return table
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> dict[str, Any]:
+    """Customers for ever, and orders with items that live and die, references, derived totals, a ledger that grows."""
+    items = draw(st.sampled_from(["1", "3", "1..4", "2..2"]))
+    key_update = draw(st.booleans())
+    steps: list[dict[str, Any]] = [
+        {
+            "name": "place",
+            "do": [
+                {"insert": "orders"},
+                {"insert": "items", "rows": items},
+                {"update": "orders", "set": ["total", "touched"]},
+                {"insert": "ledger", "rows": "items"},
+            ],
+        }
+    ]
+    if draw(st.booleans()):
+        steps.append({"name": "edit", "times": draw(st.integers(1, 3)), "do": [{"update": "items", "set": ["qty"]}]})
+    pay: list[dict[str, Any]] = [{"update": "orders", "set": ["state", "touched"]}]
+    if key_update:
+        pay.append({"update": "orders", "set": ["id"]})
+        pay.append({"update": "items", "set": ["order_id"]})
+    steps.append({"name": "pay", "do": pay})
+    if draw(st.booleans()):
+        steps.append({"name": "archive", "do": [{"delete": "items"}, {"delete": "orders"}]})
+    return {
+        "tables": {
+            "customers": {
+                "columns": {
+                    "id": {"type": "int32", "values": {"sequence": {"start": 1}}},
+                    "tier": {"type": "string(8)", "values": {"choices": ["basic", "plus", "gold"]}},
+                },
+                "key": "id",
+            },
+            "orders": {
+                "columns": {
+                    "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
+                    "customer_id": {"type": "int32", "values": {"references": {"table": "customers", "skew": 2}}},
+                    "state": {"type": "string(8)", "values": {"states": {"place": "NEW", "pay": "PAID"}}},
+                    "total": {"type": "decimal(12,2)", "values": {"derived": "sum(items.qty * items.price)"}},
+                    "touched": {"type": "int64", "values": "version"},
+                },
+                "key": "id",
+            },
+            "items": {
+                "columns": {
+                    "order_id": {"type": "int64", "values": {"of": "orders.id"}},
+                    "line": {"type": "int32", "values": "row"},
+                    "qty": {"type": "int32", "values": {"range": [1, 9]}},
+                    "price": {"type": "decimal(8,2)", "values": {"range": ["1.00", "50.00"]}},
+                },
+                "key": ["order_id", "line"],
+            },
+            "ledger": {
+                "columns": {
+                    "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
+                    "order_id": {"type": "int64", "values": {"of": "orders.id"}},
+                    "at": {"type": "timestamp(3)", "values": "commit_time"},
+                },
+                "key": "id",
+            },
+        },
+        "lifecycles": {
+            "customer": {
+                "slots": draw(st.integers(1, 30)),
+                "every": draw(st.sampled_from([1, 2])),
+                "hot": draw(st.sampled_from([[], [{"share": 0.2, "times": 4}]])),
+                "steps": [
+                    {"name": "join", "do": [{"insert": "customers"}]},
+                    {"name": "upgrade", "do": [{"update": "customers", "set": ["tier"]}]},
+                ],
+            },
+            "order": {"slots": draw(st.integers(1, 40)), "then": "restart", "steps": steps},
+        },
+    }
+
+
+@st.composite
+def changes(draw: st.DrawFn, scenario: dict[str, Any]) -> list[dict[str, Any]]:
+    """Schema changes of the scenario's first table."""
+    table = next(iter(scenario["tables"]))
+    out: list[dict[str, Any]] = []
+    if draw(st.booleans()):
+        added = {"type": "string(10)", "values": {"choices": ["p", "q", "r"]}}
+        out.append({"at": draw(st.integers(0, 300)), "table": table, "add_column": {"name": "extra", "column": added, "default": "none"}})
+    if draw(st.booleans()):
+        out.append({"at": draw(st.integers(300, 500)), "table": table, "create_index": {"name": "ix", "columns": ["id"]}})
+    return out
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> dict[str, Any]:
+    """A whole scenario."""
+    scenario: dict[str, Any]
+    if draw(st.booleans()):
+        scenario = draw(orders())
+    else:
+        count = draw(st.integers(1, 2))
+        scenario = {"tables": {f"t{i}": draw(short_tables()) for i in range(count)}}
+    scenario["seed"] = draw(st.integers(0, 1000))
+    scenario["rate"] = draw(st.sampled_from([1, 50, 1000]))
+    scenario["transactions"] = draw(
+        st.sampled_from([{"1": 1}, {"1": 70, "2..5": 30}, {"3": 1}, {"1": 10, "40": 1}])
+    )
+    if draw(st.booleans()):
+        scenario["heartbeat"] = "10s" if scenario["rate"] == 1 else "100ms"
+    scenario["schema_changes"] = draw(changes(scenario))
+    return scenario

@@ -1,0 +1,114 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.apache.flink.api.common.serialization.DeserializationSchema;
+import org.apache.flink.formats.common.TimestampFormat;
+import org.apache.flink.formats.json.canal.CanalJsonDeserializationSchema;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.flink.table.data.DecimalData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.TimestampData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.utils.LogicalTypeParser;
+import org.apache.flink.table.types.utils.TypeConversions;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.SimpleUserCodeClassLoader;
+import org.apache.flink.util.UserCodeClassLoader;
+
+/**
+ * Flink's own canal-json reader in its strict form, asked message by message, without a cluster.
+ *
+ * A line `ROW<id BIGINT, …>` declares the table that the messages after it are read into. Every other line is a message.
+ * Its changelog is answered row by row: {"kind":"+I","row":{"id":"1","name":null}}. Values are texts: timestamps as
+ * microseconds and dates as days since 1970, decimals with their scale. {"error":"…"} stands for a failed job.
+ */
+public class FlinkCanal {
+    static final ObjectMapper JSON = new ObjectMapper();
+    static final ClassLoader LOADER = FlinkCanal.class.getClassLoader();
+
+    public static void main(String[] args) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        Table table = null;
+        for (String line; (line = in.readLine()) != null; ) {
+            try {
+                if (line.startsWith("ROW<")) {
+                    table = new Table(line, out);
+                } else {
+                    table.schema.deserialize(line.getBytes(StandardCharsets.UTF_8), table);
+                }
+            } catch (Exception e) {
+                ObjectNode told = JSON.createObjectNode();
+                out.println(told.put("error", String.valueOf(e.getMessage()).lines().findFirst().orElse("")));
+            }
+            out.println(".");
+            if (!in.ready()) {
+                out.flush();
+            }
+        }
+        out.flush();
+    }
+
+    /** A declared table: its reader, and where the reader puts the rows. */
+    static final class Table implements Collector<RowData> {
+        final RowType type;
+        final DeserializationSchema<RowData> schema;
+        final RowData.FieldGetter[] fields;
+        final PrintStream out;
+
+        Table(String declared, PrintStream out) throws Exception {
+            this.out = out;
+            type = (RowType) LogicalTypeParser.parse(declared, LOADER);
+            fields = new RowData.FieldGetter[type.getFieldCount()];
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] = RowData.createFieldGetter(type.getTypeAt(i), i);
+            }
+            schema = CanalJsonDeserializationSchema
+                .builder(TypeConversions.fromLogicalToDataType(type), List.of(), InternalTypeInfo.of(type))
+                .setTimestampFormat(TimestampFormat.SQL)
+                .setIgnoreParseErrors(false)
+                .build();
+            schema.open(new DeserializationSchema.InitializationContext() {
+                @Override
+                public MetricGroup getMetricGroup() {
+                    return new UnregisteredMetricsGroup();
+                }
+
+                @Override
+                public UserCodeClassLoader getUserCodeClassLoader() {
+                    return SimpleUserCodeClassLoader.create(LOADER);
+                }
+            });
+        }
+
+        @Override
+        public void collect(RowData data) {
+            ObjectNode told = JSON.createObjectNode().put("kind", data.getRowKind().shortString());
+            ObjectNode row = told.putObject("row");
+            for (int i = 0; i < fields.length; i++) {
+                row.put(type.getFieldNames().get(i), text(fields[i].getFieldOrNull(data)));
+            }
+            out.println(told);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    static String text(Object value) {
+        if (value instanceof TimestampData moment) {
+            return String.valueOf(moment.getMillisecond() * 1000 + moment.getNanoOfMillisecond() / 1000);
+        }
+        if (value instanceof DecimalData number) {
+            return number.toBigDecimal().toPlainString();
+        }
+        return value == null ? null : value.toString();
+    }
+}

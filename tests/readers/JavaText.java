@@ -1,0 +1,33 @@
+import java.io.*;
+import java.nio.charset.StandardCharsets;
+
+/** Prints what Java makes of each line: `d <bits>`, `f <bits>` in hex are Double and Float.toString, `h <hex>` is
+ *  String.hashCode of UTF-16 units, `l <hex>` the UTF-8 bytes, in hex, of bytes read as ISO-8859-1. */
+public class JavaText {
+    public static void main(String[] args) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        PrintStream out = new PrintStream(new BufferedOutputStream(System.out), false, "US-ASCII");
+        for (String line; (line = in.readLine()) != null; ) {
+            String rest = line.substring(2);
+            switch (line.charAt(0)) {
+                case 'd': out.println(Double.toString(Double.longBitsToDouble(Long.parseUnsignedLong(rest, 16)))); break;
+                case 'f': out.println(Float.toString(Float.intBitsToFloat(Integer.parseUnsignedInt(rest, 16)))); break;
+                case 'h': out.println(new String(bytes(rest), StandardCharsets.UTF_16BE).hashCode()); break;
+                default: out.println(hex(new String(bytes(rest), StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.UTF_8)));
+            }
+        }
+        out.flush();
+    }
+
+    static byte[] bytes(String hex) {
+        byte[] result = new byte[hex.length() / 2];
+        for (int i = 0; i < result.length; i++) result[i] = (byte) Integer.parseInt(hex.substring(2 * i, 2 * i + 2), 16);
+        return result;
+    }
+
+    static String hex(byte[] bytes) {
+        StringBuilder result = new StringBuilder();
+        for (byte b : bytes) result.append(String.format("%02x", b));
+        return result.toString();
+    }
+}

@@ -1,0 +1,171 @@
+"""Flink's released canal-json reader, strict, on our messages: what it accepts, and the table it makes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from jvm import Jars, Reader
+
+from simulator import messages
+from simulator.api import open_job
+from simulator.batch import decoded
+from simulator.pipeline import Limits
+from simulator.sinks.memory import MemorySink
+
+pytestmark = pytest.mark.jvm
+
+FLINK = Jars(
+    "flink-json-2.3.0",
+    (
+        *(f"org.apache.flink:flink-{part}:2.3.0" for part in ("json", "table-common", "table-runtime", "core")),
+        "org.apache.flink:flink-metrics-core:2.3.0",
+        "org.apache.flink:flink-shaded-jackson:2.20.1-21.0",
+        "org.slf4j:slf4j-api:1.7.36",
+    ),
+)
+CHANGES = 20_000
+
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def flink() -> Iterator[Reader]:
+    with Reader("FlinkCanal.java", FLINK) as reader:
+        yield reader
+
+
+def read(flink: Reader, columns: dict[str, str], lines: list[bytes]) -> list[list[dict[str, Any]]]:
+    """The changelog of each message, of a table with these columns; a failure is a row {"error": …}."""
+    declared = ", ".join(f"`{name}` {type}" for name, type in columns.items())
+    table, *answers = flink.ask([f"ROW<{declared}>".encode(), *lines])
+    assert table == []
+    return [[json.loads(line) for line in answer] for answer in answers]
+
+
+def flink_type(column: pa.Array) -> str:
+    """The SQL type that a user declares for a column."""
+    type = decoded(column).type
+    if pa.types.is_decimal(type):
+        return f"DECIMAL({type.precision}, {type.scale})"
+    return {pa.int64(): "BIGINT", pa.string(): "STRING", pa.timestamp("us"): "TIMESTAMP(6)", pa.date32(): "DATE"}[type]
+
+
+def typed(value: str | None, type: str) -> Any:
+    """A value of the changelog: moments as microseconds, dates as days."""
+    if value is None or type == "STRING":
+        return value
+    return Decimal(value) if type.startswith("DECIMAL") else int(value)
+
+
+def python(column: pa.Array) -> list[Any]:
+    """A column of `rows_at` in the same values."""
+    column = decoded(column)
+    if pa.types.is_timestamp(column.type):
+        column = column.view(pa.int64())
+    elif pa.types.is_date(column.type):
+        column = column.view(pa.int32())
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+@pytest.mark.parametrize("format", ["canal-json", "dts-canal-json,init_as_insert=on"])
+def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> None:
+    """Snapshot and changes of `crud`: all are accepted, every old row is the one that was there, and so is the end."""
+    job = open_job("crud", format)
+    with MemorySink() as sink:
+        done = job.run(sink, limits=Limits(changes=CHANGES), snapshot=True)()
+    parts = list(job.stream.rows_at(done.next_turn))
+    names = [column.name for column in parts[0][0].columns]
+    types = dict(zip(names, map(flink_type, parts[0][1]), strict=True))
+
+    answers = read(flink, types, sink.values())
+    assert len(answers) == done.messages
+    held: dict[str, Row] = {}
+    kinds = {"+I": 0, "-U": 0, "+U": 0, "-D": 0}
+    for number, answer in enumerate(answers):
+        assert answer, f"message {number} was skipped: {sink.values()[number]!r}"
+        for told in answer:
+            assert "error" not in told, f"{told['error']}: {sink.values()[number]!r}"
+            kind, row = told["kind"], told["row"]
+            kinds[kind] += 1
+            if kind in ("-U", "-D"):
+                assert held.pop(row["id"]) == row
+            else:
+                assert row["id"] not in held
+                held[row["id"]] = row
+    assert kinds["-U"] == kinds["+U"] > CHANGES / 2
+    assert kinds["-D"] > CHANGES / 10
+    assert kinds["+I"] + kinds["+U"] + kinds["-D"] == done.snapshot_rows + done.changes >= CHANGES
+
+    expected = {}
+    for table, columns in parts:
+        assert [column.name for column in table.columns] == names
+        for row in zip(*map(python, columns), strict=True):
+            expected[row[0]] = dict(zip(names, row, strict=True))
+    assert names[0] == "id"
+    assert {int(key): {n: typed(row[n], type) for n, type in types.items()} for key, row in held.items()} == expected
+
+
+ORDERS = {"id": "BIGINT", "status": "STRING", "total": "DECIMAL(10, 2)"}
+CORRUPT = "Corrupt Canal JSON message"
+
+
+def by_type(format: str) -> dict[str, list[bytes]]:
+    """The messages of the tour by their `type`."""
+    found: dict[str, list[bytes]] = {}
+    for message in messages("tour", format, limit=None, snapshot=True):
+        assert message.value is not None
+        found.setdefault(json.loads(message.value)["type"], []).append(message.value)
+    return found
+
+
+def test_canal_statements_fail_but_create_is_skipped(flink: Reader) -> None:
+    tour = by_type("canal-json")
+    rows = ("INSERT", "UPDATE", "DELETE")
+    assert set(tour) >= {*rows, "ALTER", "CREATE", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY"}
+    for type, lines in tour.items():
+        for answer in read(flink, ORDERS, lines):
+            if type == "CREATE":
+                assert answer == []
+            elif type in rows:
+                assert [told.get("error") for told in answer] == [None] * len(answer)
+                assert answer
+            else:
+                assert [list(told) for told in answer] == [["error"]], type
+                assert answer[0]["error"].startswith(CORRUPT)
+
+
+def test_dts_full_load_and_statements_fail(flink: Reader) -> None:
+    tour = by_type("dts-canal-json")
+    assert set(tour) == {"INIT", "INSERT", "UPDATE", "DELETE", "DDL"}
+    for type, lines in tour.items():
+        for answer in read(flink, ORDERS, lines):
+            failed = [told["error"] for told in answer if "error" in told]
+            assert bool(failed) == (type in ("INIT", "DDL")), type
+            assert all(error.startswith(CORRUPT) for error in failed)
+
+
+def test_dts_full_load_as_inserts_is_read(flink: Reader) -> None:
+    tour = by_type("dts-canal-json,init_as_insert=on")
+    assert "INIT" not in tour
+    assert [[told["kind"] for told in answer] for answer in read(flink, ORDERS, tour["INSERT"])] == [["+I"]] * len(
+        tour["INSERT"]
+    )
+
+
+def test_dts_deletes_before_2022_fail(flink: Reader) -> None:
+    """They have the row in `old`, and Flink looks for it in `data`."""
+    tour = by_type("dts-canal-json,images=before-2022-03-20")
+    for answer in read(flink, ORDERS, tour["DELETE"]):
+        assert answer[0]["error"].startswith(CORRUPT)
+
+
+def test_names_are_matched_by_case(flink: Reader) -> None:
+    """No failure, and no value: the reader at work is the one whose faults are known."""
+    line = b'{"data":[{"ID":"1","total":"1e2"}],"old":null,"type":"INSERT"}'
+    assert read(flink, ORDERS, [line]) == [[{"kind": "+I", "row": {"id": None, "status": None, "total": "100.00"}}]]

@@ -1,0 +1,205 @@
+"""Which module may import which, where third-party packages live, and that the core names no vendor: read with ast."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent / "simulator"
+
+# Top may import below; side by side may not import each other. A package stands for all its modules.
+LAYERS: Final = (
+    "__main__",
+    "cli",
+    "progress",
+    "api",
+    "pipeline",
+    "stream | delivery | formats | sinks",
+    "sources | wire",
+    "values",
+    "registry",
+    "batch | carriers | routing | pacing",
+    "model",
+    "errors",
+)
+RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer.split(" | ")}
+
+# Where a third-party package may be imported; "lazy": inside functions only, since it is an extra.
+HOMES: Final = {
+    "click": ("cli.py",),
+    "confluent_kafka": ("sinks/kafka.py", "lazy"),
+    "faker": ("values/pools.py", "lazy"),
+    "numpy": ("*",),
+    "orjson": ("*",),
+    "pyarrow": ("*",),
+    "pydantic": ("stream/*",),
+    "pydantic_core": ("stream/*",),
+    "rich": ("progress.py", "lazy"),
+    "yaml": ("stream/*",),
+}
+# Loaded by `import simulator` and by commands that only look: of the standard library only.
+PLAIN: Final = ("__init__", "__main__", "errors", "registry", "formats/__init__")
+
+VENDORS: Final = re.compile(r"(?<![a-z])(dts|canal|oms|drs|cloudcanal|debezium)(?![a-z])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Import:
+    """An import statement's module, as a dotted name; `lazy`: inside a function."""
+
+    file: str
+    line: int
+    module: str
+    lazy: bool
+    typing_only: bool
+
+    def __str__(self) -> str:
+        return f"simulator/{self.file}:{self.line} imports {self.module}"
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def files() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[Import]:
+    """All imports of a file; `from simulator import formats` is the module simulator.formats."""
+    tree = parsed(path)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lazy = {id(inner) for function in functions for inner in ast.walk(function)}
+    guards = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    typing_only = {id(inner) for guard in guards for inner in ast.walk(guard)}
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            names = [str(node.module)]
+            if node.module == "simulator":
+                names = [
+                    f"simulator.{alias.name}" if module_exists(alias.name) else "simulator" for alias in node.names
+                ]
+        for name in names:
+            yield Import(name_of(path), node.lineno, name, id(node) in lazy, id(node) in typing_only)
+
+
+def module_exists(name: str) -> bool:
+    return (ROOT / name).is_dir() or (ROOT / f"{name}.py").is_file()
+
+
+ALL: Final = [found for path in files() for found in imports(path)]
+
+
+def part(dotted: str) -> str:
+    """The part of the program that a module belongs to: `simulator.wire.fields` is of `wire`; the root itself is ""."""
+    return [*dotted.split("."), ""][1]
+
+
+def test_every_part_has_its_layer() -> None:
+    parts = {name_of(path).removesuffix(".py").split("/")[0] for path in files()} - {"__init__"}
+    assert parts == set(RANK), "a new part of the program wants its place in LAYERS"
+
+
+@pytest.mark.parametrize("name", sorted(RANK))
+def test_layers(name: str) -> None:
+    wrong = []
+    for found in ALL:
+        own = found.file.removesuffix(".py").split("/")[0]
+        target = part(found.module)
+        if own != name or not found.module.startswith("simulator.") or target == own:
+            continue
+        if RANK[target] <= RANK[own]:
+            wrong.append(str(found))
+    assert not wrong, "not below it:\n" + "\n".join(wrong)
+
+
+def test_the_root_imports_nothing_but_for_types() -> None:
+    mine = [found for found in ALL if found.file == "__init__.py" and found.module.startswith("simulator")]
+    assert mine
+    assert all(found.typing_only for found in mine)
+
+
+def test_third_party_packages_stay_at_home() -> None:
+    wrong = []
+    for found in ALL:
+        package = found.module.split(".")[0]
+        if package == "simulator" or package in sys.stdlib_module_names:
+            continue
+        homes = HOMES.get(package, ())
+        at_home = any(fnmatch(found.file, home) for home in homes)
+        late = found.lazy or found.typing_only or "lazy" not in homes
+        if not (at_home and late):
+            wrong.append(str(found))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("module", PLAIN)
+def test_what_only_looks_imports_the_standard_library(module: str) -> None:
+    path = ROOT / f"{module}.py"
+    wrong = [
+        str(found)
+        for found in imports(path)
+        if not (found.lazy or found.typing_only)
+        and found.module.split(".")[0] not in sys.stdlib_module_names
+        and found.module not in ("simulator", "simulator.errors", "simulator.registry", "simulator.cli")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def code_words(path: Path) -> Iterator[tuple[int, str]]:
+    """Names and strings of the code; comments and docstrings are not code."""
+    tree = parsed(path)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "name", "arg", "module", "value"):
+            word = getattr(node, field, None)
+            if isinstance(word, str) and id(node) not in docstrings:
+                yield getattr(node, "lineno", 0), word
+
+
+@pytest.mark.parametrize("folder", ["wire", "delivery"])
+def test_the_core_names_no_vendor(folder: str) -> None:
+    wrong = [
+        f"simulator/{name_of(path)}:{line}: {word!r}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line, word in code_words(path)
+        if VENDORS.search(word)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_vendor_names_are_found() -> None:
+    """The test above would see them."""
+    words = ["canal_json", "FORMAT_DTS", "drs", "Canal"]
+    assert all(VENDORS.search(word) for word in words)
+    assert not any(VENDORS.search(word) for word in ["canals", "atoms", "customs", "words"])
+
+
+def test_streams_know_no_format_and_formats_no_broker() -> None:
+    wrong = [str(f) for f in ALL if f.file.startswith("stream/") and f.module.startswith("simulator.formats")]
+    clients = {"confluent_kafka", "rocketmq", "pika", "pyspark"}
+    wrong += [str(f) for f in ALL if f.file.startswith("formats/") and f.module.split(".")[0] in clients]
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,435 @@
+"""The command line: what it says about mistakes, what the listings hold, and that pipes may break."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from command import COMMAND, ROOT, cdcsim, environment, start, summary
+
+import simulator
+from simulator import cli
+
+COMMANDS = ("run", "show", "check", "schema", "formats", "sources", "scenarios", "completion")
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """The command in this process, which is faster than one of its own."""
+
+    def run(*arguments: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["cdcsim", *map(str, arguments)])
+        with pytest.raises(SystemExit) as leaving:
+            cli.main()
+        sys.stdout.flush()
+        out, err = capfd.readouterr()
+        assert isinstance(leaving.value.code, int)
+        return Done(leaving.value.code, out, err)
+
+    return run
+
+
+# ---------------------------------------------------------------------------------------------------------- mistakes
+
+RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["rnu"], "there is no command 'rnu'. Did you mean 'run'?"),
+        (["publish-everything"], "`cdcsim --help` lists them all"),
+        (["run"], "'SCENARIO'"),
+        (["run", "orders"], "'--format'"),
+        (["run", "-f", "canal-json"], "'SCENARIO'"),
+        ([*RUN, "now"], "(now)"),
+        ([*RUN, "--limt", "3"], "there is no option '--limt'. Did you mean '--limit'?"),
+        (["formats", "--jsn"], "Did you mean '--json'?"),
+        ([*RUN, "--limit", "-1"], "-1"),
+        ([*RUN, "--limit", "many"], "'many'"),
+        ([*RUN, "--turns", "1e3"], "'1e3'"),
+        ([*RUN, "--start-at", "99999999999999999999"], "--start-at"),
+        ([*RUN, "--turns", "99999999999999999999"], "--turns"),
+        ([*RUN, "--seed", "99999999999999999999"], "--seed"),
+        ([*RUN, "--clock", "moon"], "'moon'"),
+        (["show", "orders", "-f", "canal-json", "-n", "0"], "'-n'"),
+        (["completion", "tcsh"], "'tcsh'"),
+        # formats and their options
+        (["run", "orders", "-f", "canal_json"], "no format 'canal_json'. Did you mean 'canal-json'? `cdcsim formats`"),
+        (["run", "orders", "-f", ""], "no format ''"),
+        (["run", "orders", "-f", "canal-json,verison=1.1.5"], "'verison'. Did you mean 'version'?"),
+        (["run", "orders", "-f", "canal-json,version=1.1.9"], "1.1.4, 1.1.5, 1.1.6, 1.1.7, 1.1.8"),
+        (["run", "orders", "-f", "canal-json,version"], "version=1.1.8"),
+        (["run", "orders", "-f", "canal-json,timezone=Mars"], "'Asia/Shanghai'"),
+        (["run", "orders", "-f", "canal-json,gtid=maybe"], "it is on or off"),
+        (["show", "orders", "-f", "dts_canal_json"], "Did you mean 'dts-canal-json'?"),
+        # scenarios and sources
+        (["run", "order", "-f", "canal-json"], "no scenario 'order'. Did you mean 'orders'? `cdcsim scenarios`"),
+        (["check", "nowhere"], "no scenario 'nowhere'"),
+        (["check", "no/where.yaml"], "there is no scenario file 'no/where.yaml'"),
+        (["check", "."], "no scenario '.'"),
+        (["check", "./"], "is a directory"),
+        ([*RUN, "--source", "msyql"], "no source 'msyql'. Did you mean 'mysql'? `cdcsim sources`"),
+        ([*RUN, "--source", "mysql-5.5"], "8.0, 5.7"),
+        (
+            ["run", "wide", "-f", "canal-json", "--source", "mariadb"],
+            "scenarios/wide.yaml has the column types of mysql",
+        ),
+        # where messages go, and how fast
+        ([*RUN, "--route", "rows"], "key, single, table, columns"),
+        ([*RUN, "--route", "columns"], "columns:customer_id"),
+        ([*RUN, "--route", "table:orders"], "columns:customer_id"),
+        ([*RUN, "--route", "columns:custmer_id"], "has a column 'custmer_id'. Did you mean 'customer_id'?"),
+        ([*RUN, "--rate", "fast"], "50000/s"),
+        ([*RUN, "--rate", "0"], "50000/s"),
+        ([*RUN, "--rate", "ramp:9k..1k/10m"], "ramp:1k..50k/10m"),
+        ([*RUN, "--duration", "10"], "'90s'"),
+        ([*RUN, "--duration", "0s"], "'90s'"),
+        ([*RUN, "--to", "kafak://localhost/x"], "Did you mean 'kafka'?"),
+        ([*RUN, "--to", "ftp://localhost/x"], "kafka://HOST:PORT/TOPIC"),
+        ([*RUN, "--to", "file:"], "write file:DIR"),
+        ([*RUN, "--to", "file:somewhere?partition=3"], "Did you mean 'partitions'?"),
+        ([*RUN, "--to", "file:somewhere?partitions=none"], "from 1 to 10000"),
+        ([*RUN, "--to", "kafka://localhost/x?partitons=3"], "Did you mean 'partitions'?"),
+        ([*RUN, "--summary-to", "no/where/summary.json"], "there is no folder 'no/where'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+) -> None:
+    """One sentence on stderr that shows a way out, nothing on stdout, status 2, and nothing is made."""
+    monkeypatch.chdir(tmp_path)
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert re.fullmatch(r"cdcsim( \w+)?: [^\n]+[.?]\n", err), err
+    assert "cdcsim: cdcsim" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_command_at_all(command: Command) -> None:
+    status, out, err = command()
+    assert (status, out) == (2, "")
+    assert err.startswith("Usage: cdcsim [OPTIONS] COMMAND")
+
+
+def test_a_wrong_scenario(command: Command, tmp_path: Path) -> None:
+    """File, line and key."""
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text("tables:\n  users:\n    key: id\n    columns:\n      id: varchr(3)\n    rows: 5\n")
+    for arguments in (["check", scenario], ["run", scenario, "-f", "canal-json"]):
+        status, out, err = command(*arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"cdcsim: {scenario}:5: tables.users.columns.id")
+        assert err.count("\n") == 1
+
+
+def test_a_folder_that_is_not_empty(command: Command, tmp_path: Path) -> None:
+    first = command(*RUN, "-q", "--to", f"file:{tmp_path}")
+    assert first == Done(0, "", "")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    status, out, err = command(*RUN, "--to", f"file:{tmp_path}")
+    assert (status, out) == (1, "")
+    assert err == f"cdcsim: file:{tmp_path}: example-0.jsonl is already there; name an empty folder, or remove it.\n"
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    status, out, err = command(*RUN, "--to", f"file:{tmp_path / 'file' / 'folder'}")
+    assert (status, out) == (1, "")
+    assert re.fullmatch(r"cdcsim: [^\n]+\.\n", err)
+
+
+def test_a_stream_that_ends_too_early(command: Command, tmp_path: Path) -> None:
+    """A key column that is full: what was sent before is there and accounted for."""
+    scenario, facts = tmp_path / "small.yaml", tmp_path / "summary.json"
+    columns = "{id: {type: int16, values: sequence}, n: {type: int32, values: version}}"
+    table = f"{{key: id, rows: 100, mix: {{insert: 1, delete: 1}}, columns: {columns}}}"
+    scenario.write_text(f"transactions: {{3..5: 1}}\ntables: {{t: {table}}}")
+    folder = tmp_path / "messages"
+    run = ["run", scenario, "-f", "canal-json"]
+    status, out, err = command(*run, "--to", f"file:{folder}", "--summary-to", facts)
+    assert (status, out) == (2, "")
+    told, sentence = err.splitlines()
+    last = int(re.search(r"is beyond turn (\d+), where a key column is full", sentence)[1])
+    done = summary(facts)
+    assert last - 5 < done["next_turn"] - 1 <= last
+    assert told.startswith(f"{done['delivered']:,} messages delivered")
+    assert (folder / "example-0.jsonl").read_bytes().count(b"\n") == done["delivered"] == done["messages"]
+    # what ends before is fine, and what begins behind is only the sentence
+    assert command(*run, "-q", "--limit", "10").status == 0
+    assert command(*run, "-q", "--start-at", str(last - 50), "--turns", "20", "--snapshot").status == 0
+    for more in ([], ["--snapshot"]):
+        behind = command(*run, "--start-at", "60000", *more)
+        assert (behind.status, behind.out, behind.err.count("\n")) == (2, "", 1)
+
+
+# --------------------------------------------------------------------------------------------------------- summaries
+
+
+def test_the_summary(command: Command, tmp_path: Path) -> None:
+    facts = tmp_path / "summary.json"
+    arguments = ["--start-at", "100", "--turns", "50", "--seed", "4", "--summary-to", facts]
+    status, out, err = command("run", "orders", "-f", "dts-canal-json", *arguments)
+    assert status == 0
+    told = summary(facts)
+    assert (told["scenario"], told["format"], told["source"]) == (
+        "scenarios/orders.yaml",
+        "dts-canal-json",
+        "mysql-8.0",
+    )
+    assert (told["to"], told["seed"], told["interrupted"], told["failed"]) == ("-", 4, False, 0)
+    assert told["next_turn"] - told["first_turn"] >= 50
+    assert told["messages"] == told["delivered"] == told["changes"] == out.count("\n")
+    assert told["bytes"] == len(out.encode()) - told["messages"]
+    assert told["topics"] == {"dts": told["messages"]}
+    assert re.fullmatch(
+        rf"{told['messages']} messages delivered to -: {told['changes']} row changes; \d+\.\d s, "
+        rf"[\d,]+ messages/s, [\d.]+ MB/s; turns \d+ to {told['next_turn'] - 1}, next turn {told['next_turn']}\n",
+        err,
+    )
+
+
+def test_summaries_count_in_words(command: Command) -> None:
+    assert "1 message delivered to -: 1 row change;" in command("run", "crud", "-f", "canal-json", "--turns", "1").err
+    nothing = command("run", "crud", "-f", "canal-json", "--turns", "0")
+    assert (nothing.status, nothing.out) == (0, "")
+    assert "0 messages delivered to -: 0 row changes;" in nothing.err
+    assert nothing.err.endswith("; no turns, next turn 0\n")
+
+
+def test_the_summary_counts_the_time_of_the_snapshot(command: Command, tmp_path: Path) -> None:
+    facts = tmp_path / "summary.json"
+    to = ["--to", f"file:{tmp_path / 'messages'}", "--summary-to", facts, "-q"]
+    command("run", "crud", "-f", "canal-json", "--snapshot", "--limit", "1", *to)
+    told = summary(facts)
+    assert told["snapshot_rows"] > 50_000
+    assert told["delivered"] / told["seconds"] < 20e6
+
+
+# ---------------------------------------------------------------------------------------------------------- listings
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help(command: Command, name: str) -> None:
+    asked = command(*filter(None, [name]), "--help")
+    assert (asked.status, asked.err) == (0, "")
+    assert asked.out.startswith(f"Usage: cdcsim {name}".rstrip())
+    assert command(*filter(None, [name]), "-h").out == asked.out
+    if not name:
+        assert all(re.search(rf"^  {command} ", asked.out, re.MULTILINE) for command in COMMANDS)
+
+
+def test_version(command: Command) -> None:
+    assert command("--version") == Done(0, f"cdcsim, version {simulator.__version__}\n", "")
+
+
+def listing(command: Command, *arguments: str) -> Any:
+    status, out, err = command(*arguments)
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_formats(command: Command) -> None:
+    facts = {entry["id"]: entry for entry in listing(command, "formats", "--json")}
+    assert list(facts) == sorted(facts)
+    assert {"canal-json", "dts-canal-json"} <= set(facts)
+    for entry in facts.values():
+        assert entry["sources"]
+        assert entry["brokers"]
+        kinds = {*entry["sends"], *entry["silent"]}
+        assert kinds == {"read", "insert", "update", "delete", "ddl", "begin", "commit", "heartbeat"}
+        assert all(option["doc"] for option in entry["options"])
+    version = next(option for option in facts["canal-json"]["options"] if option["name"] == "version")
+    assert version["default"] == "1.1.8" == version["choices"][-1]
+    text = command("formats")
+    assert all(name in text.out for name in facts)
+    assert all(option["name"] in text.out for entry in facts.values() for option in entry["options"])
+
+
+def test_sources(command: Command) -> None:
+    facts = {entry["id"]: entry["versions"] for entry in listing(command, "sources", "--json")}
+    assert facts["mysql"] == ["8.0", "5.7"]
+    assert facts["mariadb"]
+    assert all(name in command("sources").out for name in facts)
+
+
+def test_scenarios(command: Command) -> None:
+    facts = {entry["name"]: entry for entry in listing(command, "scenarios", "--json")}
+    assert set(facts) >= {"crud", "orders", "tour", "wide"}
+    for entry in facts.values():
+        assert Path(entry["file"]).is_file()
+        assert len(entry["about"]) > 40
+    assert all(entry["about"] in command("scenarios").out for entry in facts.values())
+
+
+@pytest.mark.parametrize("scenario", ["crud", "orders", "tour", "wide"])
+def test_check(command: Command, scenario: str) -> None:
+    facts = listing(command, "check", scenario, "--json")
+    assert facts["scenario"] == f"scenarios/{scenario}.yaml"
+    assert facts["source"] == "mysql-8.0"
+    assert all(table["columns"] and table["key"] for table in facts["tables"])
+    assert (facts["turns"] is not None) == (scenario == "tour")
+    text = command("check", scenario)
+    assert (text.status, text.err) == (0, "")
+    assert text.out.startswith(f"scenarios/{scenario}.yaml is fine on mysql-8.0.\n")
+    assert all(f"\n{table['name']} (key: " in text.out for table in facts["tables"])
+
+
+def test_check_on_another_source(command: Command) -> None:
+    assert listing(command, "check", "orders", "--source", "mysql-5.7", "--json")["source"] == "mysql-5.7"
+
+
+def test_schema(command: Command) -> None:
+    facts = listing(command, "schema")
+    assert {"tables", "lifecycles", "schema_changes", "script"} <= set(facts["properties"])
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(command: Command, shell: str) -> None:
+    status, out, err = command("completion", shell)
+    assert (status, err) == (0, "")
+    assert "cdcsim" in out
+    assert "_CDCSIM_COMPLETE" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("cdcsim ", {"run", "show", "check", "formats"}),
+        ("cdcsim run --rou", {"--route"}),
+        ("cdcsim run or", {"orders"}),
+        ("cdcsim run orders -f dts", {"dts-canal-json"}),
+        ("cdcsim run orders -f canal-json --source my", {"mysql", "mysql-5.7", "mysql-8.0"}),
+    ],
+)
+def test_completion_answers(words: str, expected: set[str]) -> None:
+    """What the bash script asks the command."""
+    asked = {"_CDCSIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    # completion is asked of the command by its name
+    program = [sys.executable, "-c", "import sys; sys.argv[0] = 'cdcsim'; from simulator.cli import main; main()"]
+    done = subprocess.run(program, env={**environment(), **asked}, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    answers = {line.partition(",")[2] for line in done.stdout.splitlines()}
+    assert expected <= answers
+
+
+# -------------------------------------------------------------------------------------------------------- show, run
+
+
+def test_show(command: Command) -> None:
+    status, out, err = command("show", "orders", "-f", "canal-json", "-n", "3")
+    assert (status, err) == (0, "")
+    head = r"^-- turn \d+\.\d+: [A-Z]+, topic example, partition ([0-5]), key none$"
+    assert re.findall(head, out, re.MULTILINE) == ["0"] * 3
+    values = [json.loads(part.partition("\n")[2]) for part in out.split("-- ")[1:]]
+    assert [value["database"] for value in values] == ["shop"] * 3
+    lines = command(*RUN[:-1], "3", "-q").out.splitlines()
+    assert values == [json.loads(line) for line in lines[:3]]
+    several = command("show", "orders", "-f", "canal-json", "-n", "20", "--partitions", "6").out
+    assert len(set(re.findall(head, several, re.MULTILINE))) > 1
+
+
+def test_show_more_than_there_are(command: Command) -> None:
+    out = command("show", "tour", "-f", "dts-canal-json", "--snapshot", "-n", "1000").out
+    run = command("run", "tour", "-f", "dts-canal-json", "--snapshot", "-q").out
+    assert out.count("-- ") == run.count("\n")
+    assert "-- snapshot 0.0: READ," in out
+    assert ": DDL, " in out
+
+
+def test_envelope(command: Command) -> None:
+    plain = command(*RUN, "-q").out.splitlines()
+    whole = [json.loads(line) for line in command(*RUN, "-q", "--envelope").out.splitlines()]
+    assert [message["value"] for message in whole] == plain
+    for message in whole:
+        assert list(message) == ["topic", "partition", "key", "headers", "timestamp", "value"]
+        assert (message["topic"], message["partition"]) == ("example", 0)
+
+
+def test_wall_clock_moves_the_write_time_alone(command: Command) -> None:
+    def lines(*more: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in command(*RUN[:-1], "20", "-q", *more).out.splitlines()]
+
+    wall, simulated = lines("--clock", "wall"), lines()
+    assert all(a.pop("ts") > b.pop("ts") for a, b in zip(wall, simulated, strict=True))
+    assert wall == simulated
+
+
+def test_quiet(command: Command) -> None:
+    loud, quiet = command(*RUN), command(*RUN, "-q")
+    assert quiet == Done(0, loud.out, "")
+    assert loud.err
+
+
+# ------------------------------------------------------------------------------------------------- its own process
+
+
+def test_as_a_module_and_as_a_command(command: Command) -> None:
+    here = command(*RUN, "-q")
+    assert cdcsim(*RUN, "-q").stdout == here.out
+    # a sibling of the interpreter, if the package is installed
+    installed = shutil.which("cdcsim", path=str(Path(sys.executable).parent))
+    if installed is not None:
+        done = subprocess.run([installed, *RUN, "-q"], capture_output=True, text=True, check=True, cwd=ROOT)
+        assert done.stdout == here.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "crud", "-f", "canal-json"],
+        ["run", "crud", "-f", "canal-json", "--snapshot"],
+        ["run", "crud", "-f", "canal-json", "--rate", "100k/s"],
+        ["run", "crud", "-f", "canal-json", "--envelope"],
+        ["show", "crud", "-f", "canal-json", "-n", "1000"],
+    ],
+    ids=" ".join,
+)
+def test_a_broken_pipe_is_silent(arguments: list[str]) -> None:
+    """`cdcsim run crud -f canal-json | head -1`: the endless run ends, with status 0 and without a word."""
+    with start(*arguments) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        process.stdout.close()
+        process.wait(60)
+        assert process.stderr is not None
+        assert (process.returncode, process.stderr.read()) == (0, b"")
+    assert first.startswith((b'{"', b"-- turn"))
+
+
+def test_help_into_a_broken_pipe() -> None:
+    script = '"$@" --help | true; echo ${PIPESTATUS[0]}'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *COMMAND, "run"], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [[*RUN, "-q"], ["formats"]], ids=" ".join)
+def test_a_full_disk_is_one_sentence(arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments], env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert re.fullmatch(r"cdcsim: [^\n]*No space left on device\.\n", done.stderr)

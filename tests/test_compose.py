@@ -1,0 +1,98 @@
+"""docker/compose.yaml without Docker: what can be read off it. That the containers run is for those who have Docker."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+DOCKER = Path(__file__).parents[1] / "docker"
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))["services"]
+
+# With one KAFKA_ variable set, the image drops its own configuration: all of these are then needed.
+KAFKA_GROUP = {
+    "KAFKA_NODE_ID",
+    "KAFKA_PROCESS_ROLES",
+    "KAFKA_CONTROLLER_QUORUM_VOTERS",
+    "KAFKA_CONTROLLER_LISTENER_NAMES",
+    "KAFKA_LISTENERS",
+    "KAFKA_ADVERTISED_LISTENERS",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP",
+    "KAFKA_INTER_BROKER_LISTENER_NAME",
+    "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR",
+    "KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR",
+    "KAFKA_TRANSACTION_STATE_LOG_MIN_ISR",
+}
+
+
+@pytest.fixture
+def kafka() -> dict[str, str]:
+    environment: dict[str, str] = SERVICES["kafka"]["environment"]
+    return environment
+
+
+def listeners(text: str) -> dict[str, str]:
+    """`A://h:1,B://:2` as {"A": "h:1", "B": ":2"}."""
+    return dict(part.split("://") for part in text.split(","))
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_images_are_pinned(name: str) -> None:
+    assert re.fullmatch(r"[\w./-]+:\d+\.\d+\.\d+[\w.-]*", SERVICES[name]["image"])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_ports_are_open_to_this_machine_only(name: str) -> None:
+    for port in SERVICES[name]["ports"]:
+        assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_has_a_health_check(name: str) -> None:
+    check = SERVICES[name]["healthcheck"]
+    assert check["test"][0] in ("CMD", "CMD-SHELL")
+    assert check["retries"] > 1
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_environment_values_are_text(name: str) -> None:
+    # YAML would turn `no` and `0123` into something else on the way to the container.
+    assert all(isinstance(value, str) for value in SERVICES[name].get("environment", {}).values())
+
+
+def test_the_container_and_the_native_broker_have_one_version() -> None:
+    native = ElementTree.parse(DOCKER / "native" / "pom.xml").findtext(".//{*}kafka.version")
+    assert SERVICES["kafka"]["image"] == f"apache/kafka:{native}"
+
+
+def test_kafka_has_the_whole_group_of_variables(kafka: dict[str, str]) -> None:
+    assert not KAFKA_GROUP - kafka.keys()
+
+
+def test_single_node_keeps_single_copies(kafka: dict[str, str]) -> None:
+    for name, value in kafka.items():
+        if name.endswith(("_REPLICATION_FACTOR", "_MIN_ISR")):
+            assert value == "1", name
+
+
+def test_kafka_listeners_fit_each_other(kafka: dict[str, str]) -> None:
+    bound, advertised = listeners(kafka["KAFKA_LISTENERS"]), listeners(kafka["KAFKA_ADVERTISED_LISTENERS"])
+    protocols = dict(part.split(":") for part in kafka["KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"].split(","))
+    controller = kafka["KAFKA_CONTROLLER_LISTENER_NAMES"]
+    assert bound.keys() == protocols.keys()
+    assert advertised.keys() == bound.keys() - {controller}
+    assert kafka["KAFKA_INTER_BROKER_LISTENER_NAME"] in advertised
+    assert all(advertised[name].endswith(bound[name]) for name in advertised)
+    assert kafka["KAFKA_CONTROLLER_QUORUM_VOTERS"] == f"1@{SERVICES['kafka']['hostname']}{bound[controller]}"
+    published = SERVICES["kafka"]["ports"][0].split(":")
+    assert advertised["PLAINTEXT_HOST"] == f"localhost:{published[1]}"
+    assert bound["PLAINTEXT_HOST"] == f":{published[2]}"
+
+
+def test_kafka_makes_no_topic_and_takes_large_messages_as_the_native_broker_does(kafka: dict[str, str]) -> None:
+    assert kafka["KAFKA_AUTO_CREATE_TOPICS_ENABLE"] == "false"
+    assert kafka["KAFKA_MESSAGE_MAX_BYTES"] == "16777216"

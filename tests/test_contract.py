@@ -1,0 +1,288 @@
+"""What every registered format keeps to, whatever its product: the same bytes always, JSON, all types, no clock."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from building import Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from cases import ALL, CASES
+
+from simulator import formats, registry, sources
+from simulator.batch import ChangeBatch, Delta, changed_rows
+from simulator.errors import NotOffered, OptionError, UnknownName, UnsupportedType, UsageError
+from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, UPDATE, Kind
+from simulator.sources import mysql
+from simulator.wire.format import Format
+
+FORMATS: Final = list(registry.names("format", formats.FORMATS))
+
+
+def sources_of(format: str) -> list[str]:
+    """All versions of all sources that a format says it reads."""
+    return [f"{id}-{version}" for id in formats.find(format).sources for version in sources.SOURCES[id][2]]
+
+
+PAIRS: Final = [(format, source) for format in FORMATS for source in sources_of(format)]
+
+
+def digest(format: str, source: str) -> str:
+    """Of all messages of all cases."""
+    found = hashlib.sha256()
+    for case in CASES:
+        for message in messages_of(format, source, block_of(case), partitions=5):
+            found.update(repr(message).encode())
+    return found.hexdigest()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_kind_of_event_is_sent_or_silent(format: str) -> None:
+    declared = formats.find(format)
+    assert declared.id == format
+    assert declared.sends | declared.silent == set(Kind)
+    assert not declared.sends & declared.silent
+    with pytest.raises(ValueError, match="either sent or declared silent"):
+        replace(declared, silent=declared.silent - {HEARTBEAT}, sends=declared.sends - {HEARTBEAT})
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_cases_of_each_kind_make_messages_or_none(format: str, source: str) -> None:
+    sends = formats.find(format).sends
+    for case in CASES:
+        kinds = {step.kind if isinstance(step, Rows) else DDL for step in case.steps}
+        if case.name == "heartbeat":
+            kinds = {HEARTBEAT}
+        assert {message.kind for message in messages_of(format, source, block_of(case))} == kinds & sends
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_same_bytes_twice(format: str, source: str) -> None:
+    assert digest(format, source) == digest(format, source)
+
+
+def test_same_bytes_in_a_fresh_process() -> None:
+    here = Path(__file__).parent
+    program = "from test_contract import *\nfor pair in PAIRS: print(digest(*pair))"
+    for seed in ("1", "77"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{here}{os.pathsep}{here.parent}"}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split() == [digest(*pair) for pair in PAIRS]
+
+
+def unique(members: list[tuple[str, object]]) -> dict[str, object]:
+    assert len(dict(members)) == len(members), "a name stands there twice"
+    return dict(members)
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_values_are_compact_json(format: str, source: str) -> None:
+    for case in CASES:
+        for message in messages_of(format, source, block_of(case)):
+            assert message.value is not None
+            text = message.value.decode()
+            assert isinstance(json.loads(text, object_pairs_hook=unique), dict)
+            assert not re.search(r"\s", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)), "white space between values"
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_the_clock_is_never_read(format: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = digest(format, source)
+
+    def refuse() -> NoReturn:
+        raise AssertionError("the clock was read")
+
+    for name in ("time", "time_ns", "monotonic", "monotonic_ns"):
+        monkeypatch.setattr(time, name, refuse)
+    made = digest(format, source)
+    monkeypatch.undo()
+    assert made == expected
+
+
+# --------------------------------------------------------------------------------------------------------------- types
+
+# A type text for each type, and others that have values of their own.
+TYPES: Final = [
+    *(column.type.spelled for column in ALL.columns[1:]),
+    "tinyint(1)",
+    "bool",
+    *(f"{name} unsigned" for name in ("tinyint", "smallint", "mediumint", "int", "bigint", "decimal(12,4)")),
+    "int(5) zerofill",
+    "decimal(65,30)",
+    "decimal(38,0)",
+    "decimal(19,9)",
+    "float(7,2)",
+    "bit(1)",
+    "bit(64)",
+    *(f"{name}({digits})" for name in ("datetime", "timestamp", "time") for digits in (1, 3, 4, 6)),
+    "char(0)",
+    "varchar(300)",
+    "varchar(40) character set latin1",
+    "varchar(10) character set binary",
+    "text(30)",
+    "varbinary(300)",
+    "enum('','it''s','\"q\"','中\\\\')",
+    "set('x','y z','ü')",
+]
+
+
+def test_types_are_all_there() -> None:
+    assert {mysql.parse_type(text).name for text in TYPES} == set(mysql.TYPES)
+
+
+@pytest.mark.parametrize("text", TYPES)
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_every_type_is_rendered_or_refused_by_name(format: str, source: str, text: str) -> None:
+    table = table_of("t", {"id": "int", "c": text}, ["id"])
+    literals = mysql.boundary_values(table.columns[1].type)
+    rows = [[str(number), literal] for number, literal in enumerate(literals)]
+    batch = batch_of(table, INSERT, rows, statements=range(len(rows)))
+    try:
+        values = encoded(codec_of(format, source), batch)
+    except UnsupportedType:
+        with pytest.raises(UnsupportedType, match=f"{table.columns[1].type.name}.*t[.]c"):
+            encoded(codec_of(format, source), batch)
+        return
+    assert len(values) == len(rows)
+    for value in values:
+        json.loads(value)
+
+
+@pytest.mark.parametrize("text", ["longtext", "longblob", "json"])
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_large_values(format: str, source: str, text: str) -> None:
+    table = table_of("t", {"id": "int", "c": text}, ["id"])
+    large = mysql.boundary_values(table.columns[1].type, large=True)[-2]
+    values = encoded(codec_of(format, source), batch_of(table, INSERT, [["1", large], ["2", large], ["3", "1"]]))
+    assert sum(len(value) for value in values) > 140_000
+    for value in values:
+        json.loads(value)
+
+
+# -------------------------------------------------------------------------------------------------------------- pieces
+
+
+def every_batch() -> list[ChangeBatch]:
+    return [batch for case in CASES for batch in block_of(case).batches]
+
+
+def statements(batch: ChangeBatch) -> list[int]:
+    """Where the statements of a batch begin, and its end."""
+    begins = np.flatnonzero(np.diff(batch.envelope.statement)) + 1
+    return [0, *begins.tolist(), len(batch)]
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_pieces_make_the_same_bytes_as_the_whole(format: str, source: str) -> None:
+    """Cut where statements begin: no event is longer than its statement."""
+    codec = codec_of(format, source)
+    for batch in every_batch():
+        pieces = [batch.take(np.arange(start, stop)) for start, stop in pairwise(statements(batch))]
+        assert [value for piece in pieces for value in encoded(codec, piece)] == encoded(codec, batch)
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_an_encoder_holds_no_state(format: str, source: str) -> None:
+    """The same bytes from a codec that has written other changes before, in the other order."""
+    used = codec_of(format, source)
+    batches = every_batch()
+    backwards = [encoded(used, batch) for batch in reversed(batches)]
+    assert backwards[::-1] == [encoded(codec_of(format, source), batch) for batch in batches]
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_before_images_in_all_their_forms(format: str, source: str) -> None:
+    """A before column may be whole, the rows that differ, more rows than that, or none where nothing does."""
+    codec = codec_of(format, source)
+    for batch in every_batch():
+        if batch.kind is not UPDATE:
+            continue
+        assert batch.before is not None
+        expected = encoded(codec, batch)
+        exact, wide = [], []
+        for number, old in enumerate(batch.before):
+            rows = changed_rows(batch, number)
+            exact.append(None if rows is None else Delta(rows, old.take(pa.array(rows))))
+            every = np.arange(len(batch), dtype=np.int64)
+            wide.append(Delta(every, old))
+        assert encoded(codec, replace(batch, before=tuple(exact))) == expected
+        assert encoded(codec, replace(batch, before=tuple(wide))) == expected
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_dictionary_columns_are_the_same(format: str, source: str) -> None:
+    """Texts and bytes drawn from a pool travel as dictionaries."""
+    codec = codec_of(format, source)
+
+    def coded(array: pa.Array) -> pa.Array:
+        pooled = pa.types.is_string(array.type) or pa.types.is_binary(array.type)
+        return array.dictionary_encode() if pooled else array
+
+    for batch in every_batch():
+        after = None if batch.after is None else tuple(map(coded, batch.after))
+        before = None if batch.before is None else tuple(map(coded, batch.before))
+        assert encoded(codec, replace(batch, after=after, before=before)) == encoded(codec, batch)
+
+
+# ------------------------------------------------------------------------------------------------------------- options
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(UnknownName, match=r"^no format 'canal_json'\. Did you mean 'canal-json'\?"):
+        codec_of("canal_json")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_source_that_the_product_does_not_read_is_refused(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = formats.find(format)
+    other = replace(sources.find("mysql"), id="oracle")
+    assert "oracle" not in found.sources
+    with pytest.raises(NotOffered, match=f"^-f {format}: .* reads .*, not oracle.$"):
+        formats.open_codec(format, other)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_unknown_options_and_values_are_refused_in_a_sentence(format: str) -> None:
+    found: Format = formats.find(format)
+    with pytest.raises(OptionError, match=f"^-f {format}: there is no option 'zzz'. It has .+[.]$"):
+        codec_of(f"{format},zzz=1")
+    nearly = found.options[0].name + "s"
+    with pytest.raises(OptionError, match=f"there is no option '{nearly}'. Did you mean '{found.options[0].name}'[?]$"):
+        codec_of(f"{format},{nearly}=1")
+    for option in found.options:
+        if option.choices:
+            with pytest.raises(OptionError, match=f"^-f {format},{option.name}=zzz: it is one of .+[.]$"):
+                codec_of(f"{format},{option.name}=zzz")
+        elif option.parse is not str:
+            with pytest.raises(OptionError, match=f"^-f {format},{option.name}=z z: it is .+[.]$"):
+                codec_of(f"{format},{option.name}=z z")
+    with pytest.raises(UsageError, match="is not an option such as"):
+        codec_of(f"{format},version")
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_every_value_of_every_option_writes_rows(format: str, source: str) -> None:
+    table = table_of("t", {"id": "int unsigned", "c": "datetime(3)", "b": "varbinary(4)", "ts": "timestamp"}, ["id"])
+    row, old = ["1", "2024-01-01 00:00:00.5", "x", "2024-01-01"], ["2", None, "", None]
+    batches = [batch_of(table, INSERT, [row]), batch_of(table, UPDATE, [row], [old]), batch_of(table, DELETE, [row])]
+    for option in formats.find(format).options:
+        values = option.choices or {"on": ("on", "off")}.get(option.default or "", ()) or ("on", "off")
+        for value in values if option.choices or option.default in ("on", "off") else ():
+            codec = codec_of(f"{format},{option.name}={value}", source)
+            for batch in batches:
+                for text in encoded(codec, batch):
+                    json.loads(text)

@@ -1,0 +1,107 @@
+"""The documents tell the truth: every console block is run, every format is in the table, every command is mentioned."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator.cli import cli
+from simulator.formats import FORMATS, find
+from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def console_steps() -> list[tuple[str, str]]:
+    """(command, expected output) of each `$` line in the README's console blocks."""
+    steps = []
+    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            steps.append((command, output))
+    return steps
+
+
+STEPS = console_steps()
+OFFLINE = [step for step in STEPS if "kafka://" not in step[0]]
+ONLINE = [step for step in STEPS if "kafka://" in step[0]]
+
+
+def check(command: str, expected: str, folder: Path) -> None:
+    words = shlex.split(command)
+    assert words[0] == "cdcsim"
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator", *words[1:]],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    # an ellipsis stands for anything
+    pattern = ".*".join(re.escape(part) for part in expected.split("…"))
+    assert re.fullmatch(pattern, done.stdout + done.stderr, re.DOTALL), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("command", "expected"), OFFLINE, ids=[command for command, _ in OFFLINE])
+def test_console_block(command: str, expected: str, tmp_path: Path) -> None:
+    check(command, expected, tmp_path)
+
+
+def test_there_are_blocks() -> None:
+    assert len(OFFLINE) >= 5
+    assert len(ONLINE) >= 1
+
+
+def test_library_block_runs(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") >= 5
+    assert sum(len(file.read_bytes().splitlines()) for file in (tmp_path / "out").iterdir()) >= 10_000
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    ci = (ROOT / ".ci" / "run").read_text()
+    commands = re.findall(r"```sh\n(.*?)\n```", README, re.DOTALL)
+    assert len(commands) == 2
+    assert all(command in ci for command in commands)
+
+
+def test_every_format_is_in_the_table() -> None:
+    rows = {
+        row[1].strip("` "): [cell.strip() for cell in row]
+        for row in (line.split("|") for line in README.splitlines() if line.startswith("| `"))
+    }
+    for name in FORMATS:
+        format = find(name)
+        columns = dict(zip((READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT), rows[name][4:10], strict=True))
+        for kind, cell in columns.items():
+            assert (cell == "silent") == (kind in format.silent), f"{name}: {kind.name} says {cell!r}"
+        assert (rows[name][3] == "yes") == ("kafka" in format.brokers)
+
+
+def test_every_command_is_documented() -> None:
+    for name, command in cli.commands.items():
+        assert f"cdcsim {name}" in README, f"{name} is not in the README"
+        assert command.help, f"{name} has no help"
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

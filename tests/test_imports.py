@@ -1,0 +1,62 @@
+"""What is loaded when: looking is cheap, importing is late. Each in a fresh interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent
+HEAVY: Final = {"numpy", "pyarrow", "faker", "pydantic", "yaml", "orjson", "confluent_kafka", "pandas"}
+SHOW: Final = "import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+
+
+def loaded(program: str) -> set[str]:
+    """The top-level packages that a fresh interpreter has after running this."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}\n{SHOW}"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def third_party(names: set[str]) -> set[str]:
+    """What Python itself did not bring; some environments load packages at start, which are not ours."""
+    return {name for name in names - loaded("") if name not in sys.stdlib_module_names and not name.startswith("_")}
+
+
+def test_import_simulator_loads_the_standard_library_only() -> None:
+    assert third_party(loaded("import simulator")) == {"simulator"}
+
+
+def test_looking_at_names_loads_nothing() -> None:
+    program = (
+        "import simulator.formats as f\nfrom simulator import registry\nassert registry.names('format', f.FORMATS)"
+    )
+    assert third_party(loaded(program)) == {"simulator"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    program = (
+        f"import sys, runpy\nsys.argv = ['cdcsim', *{arguments!r}]\n"
+        "try:\n    runpy.run_module('simulator', run_name='__main__', alter_sys=True)\n"
+        "except SystemExit as end:\n    assert not end.code, end.code"
+    )
+    assert not loaded(program) & HEAVY
+
+
+def test_names_of_the_package_are_there() -> None:
+    program = "import simulator\nfor name in simulator.__all__: getattr(simulator, name)\nprint()"
+    assert "pyarrow" in loaded(program)
+
+
+def test_unknown_names_of_the_package_are_not() -> None:
+    program = (
+        "import simulator\ntry: simulator.nope\n"
+        "except AttributeError as error: assert 'nope' in str(error)\nelse: raise SystemExit(1)"
+    )
+    assert "pyarrow" not in loaded(program)

@@ -1,0 +1,148 @@
+"""A run that ends early, by Ctrl-C or by the clock: in order, at a transaction border, and all is accounted for."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from closed_form import rows_at
+from command import cdcsim, start, summary
+from replay import Replay, messages
+
+from simulator.api import open_job
+
+SIGNAL_SECONDS = 1.0
+
+
+def lines_of(folder: Path) -> int:
+    """Lines of all files of a folder, each of which ends with a whole one."""
+    count = 0
+    for path in folder.glob("*.jsonl"):
+        data = path.read_bytes()
+        assert data.endswith(b"}\n")
+        count += data.count(b"\n")
+    return count
+
+
+def begun(folder: Path, process: subprocess.Popen[bytes]) -> None:
+    """Wait until the first messages are written."""
+    deadline = time.monotonic() + 60
+    while not any(path.stat().st_size for path in folder.glob("*.jsonl")):
+        if process.poll() is not None:
+            pytest.fail(f"the run ended by itself: {process.communicate()[1].decode()}")
+        assert time.monotonic() < deadline, "nothing was written in a minute"
+        time.sleep(0.01)
+
+
+def interrupted(tmp_path: Path, *arguments: str, seconds: float = SIGNAL_SECONDS) -> tuple[dict[str, Any], str]:
+    """Run until Ctrl-C, some time after the first message; gives the summary and what stands on stderr."""
+    folder, facts = tmp_path / "messages", tmp_path / "summary.json"
+    with start("run", *arguments, "--to", f"file:{folder}?partitions=2", "--summary-to", facts) as process:
+        begun(folder, process)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err.decode()
+    assert out == b""
+    told = summary(facts)
+    assert told["interrupted"]
+    assert told["failed"] == 0
+    assert lines_of(folder) == told["messages"] == told["delivered"] > 0
+    last = err.decode().splitlines()[-1]
+    assert last.startswith(f"interrupted: {told['delivered']:,} message")
+    assert last.endswith(f"next turn {told['next_turn']}")
+    return told, err.decode()
+
+
+def test_ctrl_c(tmp_path: Path) -> None:
+    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json")
+    assert told["changes"] == told["messages"], "crud has one row in a message"
+    assert told["next_turn"] - told["first_turn"] == told["changes"]
+
+
+def test_ctrl_c_ends_at_a_transaction_border(tmp_path: Path) -> None:
+    """Paced, so that the signal comes in the middle of a block: the rows are those of the turn the summary names."""
+    arguments = ["orders", "-f", "dts-canal-json", "--snapshot", "--route", "single", "--rate", "5000/s"]
+    told, _ = interrupted(tmp_path, *arguments)
+    assert 0 < told["changes"] < 50_000
+    border(told)
+    replay = Replay()
+    with (tmp_path / "messages" / "dts-0.jsonl").open("rb") as lines:
+        replay.all(messages(lines))
+    assert replay.state() == rows_at("orders", told["next_turn"])
+
+
+@pytest.mark.parametrize("rate", [[], ["--rate", "1000/s"]], ids=["unpaced", "paced"])
+def test_ctrl_c_in_the_snapshot(tmp_path: Path, rate: list[str]) -> None:
+    """Changes do not follow rows that were not all told."""
+    scenario = tmp_path / "large.yaml"
+    columns = "{id: {type: int64, values: sequence}, note: {type: int32, values: version}}"
+    scenario.write_text(f"tables: {{notes: {{key: id, rows: 100000000, columns: {columns}}}}}")
+    told, _ = interrupted(tmp_path, str(scenario), "-f", "dts-canal-json", "--snapshot", *rate, seconds=0.2)
+    assert told["changes"] == 0
+    assert told["snapshot_rows"] == told["messages"]
+    assert told["next_turn"] == told["first_turn"]
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "messages"
+    with start("run", "crud", "-f", "canal-json", "--to", f"file:{folder}") as process:
+        begun(folder, process)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+# -------------------------------------------------------------------------------------------------------- the clock
+
+
+def border(told: dict[str, Any]) -> None:
+    stream = open_job("orders", "canal-json").stream
+    assert stream.border(told["next_turn"]) == told["next_turn"]
+
+
+def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], bytes]:
+    facts = folder.with_suffix(".json")
+    cdcsim("run", *arguments, "--to", f"file:{folder}", "--summary-to", facts)
+    (path,) = folder.glob("*.jsonl")
+    return summary(facts), path.read_bytes()
+
+
+def test_rate_and_duration(tmp_path: Path) -> None:
+    """About as many changes as asked for, in about that time, and the same bytes as without a rate."""
+    told, paced = run(tmp_path / "paced", "orders", "-f", "canal-json", "--rate", "20000/s", "--duration", "2s")
+    assert not told["interrupted"]
+    assert 0.7 * 40_000 <= told["changes"] <= 1.3 * 40_000
+    assert 1.9 <= told["seconds"] <= 4
+    border(told)
+    assert paced.count(b"\n") == told["messages"] == told["delivered"]
+
+    turns = ["--turns", str(told["next_turn"])]
+    same, plain = run(tmp_path / "plain", "orders", "-f", "canal-json", *turns)
+    assert (same["next_turn"], same["changes"], same["messages"]) == (
+        told["next_turn"], told["changes"], told["messages"],
+    )  # fmt: skip
+    assert plain == paced
+
+
+def test_duration_without_a_rate(tmp_path: Path) -> None:
+    told, written = run(tmp_path / "fast", "orders", "-f", "canal-json", "--duration", "500ms")
+    assert 0.4 <= told["seconds"] <= 5
+    border(told)
+    assert written.count(b"\n") == told["messages"] == told["delivered"] > 0
+
+
+def test_a_profile_keeps_to_the_bytes(tmp_path: Path) -> None:
+    limit = ["orders", "-f", "dts-canal-json", "--start-at", "19990", "--limit", "3000"]
+    told, ramped = run(tmp_path / "ramp", *limit, "--rate", "ramp:2k..20k/1s")
+    same, plain = run(tmp_path / "plain", *limit)
+    assert ramped == plain
+    assert told["next_turn"] == same["next_turn"]
+    assert told["seconds"] > 0.25, "3,000 changes take a third of a second on this ramp"

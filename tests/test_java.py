@@ -1,0 +1,124 @@
+"""Our imitation of Java against Java itself: `readers/JavaText.java`, run with the JDK of this machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from simulator.delivery.partition import string_hash
+from simulator.wire import java
+
+pytestmark = pytest.mark.jvm
+
+Bits = np.ndarray
+PROGRAM = Path(__file__).parent / "readers" / "JavaText.java"
+# What is compared is random, but the same in every run.
+SEED, COUNT = 20_261_121, 20_000
+
+Asked = tuple[dict[str, list[str]], int]
+
+
+def doubles() -> Bits:
+    rng = np.random.default_rng(SEED)
+    return np.concatenate(
+        [
+            rng.integers(0, 2**64, COUNT, dtype=np.uint64),
+            rng.uniform(-1e7, 1e7, COUNT).view(np.uint64),
+            np.round(rng.uniform(0, 1e7, COUNT), 2).view(np.uint64),
+            (10 ** rng.uniform(-5, 20, COUNT)).view(np.uint64),
+            rng.integers(0, 2**63, COUNT).astype(np.float64).view(np.uint64),
+            (2.0 ** np.arange(-1074, 1024)).view(np.uint64),
+            np.arange(2000, dtype=np.uint64),
+            np.array([float(f"{k}e{i}") for k in (1, 2, 5, 9) for i in range(-323, 308)]).view(np.uint64),
+            np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 2e23, 9999999.0, 1e7, 1e-3]).view(np.uint64),
+        ]
+    )
+
+
+def floats() -> Bits:
+    rng = np.random.default_rng(SEED + 1)
+    return np.concatenate(
+        [
+            rng.integers(0, 2**32, COUNT, dtype=np.uint32),
+            rng.uniform(-1e7, 1e7, COUNT).astype(np.float32).view(np.uint32),
+            np.round(rng.uniform(0, 2e5, COUNT), 2).astype(np.float32).view(np.uint32),
+            rng.integers(0, 2**40, COUNT).astype(np.float32).view(np.uint32),
+            (2.0 ** np.arange(-149, 128)).astype(np.float32).view(np.uint32),
+            np.arange(2000, dtype=np.uint32),
+            np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 123456789, 1e7], dtype=np.float32).view(np.uint32),
+        ]
+    )
+
+
+def strings() -> list[str]:
+    rng = np.random.default_rng(SEED + 2)
+    codes = np.concatenate([np.arange(0x20, 0x7F), np.arange(0xD800), np.arange(0xE000, 0x110000, 97)])
+    return ["".join(map(chr, rng.choice(codes, rng.integers(0, 12)))) for _ in range(COUNT)]
+
+
+def blobs() -> list[bytes]:
+    rng = np.random.default_rng(SEED + 3)
+    return [rng.bytes(int(size)) for size in rng.integers(1, 9, 2000)]
+
+
+@pytest.fixture(scope="module")
+def asked() -> Asked:
+    """The answers of Java by kind of question, and the version of the JDK. One process for all."""
+    if shutil.which("java") is None:
+        pytest.skip("no java on this machine")
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    assert found, told
+    questions = {
+        "d": [f"{bits:x}" for bits in doubles().tolist()],
+        "f": [f"{bits:x}" for bits in floats().tolist()],
+        "h": [text.encode("utf-16-be").hex() for text in strings()],
+        "l": [blob.hex() for blob in blobs()],
+    }
+    lines = "".join(f"{kind} {text}\n" for kind, texts in questions.items() for text in texts)
+    run = subprocess.run(["java", str(PROGRAM)], input=lines, capture_output=True, text=True, check=True)
+    answers = iter(run.stdout.splitlines())
+    return {kind: [next(answers) for _ in texts] for kind, texts in questions.items()}, int(found[1])
+
+
+def compare(
+    render: Callable[[pa.Array], pa.Array], values: Bits, texts: list[str], version: int, parse: Callable[[str], float]
+) -> None:
+    """All texts on an old JDK. A newer one prints the shortest digits: texts must at least mean the same value."""
+    ours = render(pa.array(values)).to_pylist()
+    if version <= 18:
+        assert [pair for pair in zip(ours, texts, strict=True) if pair[0] != pair[1]] == []
+        return
+    equal = sum(a == b for a, b in zip(ours, texts, strict=True))
+    assert equal > len(ours) * 0.8, f"JDK {version} prints other digits, but not that many"
+    odd = [(a, b) for a, b in zip(ours, texts, strict=True) if a != b and parse(a) != parse(b)]
+    assert odd == []
+    pytest.skip(f"JDK {version} prints the shortest digits; the old ones were compared only where both are equal")
+
+
+def test_doubles(asked: Asked) -> None:
+    answers, version = asked
+    compare(java.double_text, doubles().view(np.float64), answers["d"], version, float)
+
+
+def test_floats(asked: Asked) -> None:
+    answers, version = asked
+    compare(java.float_text, floats().view(np.float32), answers["f"], version, np.float32)
+
+
+def test_string_hash(asked: Asked) -> None:
+    answers, _ = asked
+    assert string_hash(pa.array(strings())).tolist() == [int(text) for text in answers["h"]]
+
+
+def test_latin1(asked: Asked) -> None:
+    answers, _ = asked
+    decoded = java.latin1(pa.array(blobs()))
+    assert [text.encode().hex() for text in decoded.to_pylist()] == answers["l"]

@@ -1,0 +1,684 @@
+"""Scenario files: each mistake is one sentence with file, line and key; YAML guesses nothing; the docs are true."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from simulator.errors import ScenarioError, UnknownName, UsageError
+from simulator.model import Column, ColumnType, SchemaChangeKind
+from simulator.sources import find, mysql_ddl
+from simulator.stream import tables
+from simulator.stream.check import check
+from simulator.stream.language import ScenarioSpec, TableChange
+from simulator.stream.loader import Loaded, about, load, read, shipped
+from simulator.stream.script import ScriptStream
+
+MYSQL = find("mysql")
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+
+BASE = """\
+source: mysql
+tables:
+  users:
+    key: id
+    columns:
+      id: {type: bigint, values: sequence}
+      name: {type: varchar(10), nullable: no}
+      age: {type: int, values: {range: [1, 99]}}
+    rows: 10
+    mix: {update: 1}
+  orders:
+    key: id
+    columns:
+      id: {type: bigint, values: sequence}
+      user_id: {type: bigint, values: {references: users}}
+      state: {type: varchar(8), values: {states: {place: NEW, pay: PAID}}}
+      total: {type: "decimal(12,2)", values: {derived: sum(items.price)}}
+      revision: {type: int, values: version}
+  items:
+    key: [order_id, line]
+    columns:
+      order_id: {type: bigint, values: {of: orders.id}}
+      line: {type: int, values: row}
+      price: {type: "decimal(10,2)", values: {range: [1, 9]}}
+lifecycles:
+  order:
+    slots: 10
+    steps:
+      - name: place
+        do:
+          - {insert: orders}
+          - {insert: items, rows: 1..3}
+      - name: pay
+        do:
+          - {update: orders, set: [state, total, revision]}
+      - name: archive
+        do:
+          - {delete: items}
+          - {delete: orders}
+schema_changes:
+  - {at: 9, table: users, widen: {column: age, type: bigint}}
+"""
+
+
+def checked(text: str) -> Loaded:
+    loaded = read(text, "f.yaml")
+    check(loaded, MYSQL)
+    return loaded
+
+
+def test_the_base_of_these_cases_is_right() -> None:
+    checked(BASE)
+
+
+# (what to replace in BASE, by what, the sentence)
+MISTAKES = [
+    # ------------------------------------------------------------------------------------------------ one key
+    ("rows: 10", "rows: ten", "9: tables.users.rows: 'ten' is not a whole number."),
+    ("rows: 10", "rows: 0", "9: tables.users.rows: '0' is below 1."),
+    ("rows: 10", "rosw: 10", "9: tables.users.rosw: no key 'rosw' here. Did you mean 'rows'?"),
+    ("    slots: 10\n", "", "26: lifecycles.order.slots: slots is missing."),
+    ("name: pay\n", "nme: pay\n", "33: lifecycles.order.steps[1].nme: no key 'nme' here. Did you mean 'name'?"),
+    (
+        "sequence}\n      name",
+        "sequenz}\n      name",
+        "6: tables.users.columns.id.values: 'sequenz' is not a kind of values that "
+        "stands alone; those are commit_time, row, version, uuid, boundary, default, sequence, text, bytes.",
+    ),
+    ("{range: [1, 99]}", "{range: [1]}", "8: tables.users.columns.age.values.range: this list wants one more item."),
+    (
+        "{range: [1, 99]}",
+        "{rnage: [1, 9]}",
+        "8: tables.users.columns.age.values.rnage: no key 'rnage' here. Did you mean 'range'?",
+    ),
+    (
+        "{range: [1, 99]}",
+        "{range: [1, 9], row: yes}",
+        "8: tables.users.columns.age.values: wants exactly one kind of values, got range and row.",
+    ),
+    ("nullable: no", "nullable: maybe", "7: tables.users.columns.name.nullable: 'maybe' is not yes or no."),
+    ("mix: {update: 1}", "mix: {update: -1}", "10: tables.users.mix.update: '-1' is below 0."),
+    ("mix: {update: 1}", "hot: {share: 0.1, times: 3}", "10: tables.users.hot.times: 3 is not a power of two."),
+    ("rows: 1..3", "rows: 3..1", "32: lifecycles.order.steps[0].do[1]: '3..1' ends before it begins."),
+    (
+        "{delete: items}",
+        "{delete: items, set: [price]}",
+        "38: lifecycles.order.steps[2].do[0]: set belongs to an update.",
+    ),
+    (
+        "      id: {type: bigint, values: sequence}\n      name",
+        "      a.b: {type: bigint}\n      name",
+        "6: tables.users.columns.a.b: 'a.b' is "
+        "no name: one has 1 to 64 characters, no dot, no back-quote, no space at its ends.",
+    ),
+    ("  users:", "  users: 3\n  users:", "4: the key 'users' stands on line 3 already."),
+    (
+        "source: mysql",
+        "source: &x mysql\nstart: 2024-13-01",
+        "2: start: '2024-13-01' is not a point in time such as '2024-05-01T10:00:00Z'.",
+    ),
+    ("source: mysql", "source: !!str mysql", "1: tags such as 'tag:yaml.org,2002:str' have no meaning here."),
+    ("source: mysql", "source: *x", "1: no anchor &x stands above this."),
+    ("source: mysql", "transactions: {2..5: many}", "1: transactions: '2..5': the weight 'many' is not a number."),
+    (
+        "source: mysql",
+        "heartbeat: 10",
+        "1: heartbeat: '10' is not a duration such as '500ms', '10s', '5m', '2h' or '1d'.",
+    ),
+    ("source: mysql", "rate: .inf", "1: rate: '.inf' is not a number."),
+    # ------------------------------------------------------------------------------------------------ several keys
+    (
+        "source: mysql",
+        "source: mysq",
+        "1: source: no source 'mysq'. Did you mean 'mysql'? `cdcsim sources` lists them all.",
+    ),
+    (
+        "source: mysql",
+        "database: x",
+        "6: tables.users.columns.id.type: 'bigint' is not a portable type. "
+        "It is one of MySQL's own: with source: mysql at the top it can stay.",
+    ),
+    (
+        "varchar(10)",
+        "varchr(10)",
+        "7: tables.users.columns.name.type: 'varchr' is not a MySQL type. Did you mean 'varchar'?",
+    ),
+    (
+        "      age:",
+        "      Name: int\n      age:",
+        "8: tables.users.columns.Name: a column 'name' is there already; case makes no difference.",
+    ),
+    (
+        "key: id\n    columns:\n      id: {type: bigint, values: sequence}\n      name",
+        "key: idd\n    columns:\n      id: {type: bigint, values: sequence}\n      name",
+        "4: tables.users.key[0]: no column 'idd'. Did you mean 'id'?",
+    ),
+    (
+        "values: sequence}\n      name",
+        "nullable: yes, values: sequence}\n      name",
+        "6: tables.users.columns.id.nullable: a key column is never null.",
+    ),
+    (
+        "values: sequence}\n      name",
+        "nulls: 0.5, values: sequence}\n      name",
+        "6: tables.users.columns.id.nulls: id cannot be null.",
+    ),
+    (
+        "values: sequence}\n      name",
+        "values: {range: [1, 5]}}\n      name",
+        "6: tables.users.columns.id: a key wants values that are unique, not "
+        "range: sequence, uuid, of, or row beside another column.",
+    ),
+    (
+        "mix: {update: 1}",
+        "mix: {update: 1, delete: 1}",
+        "10: tables.users.mix: delete (1) is above insert (0), so the rows would run out.",
+    ),
+    ("mix: {update: 1}", "mix: {}", "10: tables.users.mix: one of insert, update, delete must be above 0."),
+    (
+        "mix: {update: 1}",
+        "hot: [{share: 0.5, times: 2}, {share: 0.6, times: 4}]",
+        "10: tables.users.hot: the hot shares make 1.1 together; some rows must be left that are not hot.",
+    ),
+    ("[1, 99]", "[99, 1]", "8: tables.users.columns.age.values.range: '99' is above '1'."),
+    ("[1, 99]", "[1, 99x]", "8: tables.users.columns.age.values.range[1]: '99x' is not a whole number."),
+    (
+        "nullable: no}",
+        "nullable: no, values: {choices: [a, null]}}",
+        "7: tables.users.columns.name.values.choices[1]: name cannot be null.",
+    ),
+    (
+        "nullable: no}",
+        "values: {text: {length: 5..11}}}",
+        "7: tables.users.columns.name.values.text.length: 11 characters do not fit into varchar(10).",
+    ),
+    (
+        "nullable: no}",
+        "values: {range: [a, b]}}",
+        "7: tables.users.columns.name.values.range: range makes no values for varchar, which holds text.",
+    ),
+    (
+        "references: users",
+        "references: user",
+        "15: tables.orders.columns.user_id.values.references.table: no table 'user'. Did you mean 'users'?",
+    ),
+    (
+        "mix: {update: 1}",
+        "mix: {insert: 1}",
+        "15: tables.orders.columns.user_id.values.references.table: no row of users lives for the whole stream; "
+        "its lifecycle must repeat, with users in the first step, or its mix must leave more updates than "
+        "the rows that are deleted take.",
+    ),
+    (
+        "mix: {update: 1}",
+        "mix: {update: 1}\n    key_updates: 0.5",
+        "16: tables.orders.columns.user_id.values.references.table: the key of users changes, "
+        "so nothing may refer to it.",
+    ),
+    (
+        "pay: PAID",
+        "pays: PAID",
+        "16: tables.orders.columns.state.values.states.pays: no step 'pays'. Did you mean 'pay'?",
+    ),
+    (
+        "pay: PAID",
+        "archive: OLD",
+        "16: tables.orders.columns.state.values.states.archive: step 'archive' has no update of orders that "
+        "sets state.",
+    ),
+    (
+        "pay: PAID",
+        "pay: PAID AND SENT",
+        "16: tables.orders.columns.state.values.states.pay: 'PAID AND SENT' has 13 characters, and "
+        "varchar(8) holds fewer.",
+    ),
+    (
+        "sum(items.price)",
+        "sum(items.prise)",
+        "17: tables.orders.columns.total.values.derived: no column of items 'prise'. Did you mean 'price'?",
+    ),
+    (
+        "sum(items.price)",
+        "items.price * 2",
+        "17: tables.orders.columns.total.values.derived: an entity has several rows of items; they want "
+        "sum(…), min(…) or max(…).",
+    ),
+    (
+        "sum(items.price)",
+        "sum(1)",
+        "17: tables.orders.columns.total.values.derived: sum(…) wants columns of one table, written table.column.",
+    ),
+    (
+        "sum(items.price)",
+        "total + 1",
+        "17: tables.orders.columns.total.values.derived: these columns wait for each other: orders.total -> "
+        "orders.total.",
+    ),
+    (
+        "of: orders.id",
+        "of: users.id",
+        "22: tables.items.columns.order_id.values.of: users is not in the lifecycle of items; references "
+        "reach other entities.",
+    ),
+    (
+        "order_id: {type: bigint",
+        "order_id: {type: int",
+        "22: tables.items.columns.order_id.values.of: orders.id is bigint, which does not fit into int.",
+    ),
+    (
+        "key: [order_id, line]",
+        "key: [line]",
+        "20: tables.items.key: these columns do not make rows unique; a sequence, a uuid, or of another "
+        "table's key with row does.",
+    ),
+    (
+        "{insert: orders}\n",
+        "{insert: order}\n",
+        "31: lifecycles.order.steps[0].do[0].insert: no table 'order'. Did you mean 'orders'?",
+    ),
+    (
+        "{insert: orders}\n",
+        "{update: orders, set: id}\n",
+        "31: lifecycles.order.steps[0].do[0].update: 'orders' has no rows yet: an insert must come before.",
+    ),
+    (
+        "{delete: items}\n",
+        "{delete: orders}\n",
+        "39: lifecycles.order.steps[2].do[1].delete: the rows of 'orders' are deleted already.",
+    ),
+    (
+        "{delete: items}\n",
+        "{insert: items}\n",
+        "38: lifecycles.order.steps[2].do[0].insert: 'items' is inserted already; one insert may make several rows.",
+    ),
+    (
+        "{delete: items}\n",
+        "{delete: users}\n",
+        "38: lifecycles.order.steps[2].do[0].delete: 'users' belongs to its own short form (rows); a table "
+        "has one home.",
+    ),
+    (
+        "set: [state, total",
+        "set: [state, totl",
+        "35: lifecycles.order.steps[1].do[0].set[1]: no column of orders 'totl'. Did you mean 'total'?",
+    ),
+    (
+        "slots: 10",
+        "slots: 10\n    hot: {share: 0.1, times: 2}",
+        "28: lifecycles.order.hot: hot entities live for ever, so only a lifecycle that repeats has them.",
+    ),
+    (
+        "slots: 10",
+        "slots: 10\n    then: repeat",
+        "39: lifecycles.order.steps[2].do[0].delete: the rows of 'items' live for ever, since the lifecycle repeats.",
+    ),
+    (
+        "table: users, widen",
+        "table: user, widen",
+        "41: schema_changes[0].table: no table 'user'. Did you mean 'users'?",
+    ),
+    (
+        "type: bigint}}\n",
+        "type: smallint}}\n",
+        "41: schema_changes[0].widen.type: from int to smallint is no widening: "
+        "the new type must hold all values of the old, and more.",
+    ),
+    (
+        "widen: {column: age, type: bigint}",
+        "drop_column: {column: id}",
+        "41: schema_changes[0].drop_column.column: 'id' belongs to the key of users, which stays.",
+    ),
+    (
+        "widen: {column: age, type: bigint}",
+        "add_column: {name: level, column: int, default: low}",
+        "41: schema_changes[0].add_column.default: 'low' is not a whole number.",
+    ),
+    (
+        "widen: {column: age, type: bigint}",
+        "add_column: {name: age, column: int}",
+        "41: schema_changes[0].add_column.name: a column 'age' is there already.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), MISTAKES, ids=[m[2].split(": ", 1)[1][:60] for m in MISTAKES])
+def test_a_mistake_is_told_in_one_sentence(old: str, new: str, sentence: str) -> None:
+    assert BASE.count(old) >= 1
+    with pytest.raises(ScenarioError) as error:
+        checked(BASE.replace(old, new, 1))
+    assert str(error.value) == f"f.yaml:{sentence}"
+
+
+def test_an_order_of_schema_changes_is_checked_as_it_happens() -> None:
+    later = BASE + "  - {at: 20, table: users, rename_column: {column: age, to: years}}\n"
+    checked(later)
+    with pytest.raises(
+        ScenarioError, match=r"f\.yaml:43: schema_changes\[2\]\.drop_column\.column: no column of users 'age'"
+    ):
+        checked(later + "  - {at: 30, table: users, drop_column: {column: age}}\n")
+    checked(
+        later + "  - {at: 10, table: users, drop_column: {column: age}}\n".replace("10", "30").replace("age", "years")
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "the file is empty; a scenario has at least tables."),
+        (b"# nothing\n", "the file is empty; a scenario has at least tables."),
+        (b"- a\n", "1: a scenario is a mapping of keys such as tables, lifecycles and script."),
+        (b"a: 1\n\xff\xfe", "2: this is not a text in UTF-8, so no scenario."),
+        (b"a: \x01", "1: this is not valid YAML: control characters are not allowed."),
+        (b"a: b\n---\nc: d\n", "2: a scenario is one document, and a second one begins here."),
+        (b"? [a]\n: b\n", "1: a key must be a plain text."),
+        (b"~: b\n", "1: a key is missing here; the text null wants quotes."),
+        (
+            b"tables: {t: {columns: {id: bigint}}}",
+            "nothing happens: give a table rows, or add lifecycles, or a script.",
+        ),
+        (
+            b"script: []\nrate: 3\ntables: {t: {columns: {id: bigint}}}",
+            "rate is of no use in a script, whose entries say it themselves.",
+        ),
+        (b"a: " + b"[" * 3000, "this nests too deeply."),
+    ],
+)
+def test_what_is_no_scenario_at_all(content: bytes, sentence: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        read(content, "f.yaml")
+    assert str(error.value).removeprefix("f.yaml:").strip() == sentence
+
+
+def test_yaml_errors_name_the_line() -> None:
+    # the words are those of the parser at hand
+    with pytest.raises(
+        ScenarioError, match=r"^f\.yaml:2: this is not valid YAML: mapping values are not allowed .*\.$"
+    ):
+        read("source: mysql\ntables: a: b\n", "f.yaml")
+
+
+def test_finding_files(tmp_path: Path) -> None:
+    with pytest.raises(
+        UnknownName, match=r"no scenario 'order'\. Did you mean 'orders'\? `cdcsim scenarios` lists them"
+    ):
+        load("order")
+    (tmp_path / "mein.yaml").write_text(BASE)
+    with pytest.raises(UsageError, match=r"^there is no scenario file '.*mine\.yaml'\. Did you mean '.*mein\.yaml'\?$"):
+        load(str(tmp_path / "mine.yaml"))
+    with pytest.raises(UsageError, match=r"is a directory; a scenario is a YAML file\.$"):
+        load(str(tmp_path) + "/")
+    loaded = load(str(tmp_path / "mein.yaml"))
+    assert (loaded.name, loaded.file) == ("mein", str(tmp_path / "mein.yaml"))
+    assert load("crud").file == "scenarios/crud.yaml"
+
+
+# ------------------------------------------------------------------------------------------------------- YAML's guesses
+
+
+def rows_of(script: str, column_types: str) -> dict[str, list[Any]]:
+    text = (
+        f"source: mysql\ntables:\n  t:\n    columns: {{{column_types}}}\nscript:\n  - transaction:\n      - {script}\n"
+    )
+    stream = ScriptStream(read(text, "f.yaml"), MYSQL)
+    ((table, columns),) = stream.rows_at(1)
+    return {column.name: array.to_pylist() for column, array in zip(table.columns, columns, strict=True)}
+
+
+def test_literals_mean_what_their_column_says() -> None:
+    rows = rows_of(
+        "{insert: t, rows: [{text: no, number: 007, double: 1e3, day: 2024-05-01, time: 12:30:00, exact: 1.10},"
+        " {text: 007}, {text: 1e3}, {text: 2024-05-01}, {text: 12:30:00}, {text: 'null'}, {text: ~}, {text: 0x1F},"
+        " {text: yes}, {text: 1_000}, {text: .inf}, {text: ''}]}",
+        "text: varchar(20), number: int, double: double, day: date, time: time, exact: 'decimal(10,2)'",
+    )
+    assert rows["text"] == [
+        "no", "007", "1e3", "2024-05-01", "12:30:00", "null", None, "0x1F", "yes", "1_000", ".inf", ""
+    ]  # fmt: skip
+    first = {name: values[0] for name, values in rows.items() if name != "text"}
+    assert first == {
+        "number": 7,
+        "double": 1000.0,
+        "day": dt.date(2024, 5, 1),
+        "time": dt.timedelta(hours=12, minutes=30),
+        "exact": Decimal("1.10"),
+    }
+
+
+def test_anchors_and_merge_keys() -> None:
+    rows = rows_of("{insert: t, rows: [&first {a: 1, b: x}, {<<: *first, a: 2}, *first]}", "a: int, b: text")
+    assert rows == {"a": [1, 2, 1], "b": ["x", "x", "x"]}
+
+
+def test_an_error_in_a_merged_row_is_told_where_it_stands() -> None:
+    with pytest.raises(ScenarioError, match=r"^f\.yaml:7: .*rows\[1\]\.b: 'x' is not a whole number\.$"):
+        rows_of("{insert: t, rows: [{a: 1}, {<<: {b: x}, a: 2}]}", "a: int, b: int")
+
+
+def test_aliases_do_not_explode() -> None:
+    text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    )
+    with pytest.raises(ScenarioError, match="aliases make this file too large"):
+        read(text, "f.yaml")
+
+
+# ----------------------------------------------------------------------------------------------------------- documents
+
+
+def editor_view(node: Any) -> Any:
+    """A file as an editor's YAML plug-in sees it: typed scalars, text keys."""
+    if isinstance(node, dict):
+        return {str(key): editor_view(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [editor_view(item) for item in node]
+    return node.isoformat() if isinstance(node, dt.date) else node
+
+
+def violations(value: Any, schema: Any, root: Any, path: str = "") -> Iterator[str]:
+    """What a JSON Schema validator would say; the keywords that ours uses."""
+    if schema is True:
+        return
+    if "$ref" in schema:
+        yield from violations(value, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root, path)
+    if "anyOf" in schema and all(any(violations(value, branch, root, path)) for branch in schema["anyOf"]):
+        yield f"{path}: {value!r} fits none of {json.dumps(schema['anyOf'])[:200]}"
+    types = schema.get("type", [])
+    kinds = {"object": dict, "array": list, "string": str, "number": (int, float), "integer": int, "boolean": bool}
+    allowed = [types] if isinstance(types, str) else types
+    fits = [
+        value is None
+        if name == "null"
+        else isinstance(value, kinds[name]) and (name == "boolean") == (type(value) is bool)
+        for name in allowed
+    ]
+    if allowed and not any(fits):
+        yield f"{path}: {value!r} is not {types}"
+        return
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{path}: {value!r} is not one of {schema['enum']}"
+    if isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{path}: {value!r} does not match {schema['pattern']}"
+    if isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for i, item in enumerate(value):
+            yield from violations(item, schema["items"], root, f"{path}[{i}]")
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        others = schema.get("additionalProperties", True)
+        for pattern, inner in schema.get("patternProperties", {}).items():
+            others = False
+            properties = properties | {key: inner for key in value if re.search(pattern, key)}
+        for key, item in value.items():
+            if key in properties:
+                yield from violations(item, properties[key], root, f"{path}.{key}")
+            elif others is False:
+                yield f"{path}.{key} is unknown"
+            else:
+                yield from violations(item, others, root, f"{path}.{key}")
+        for key in schema.get("required", []):
+            if key not in value:
+                yield f"{path}.{key} is missing"
+
+
+def snippets() -> list[Any]:
+    text = (SCENARIOS / "README.md").read_text(encoding="utf-8")
+    return [
+        pytest.param(
+            "\n" * text.count("\n", 0, match.start(1)) + match[1], id=f"line {text.count(chr(10), 0, match.start())}"
+        )
+        for match in re.finditer(r"```yaml\n(.*?)```", text, re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", [*snippets(), *[pytest.param(p.read_text("utf-8"), id=n) for n, p in shipped().items()]]
+)
+def test_json_schema_accepts_what_the_loader_accepts(text: str) -> None:
+    schema = ScenarioSpec.model_json_schema()
+    assert list(violations(editor_view(yaml.safe_load(text)), schema, schema)) == []
+
+
+def test_json_schema_refuses_unknown_keys() -> None:
+    schema = ScenarioSpec.model_json_schema()
+    wrong = editor_view(yaml.safe_load(BASE.replace("rows: 10", "rosw: 10")))
+    assert list(violations(wrong, schema, schema)) == [".tables.users.rosw is unknown"]
+
+
+@pytest.mark.parametrize("text", snippets())
+def test_snippets_of_the_language_reference_are_valid(text: str) -> None:
+    loaded = checked(text)
+    if loaded.spec.script is not None:
+        ScriptStream(loaded, MYSQL)
+
+
+def test_the_language_reference_names_every_key() -> None:
+    text = (SCENARIOS / "README.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"[a-z_]+", text))
+    keys = {key for model in ScenarioSpec.model_json_schema()["$defs"].values() for key in properties(model)}
+    assert keys | set(ScenarioSpec.model_fields) <= words
+
+
+def properties(model: Any) -> set[str]:
+    return set(model.get("properties", {})).union(*(properties(branch) for branch in model.get("anyOf", [])))
+
+
+@pytest.mark.parametrize("name", ["crud", "orders", "tour", "wide"])
+def test_shipped_scenarios(name: str) -> None:
+    loaded = load(name)
+    check(loaded, MYSQL)
+    assert len(about(shipped()[name])) > 80
+    assert loaded.name == name
+
+
+def test_wide_has_every_type() -> None:
+    from simulator.sources.mysql_types import TYPES
+
+    loaded = load("wide")
+    table = tables.first_version(loaded, "everything", MYSQL)
+    assert {column.type.name for column in table.columns} == set(TYPES)
+
+
+# ------------------------------------------------------------------------------------------------------ tables and DDL
+
+
+def change(table: str, **keys: Any) -> TableChange:
+    return TableChange.model_validate({"table": table, **keys})
+
+
+def test_schema_changes_make_new_versions() -> None:
+    loaded = read(BASE.replace("varchar(10)", "varchar(10) character set latin1"), "f.yaml")
+    table = tables.first_version(loaded, "users", MYSQL)
+    assert [(c.name, c.type.name, c.nullable) for c in table.columns] == [
+        ("id", "bigint", False),
+        ("name", "varchar", False),
+        ("age", "int", True),
+    ]
+    steps = [
+        (
+            change("users", rename_column={"column": "id", "to": "order"}),
+            SchemaChangeKind.RENAME_COLUMN,
+            "ALTER TABLE users CHANGE COLUMN id `order` bigint NOT NULL",
+        ),
+        (
+            change("users", add_column={"name": "id", "column": "int", "default": "5", "after": "order"}),
+            SchemaChangeKind.ADD_COLUMN,
+            "ALTER TABLE users ADD COLUMN id int DEFAULT 5 AFTER `order`",
+        ),
+        (
+            change("users", widen={"column": "name", "type": "varchar(20) character set latin1"}),
+            SchemaChangeKind.ALTER_COLUMN_TYPE,
+            "ALTER TABLE users MODIFY COLUMN name varchar(20) character set latin1 NOT NULL",
+        ),
+        (
+            change("users", create_index={"name": "by age", "columns": ["age"], "unique": "yes"}),
+            SchemaChangeKind.CREATE_INDEX,
+            "CREATE UNIQUE INDEX `by age` ON users (age)",
+        ),
+        (
+            change("users", drop_column={"column": "age"}, sql="alter table users drop age"),
+            SchemaChangeKind.DROP_COLUMN,
+            "alter table users drop age",
+        ),
+    ]
+    for version, (what, kind, sql) in enumerate(steps, start=1):
+        applied = tables.apply(loaded, ("schema_changes", 0), table, what, MYSQL)
+        assert applied.after is not None
+        assert (applied.kind, applied.sql, applied.before, applied.after.version) == (kind, sql, table, version)
+        table = applied.after
+    assert [(c.name, c.field) for c in table.columns] == [("order", "id"), ("id", "id@2"), ("name", "name")]
+    assert table.primary_key == ("order",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "widens"),
+    [
+        ("int", "bigint", True),
+        ("int unsigned", "bigint", True),
+        ("int", "bigint unsigned", False),
+        ("int", "int(11)", False),
+        ("int", "decimal(20,0)", False),
+        ("decimal(10,2)", "decimal(12,4)", True),
+        ("decimal(10,2)", "decimal(10,4)", False),
+        ("float", "double", True),
+        ("double", "float", False),
+        ("varchar(10)", "varchar(20)", True),
+        ("varchar(20)", "varchar(10)", False),
+        ("varchar(20)", "text", True),
+        ("varchar(20)", "varchar(40) character set latin1", False),
+        ("char(8)", "varchar(8)", True),
+        ("varchar(8)", "char(20)", False),
+        ("blob", "longblob", True),
+        ("varbinary(8)", "binary(16)", False),
+        ("datetime", "datetime(6)", True),
+        ("date", "datetime", False),
+        ("enum('a','b')", "enum('a','b','c')", True),
+        ("enum('a','b')", "enum('b','a','c')", False),
+        ("json", "json", False),
+    ],
+)
+def test_widening(old: str, new: str, widens: bool) -> None:
+    assert mysql_ddl.widens(MYSQL.types.parse_type(old), MYSQL.types.parse_type(new)) is widens
+
+
+def test_ddl_quotes_names_and_literals_where_they_need_it() -> None:
+    text = ColumnType("varchar", 20)
+    assert mysql_ddl.name("Group") == "`Group`"
+    assert mysql_ddl.name("a`b") == "`a``b`"
+    assert mysql_ddl.name("2nd") == "`2nd`"
+    assert mysql_ddl.column(Column("note", text), "it's \\") == "note varchar(20) DEFAULT 'it''s \\\\'"
+    assert mysql_ddl.column(Column("n", ColumnType("int")), "-1") == "n int DEFAULT -1"
+    assert mysql_ddl.column(Column("at", ColumnType("timestamp"))) == "at timestamp NULL"
+
+
+def test_portable_types_of_the_shipped_scenarios() -> None:
+    table = tables.first_version(load("crud"), "users", MYSQL)
+    assert [MYSQL.types.arrow_type(c.type) for c in table.columns[:2]] == [pa.int64(), pa.string()]

@@ -1,0 +1,330 @@
+"""The stream's promises I1 to I7 over random scenarios, held by a replay that keeps rows in a dict.
+
+The replay knows nothing of slots, ticks or histories: it takes changes one by one, in order, and looks for
+contradictions.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_scenarios import loaded, scenarios
+
+from simulator import sources
+from simulator.batch import ChangeBatch
+from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChange
+from simulator.stream.block import Block
+from simulator.stream.stream import ChangeStream
+
+MYSQL = sources.find("mysql")
+quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+Row = tuple[Any, ...]
+
+
+def stream_of(scenario: dict[str, Any], **options: Any) -> ChangeStream:
+    return ChangeStream(loaded(scenario), MYSQL, **options)
+
+
+def rows_of(columns: Any) -> list[Row]:
+    return list(zip(*(column.to_pylist() for column in columns), strict=True))
+
+
+def changes_of(block: Block) -> list[tuple[tuple[int, int, int], ChangeBatch, Row | None, Row | None]]:
+    """(order, batch, before, after) of every change of a block, in stream order."""
+    out = []
+    for batch in block.batches:
+        keys = zip(itertools.repeat(batch.envelope.phase), batch.envelope.turn.tolist(), batch.envelope.ordinal.tolist())
+        after = rows_of(batch.after) if batch.after is not None else [None] * len(batch)
+        if batch.before is None:
+            before: list[Row | None] = [None] * len(batch)
+        else:
+            before = list(rows_of([batch.full_before(i) for i in range(len(batch.table.columns))]))
+        out += [(key, batch, b, a) for key, b, a in zip(keys, before, after, strict=True)]
+    return sorted(out, key=lambda change: change[0])
+
+
+class Replay:
+    """Tables as dicts from key to row. Raises AssertionError at the first contradiction."""
+
+    def __init__(self, stream: ChangeStream, turn: int) -> None:
+        """Begins with the rows that are there before a turn."""
+        self.tables: dict[str, dict[Row, Row]] = {table.id.name: {} for table in stream.first_tables}
+        self.versions = {table.id.name: table for table in stream.tables_at(turn)}
+        for block in stream.snapshot(turn):
+            for _, batch, before, after in changes_of(block):
+                assert batch.kind is READ
+                assert before is None
+                self.insert(batch, after)
+
+    def block(self, block: Block) -> None:
+        events = [((e.order.phase, e.order.turn, e.order.ordinal), e, None, None) for e in block.events]
+        for _, what, before, after in sorted([*events, *changes_of(block)], key=lambda item: item[0]):
+            if isinstance(what, SchemaChange):
+                self.alter(what)
+            elif isinstance(what, ChangeBatch):
+                assert what.table == self.versions[what.table.id.name], "a change of another table version"
+                {INSERT: self.insert, DELETE: self.delete, UPDATE: self.update}[what.kind](
+                    what, *(image for image in (before, after) if image is not None)
+                )
+
+    def key(self, batch: ChangeBatch, row: Row) -> Row:
+        return tuple(row[i] for i in batch.table.key_positions)
+
+    def insert(self, batch: ChangeBatch, row: Row | None) -> None:
+        assert row is not None
+        rows = self.tables[batch.table.id.name]
+        assert self.key(batch, row) not in rows, f"{batch.table.id} has {self.key(batch, row)} already"
+        for value, column in zip(row, batch.table.columns, strict=True):
+            assert value is not None or column.nullable, f"null in {column.name}"
+        rows[self.key(batch, row)] = row
+
+    def delete(self, batch: ChangeBatch, row: Row) -> None:
+        assert self.tables[batch.table.id.name].pop(self.key(batch, row)) == row
+
+    def update(self, batch: ChangeBatch, old: Row, new: Row) -> None:
+        rows = self.tables[batch.table.id.name]
+        assert rows.pop(self.key(batch, old)) == old
+        assert old != new, "an update that changes nothing"
+        assert self.key(batch, new) not in rows
+        rows[self.key(batch, new)] = new
+
+    def alter(self, change: SchemaChange) -> None:
+        assert change.before is not None
+        assert change.after is not None
+        name = change.before.id.name
+        assert self.versions[name] == change.before
+        new = [c for c in change.after.columns if c.field not in {b.field for b in change.before.columns}]
+        if new:
+            (column,) = new
+            place = change.after.positions[column.name]
+            # the scenarios here add one kind of column, with this default
+            self.tables[name] = {k: (*r[:place], "none", *r[place:]) for k, r in self.tables[name].items()}
+        self.versions[name] = change.after
+
+
+def state_at(stream: ChangeStream, turn: int) -> dict[str, Counter[Row]]:
+    state: dict[str, Counter[Row]] = {table.id.name: Counter() for table in stream.first_tables}
+    for table, columns in stream.rows_at(turn):
+        state[table.id.name].update(rows_of(columns))
+    return state
+
+
+def replayed(replay: Replay) -> dict[str, Counter[Row]]:
+    return {name: Counter(rows.values()) for name, rows in replay.tables.items()}
+
+
+def texts(block: Block) -> list[str]:
+    """A block's changes as comparable text, envelope included."""
+    out = []
+    for batch in block.batches:
+        for i, (order, _, before, after) in enumerate(changes_of(Block(0, 0, (batch,), (), 0))):
+            envelope = [int(getattr(batch.envelope, name)[i]) for name in batch.envelope.ARRAYS]
+            out.append(f"{order} {batch.kind.name} {batch.table.id} v{batch.table.version} {envelope} {before} {after}")
+    return sorted(out) + [str(event) for event in block.events]
+
+
+@quick
+@given(scenarios(), st.integers(0, 5000))
+def test_history_has_no_contradiction_and_ends_in_the_closed_form(scenario: dict[str, Any], start: int) -> None:
+    """I2 and I5: every before image is the row as it was left; the rows computed for any turn are those replayed."""
+    stream = stream_of(scenario)
+    first = stream.border(start)
+    replay = Replay(stream, first)
+    assert replayed(replay) == state_at(stream, first)
+    at = first
+    for length in (1, 150, 400):
+        stop = stream.border(at + length)
+        replay.block(stream.read(at, stop))
+        assert replayed(replay) == state_at(stream, stop)
+        at = stop
+
+
+@quick
+@given(scenarios(), st.lists(st.integers(0, 700), min_size=2, max_size=5))
+def test_any_range_is_that_range_of_a_full_read(scenario: dict[str, Any], cuts: list[int]) -> None:
+    """I1 and I4: pieces cut at transaction borders add up to the whole, in any order, from a fresh stream."""
+    stream = stream_of(scenario)
+    borders = sorted({0, *(stream.border(cut) for cut in cuts)})
+    pieces = [texts(stream_of(scenario).read(a, b)) for a, b in reversed(list(itertools.pairwise(borders)))]
+    whole = texts(stream.read(0, borders[-1])) if borders[-1] else []
+    assert sorted(itertools.chain(*pieces)) == sorted(whole)
+
+
+@quick
+@given(scenarios())
+def test_numbers_rise_and_transactions_are_whole(scenario: dict[str, Any]) -> None:
+    """Order keys and offsets rise strictly, times and transactions never fall; seq counts 1..size in each."""
+    stream = stream_of(scenario)
+    stop = stream.border(500)
+    block = stream.read(0, stop)
+    rows = []
+    for batch in block.batches:
+        e = batch.envelope
+        rows += zip(e.turn, e.ordinal, e.offset, e.txn, e.event_ms, e.write_ms, e.seq, e.size, strict=True)
+    rows.sort()
+    offsets = [row[2] for row in rows]
+    assert all(a < b for a, b in itertools.pairwise(offsets))
+    for column in (3, 4, 5):
+        assert all(a[column] <= b[column] for a, b in itertools.pairwise(rows))
+    for _, group in itertools.groupby(rows, key=lambda row: row[3]):
+        members = list(group)
+        assert [int(row[6]) for row in members] == list(range(1, len(members) + 1))
+        assert {int(row[7]) for row in members} == {len(members)}
+        assert len({row[4] for row in members}) == 1
+    assert block.changes == len(rows) == int(stream.count(0, stop).sum())
+    snapshot = [int(n) for b in stream.snapshot(0) for batch in b.batches for n in batch.envelope.offset]
+    assert snapshot == sorted(set(snapshot))
+    assert not snapshot or not offsets or snapshot[-1] < offsets[0]
+    beats = [event.event_ms for event in block.events if not isinstance(event, SchemaChange)]
+    assert beats == sorted(beats)
+    if scenario.get("heartbeat"):
+        step = 10_000 if scenario["heartbeat"] == "10s" else 100
+        assert all(b - a == step for a, b in itertools.pairwise(beats))
+
+
+@quick
+@given(scenarios())
+def test_adding_a_column_changes_no_other(scenario: dict[str, Any]) -> None:
+    """I4: the draws of a column depend on nothing but its own name."""
+    name = next(iter(scenario["tables"]))
+    wider = copy.deepcopy(scenario)
+    wider["tables"][name]["columns"]["zz"] = {"type": "int32", "changes": "no", "values": {"range": [0, 9]}}
+    stream, other = stream_of(scenario), stream_of(wider)
+    stop = stream.border(200)
+    plain = [(o, b.kind, x, y) for o, b, x, y in changes_of(stream.read(0, stop))]
+    cut = []
+    for order, batch, before, after in changes_of(other.read(0, stop)):
+        place = batch.table.positions.get("zz")
+        images = [
+            row if row is None or place is None else (*row[:place], *row[place + 1 :]) for row in (before, after)
+        ]
+        cut.append((order, batch.kind, *images))
+    assert cut == plain
+
+
+@quick
+@given(scenarios())
+def test_references_hold_at_every_transaction_end(scenario: dict[str, Any]) -> None:
+    """I6: items point to their order, orders to a customer, whenever a transaction is over."""
+    stream = stream_of(scenario)
+    if "orders" not in scenario["tables"]:
+        return
+    replay = Replay(stream, 0)
+    at = 0
+    for _ in range(60):
+        stop = stream.border(at + 1)
+        replay.block(stream.read(at, stop))
+        at = stop
+        orders = replay.tables["orders"]
+        assert all((row[1],) in replay.tables["customers"] for row in orders.values())
+        assert all((row[0],) in orders for row in replay.tables["items"].values())
+        for key, row in orders.items():
+            items = [r for r in replay.tables["items"].values() if r[0] == key[0]]
+            if len(scenario["lifecycles"]["order"]["steps"]) == 2:  # nothing edits an item after the total
+                assert row[3] == sum(r[2] * r[3] for r in items)
+
+
+def test_seeds_differ_and_do_not() -> None:
+    scenario = {
+        "tables": {"t": {"columns": {"id": {"type": "int64", "values": "sequence"}}, "key": "id", "rows": 5}},
+    }
+    scenario["tables"]["t"]["columns"] = {  # type: ignore[index]
+        "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
+        "n": {"type": "int32", "values": {"range": [0, 10**6]}},
+    }
+    one, two = (texts(stream_of(scenario, seed=seed).read(0, 50)) for seed in (1, 2))
+    assert one != two
+    assert one == texts(stream_of(scenario, seed=1).read(0, 50))
+
+
+@pytest.mark.parametrize(
+    ("mix", "rows"), [((20, 60, 20), 20_000), ((10, 80, 5), 20_000), ((1, 0, 0), 1000), ((0, 1, 0), 1000)]
+)
+def test_shares_come_out_as_asked(mix: tuple[int, int, int], rows: int) -> None:
+    """I7: shares of the mix, within one in two hundred; key updates and nulls likewise."""
+    insert, update, delete = mix
+    stream = stream_of(
+        {
+            "tables": {
+                "t": {
+                    "columns": {
+                        "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
+                        "n": {"type": "int32", "values": {"range": [0, 9]}},
+                        "m": {"type": "int32", "nulls": 0.25, "values": {"range": [0, 9]}},
+                    },
+                    "key": "id",
+                    "rows": rows,
+                    "mix": {"insert": insert, "update": update, "delete": delete},
+                    "key_updates": 0.1,
+                }
+            }
+        }
+    )
+    block = stream.read(0, stream.border(40_000))
+    total = sum(mix)
+    counts = {batch.kind: len(batch) for batch in block.batches}
+    for kind, share in zip((INSERT, UPDATE, DELETE), mix, strict=True):
+        assert counts.get(kind, 0) / block.changes == pytest.approx(share / total, abs=0.005)
+    for batch in block.batches:
+        if batch.kind is INSERT:
+            assert batch.image()[2].null_count / len(batch) == pytest.approx(0.25, abs=0.02)
+        if batch.kind is UPDATE:
+            keys = np.asarray(batch.full_before(0)) != np.asarray(batch.image()[0])
+            assert keys.mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_hot_rows_change_as_much_more_as_asked() -> None:
+    """I7: one row in a hundred takes sixteen times the updates of the others."""
+    stream = stream_of(
+        {
+            "tables": {
+                "t": {
+                    "columns": {
+                        "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
+                        "n": {"type": "int32", "values": {"range": [0, 9]}},
+                    },
+                    "key": "id",
+                    "rows": 3200,
+                    "mix": {"update": 1},
+                    "hot": {"share": 0.01, "times": 16},
+                }
+            }
+        }
+    )
+    block = stream.read(0, stream.border(stream.rounds.length * 64))
+    (batch,) = block.batches
+    counts = np.bincount(np.asarray(batch.image()[0]))
+    hot = np.sort(counts)[::-1][:32]
+    cold = np.sort(counts[counts > 0])[:-32]
+    assert hot.min() == 64
+    assert cold.max() == 4
+
+
+def test_turn_a_billion_is_like_any_other() -> None:
+    stream = stream_of({"tables": {"t": _plain_table()}})
+    first = stream.border(10**9)
+    replay = Replay(stream, first)
+    stop = stream.border(first + 500)
+    replay.block(stream.read(first, stop))
+    assert replayed(replay) == state_at(stream, stop)
+
+
+def _plain_table() -> dict[str, Any]:
+    return {
+        "columns": {
+            "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
+            "n": {"type": "int32", "values": {"range": [0, 9]}},
+            "at": {"type": "timestamp(3)", "values": "commit_time"},
+        },
+        "key": "id",
+        "rows": 500,
+        "mix": {"insert": 1, "update": 3, "delete": 1},
+    }
