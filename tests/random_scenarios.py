@@ -151,9 +151,11 @@ def changes(draw: st.DrawFn, scenario: dict[str, Any]) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     if draw(st.booleans()):
         added = {"type": "string(10)", "values": {"choices": ["p", "q", "r"]}}
-        out.append({"at": draw(st.integers(0, 300)), "table": table, "add_column": {"name": "extra", "column": added, "default": "none"}})
+        new = {"name": "extra", "column": added, "default": "none"}
+        out.append({"at": draw(st.integers(0, 300)), "table": table, "add_column": new})
     if draw(st.booleans()):
-        out.append({"at": draw(st.integers(300, 500)), "table": table, "create_index": {"name": "ix", "columns": ["id"]}})
+        index = {"name": "ix", "columns": ["id"]}
+        out.append({"at": draw(st.integers(300, 500)), "table": table, "create_index": index})
     return out
 
 
@@ -168,9 +170,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         scenario = {"tables": {f"t{i}": draw(short_tables()) for i in range(count)}}
     scenario["seed"] = draw(st.integers(0, 1000))
     scenario["rate"] = draw(st.sampled_from([1, 50, 1000]))
-    scenario["transactions"] = draw(
-        st.sampled_from([{"1": 1}, {"1": 70, "2..5": 30}, {"3": 1}, {"1": 10, "40": 1}])
-    )
+    scenario["transactions"] = draw(st.sampled_from([{"1": 1}, {"1": 70, "2..5": 30}, {"3": 1}, {"1": 10, "40": 1}]))
     if draw(st.booleans()):
         scenario["heartbeat"] = "10s" if scenario["rate"] == 1 else "100ms"
     scenario["schema_changes"] = draw(changes(scenario))

@@ -1,4 +1,4 @@
-"""The documents tell the truth: every console block is run, every format is in the table, every command is mentioned."""
+"""The documents tell the truth: console blocks are run, formats are in the table, commands are mentioned."""
 
 from __future__ import annotations
 

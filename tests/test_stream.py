@@ -41,7 +41,8 @@ def changes_of(block: Block) -> list[tuple[tuple[int, int, int], ChangeBatch, Ro
     """(order, batch, before, after) of every change of a block, in stream order."""
     out = []
     for batch in block.batches:
-        keys = zip(itertools.repeat(batch.envelope.phase), batch.envelope.turn.tolist(), batch.envelope.ordinal.tolist())
+        envelope = batch.envelope
+        keys = zip(itertools.repeat(envelope.phase), envelope.turn.tolist(), envelope.ordinal.tolist())
         after = rows_of(batch.after) if batch.after is not None else [None] * len(batch)
         if batch.before is None:
             before: list[Row | None] = [None] * len(batch)
@@ -203,9 +204,7 @@ def test_adding_a_column_changes_no_other(scenario: dict[str, Any]) -> None:
     cut = []
     for order, batch, before, after in changes_of(other.read(0, stop)):
         place = batch.table.positions.get("zz")
-        images = [
-            row if row is None or place is None else (*row[:place], *row[place + 1 :]) for row in (before, after)
-        ]
+        images = [row if row is None or place is None else (*row[:place], *row[place + 1 :]) for row in (before, after)]
         cut.append((order, batch.kind, *images))
     assert cut == plain
 
