@@ -100,7 +100,7 @@ def type_names(settings: Settings) -> PerTable:
 
     def name(column: Column) -> str:
         text = mysql.type_text(column.type, style="show_create_57" if settings["mysql_type_params"] else "bare")
-        return text.removesuffix(" unsigned") if settings["mysql_type_unsigned"] == "drop" else text
+        return text.replace(" unsigned", "") if settings["mysql_type_unsigned"] == "drop" else text
 
     def text(table: Table, style: Style) -> str:
         return "{" + ",".join(f"{quote(c.name, style)}:{quote(name(c), style)}" for c in table.columns) + "}"

@@ -12,12 +12,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import pyarrow as pa
+
 from simulator.errors import UsageError, closest
 from simulator.model import Column, ColumnType, Table
+from simulator.sources import mysql_values
 from simulator.sources.mysql_binlog import (
     binlog_file,
     binlog_file_number,
@@ -28,6 +31,7 @@ from simulator.sources.mysql_binlog import (
     packed_row_bytes,
 )
 from simulator.sources.mysql_corpus import LARGE_BYTES, boundary_values, default_values
+from simulator.sources.mysql_json import normalise
 from simulator.sources.mysql_types import (
     ALIASES,
     CHARSETS,
@@ -44,7 +48,7 @@ from simulator.sources.mysql_types import (
     type_text,
     unquote,
 )
-from simulator.sources.mysql_values import format_values, parse_values
+from simulator.sources.mysql_values import format_values
 
 __all__ = [
     "ALIASES",
@@ -102,6 +106,25 @@ VERSIONS: Final[Mapping[str, Version]] = {
         Version("mariadb-10.11", "show_create_57", json_is_text=True),
     )
 }
+
+
+def parse_values(texts: Sequence[str | None], type: ColumnType, *, server: str = "mysql-8.0") -> pa.Array:
+    """Literals as carriers, as a server stores them: see `mysql_values.parse_values`. Raises ValueError.
+
+    >>> parse_values(['{"a":1,"a":2}'], parse_type("json"), server="mysql-5.7").to_pylist()
+    ['{"a": 1}']
+    >>> parse_values(['{"a":1,"a":2}'], parse_type("json"), server="mariadb-10.11").to_pylist()
+    ['{"a":1,"a":2}']
+    """
+    values = mysql_values.parse_values(texts, type)
+    version = VERSIONS[server]
+    if family(type) != "json" or (version.json_duplicates == "last" and not version.json_is_text):
+        return values
+    if version.json_is_text:
+        return pa.array(texts, pa.string())
+    kept = [None if text is None else normalise(text, duplicates=version.json_duplicates) for text in texts]
+    return pa.array(kept, pa.string())
+
 
 # The portable types of scenarios: how many arguments, and MySQL's type with them put in.
 PORTABLE: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {

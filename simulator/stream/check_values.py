@@ -77,12 +77,12 @@ def literals(
 ) -> pa.Array:
     """Literals of a type; a wrong one is told at `path`, or at its own place under it if `each`."""
     try:
-        return source.types.parse_values(list(texts), type)
+        return source.parse_values(list(texts), type)
     except (ValueError, UsageError) as error:
         problem = str(error)
     for i, text in enumerate(texts):
         try:
-            source.types.parse_values([text], type)
+            source.parse_values([text], type)
         except (ValueError, UsageError) as error:
             loaded.fail((*path, i) if each else path, str(error))
     loaded.fail(path, problem)

@@ -120,7 +120,7 @@ class Compiler:
     def literals(self, field: Field, texts: Sequence[str | None]) -> pa.Array:
         """Literal texts as the column's carriers."""
         try:
-            return self.source.types.parse_values(list(texts), field.type)
+            return self.source.parse_values(list(texts), field.type)
         except (ValueError, UsageError) as error:
             self.fail(field, str(error))
 

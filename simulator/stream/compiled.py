@@ -205,7 +205,7 @@ def _highest(source: Source, field: Field) -> int:
     """The highest integer that a column takes, found by asking the type system."""
     for bits in (64, 63, 32, 31, 24, 23, 16, 15, 8, 7):
         try:
-            source.types.parse_values([str(2**bits - 1)], field.type)
+            source.parse_values([str(2**bits - 1)], field.type)
         except ValueError:
             continue
         return int(2**bits - 1)

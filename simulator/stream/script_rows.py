@@ -57,7 +57,7 @@ class Literals:
         whole: pa.Array | None = None
         for type, begin, end in zip(self.types, self.begins, [*self.begins[1:], len(self.texts)], strict=True):
             try:
-                part = source.types.parse_values(self.texts[begin:end], type)
+                part = source.parse_values(self.texts[begin:end], type)
             except (ValueError, UsageError):
                 self._fail(loaded, source, type, range(begin, end))
                 raise
@@ -70,7 +70,7 @@ class Literals:
     def _fail(self, loaded: Loaded, source: Source, type: ColumnType, cells: Sequence[int]) -> None:
         for cell in cells:
             try:
-                source.types.parse_values([self.texts[cell]], type)
+                source.parse_values([self.texts[cell]], type)
             except (ValueError, UsageError) as error:
                 loaded.fail(self.paths[cell], str(error))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -82,6 +84,28 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], not
     for row in (columns, ["-" * width for width in widths], *rows):
         print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
     print(f"\n{note}", flush=True)
+
+
+@contextmanager
+def others() -> Iterator[None]:
+    """Print what share of the machine other programs took meanwhile (Linux); rates are too low by about that much."""
+    before = processors()
+    yield
+    if before and (after := processors()):
+        busy, all, ours = (b - a for a, b in zip(before, after, strict=True))
+        print(f"Other programs took {max(0.0, busy - ours) / all:.0%} of the processors meanwhile.", flush=True)
+
+
+def processors() -> tuple[float, float, float] | None:
+    """Processor seconds since the start of the machine: busy, all there were, and those of this program's processes."""
+    try:
+        ticks = [int(number) for number in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    except OSError:
+        return None
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    second = os.sysconf("SC_CLK_TCK")
+    idle = ticks[3] + ticks[4]  # idle, and waiting for a disk
+    return (sum(ticks) - idle) / second, sum(ticks) / second, sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def machine() -> str:

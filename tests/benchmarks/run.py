@@ -36,7 +36,7 @@ def main() -> None:
     scenario, format, quick = options.scenario, options.format or "canal-json", options.quick
     print(measure.machine())
     for name in options.names or NAMES:
-        with tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
+        with measure.others(), tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
             match name:
                 case "encode":
                     encode.run(scenario, [options.format] if options.format else list(FORMATS), quick=quick)
