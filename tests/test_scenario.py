@@ -19,7 +19,8 @@ from simulator.model import Column, ColumnType, SchemaChangeKind
 from simulator.sources import find, mysql_ddl
 from simulator.stream import tables
 from simulator.stream.check import check
-from simulator.stream.language import ScenarioSpec, TableChange
+from simulator.stream.language import ScenarioSpec
+from simulator.stream.language_changes import TableChange
 from simulator.stream.loader import Loaded, about, load, read, shipped
 from simulator.stream.script import ScriptStream
 

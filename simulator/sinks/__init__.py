@@ -47,7 +47,7 @@ class Sink(Protocol):
     `send` may block (that is the back-pressure) and may return before the broker has acknowledged. `flush` returns when
     every message is acknowledged or has failed, and raises DeliveryFailed if any failed. `delivered` and `failed` count
     messages whose fate is known, `delivered_changes` the row changes in the delivered ones. `close` is idempotent and
-    never raises for messages.
+    never raises for messages. A sink inherits from this for the `with` statement.
     """
 
     topic_pattern: str | None
@@ -59,7 +59,10 @@ class Sink(Protocol):
     def send(self, batch: MessageBatch) -> None: ...
     def flush(self) -> None: ...
     def close(self) -> None: ...
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        self.close()

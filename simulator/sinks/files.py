@@ -10,8 +10,7 @@ import base64
 import re
 import sys
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -21,6 +20,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
 from simulator.errors import OptionError, SinkError, closest
+from simulator.sinks import Sink
 
 
 def open_stdout(url: str, *, envelope: bool = False) -> LineSink:
@@ -88,7 +88,7 @@ def _text(data: bytes | None) -> str | dict[str, str] | None:
         return {"base64": base64.b64encode(data).decode()}
 
 
-class LineSink:
+class LineSink(Sink):
     """Messages as lines of one stream."""
 
     topic_pattern: str | None = None
@@ -111,16 +111,8 @@ class LineSink:
     def close(self) -> None:
         return
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class FolderSink:
+class FolderSink(Sink):
     """One file for each topic and partition."""
 
     topic_pattern: str | None = None
@@ -171,14 +163,6 @@ class FolderSink:
     def close(self) -> None:
         for file in self._files.values():
             file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _where(batch: MessageBatch, mask: pa.Array) -> MessageBatch:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import repeat, starmap
 from operator import length_hint
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, MissingPackage, OptionError, SinkError
 from simulator.model import OrderKey
+from simulator.sinks import Sink
 from simulator.sinks.kafka_url import OPEN_WORDS, KafkaUrl, check_topic, client_settings, parse_url, read_properties
 
 # Rows between two polls: failures are seen within a millisecond, and the poll costs nothing per message.
@@ -80,7 +80,7 @@ class _Chunk:
         raise LookupError("librdkafka reports a message that was not sent")  # a bug, here or there
 
 
-class KafkaSink:
+class KafkaSink(Sink):
     """Messages to Kafka through librdkafka's queue, in order within each partition.
 
     The first message that fails ends the run: what is still queued is dropped (and counted as failed), so that as
@@ -204,14 +204,6 @@ class KafkaSink:
         self._drain(lambda: self._gap or time.monotonic() > deadline)
         self._drop_queue(deadline)
         self._producer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def _place(self) -> str:

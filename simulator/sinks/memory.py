@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Self
 
 from simulator.batch import MessageBatch
 from simulator.errors import OptionError
 from simulator.model import Message
+from simulator.sinks import Sink
 
 
 def open_memory(url: str, *, envelope: bool = False) -> MemorySink:
@@ -19,7 +18,7 @@ def open_memory(url: str, *, envelope: bool = False) -> MemorySink:
     return MemorySink(partitions=int(count or 1))
 
 
-class MemorySink:
+class MemorySink(Sink):
     """Keeps every batch; `messages()` gives single messages in the order in which they were sent."""
 
     def __init__(self, *, partitions: int = 1, topic_pattern: str | None = None) -> None:
@@ -48,12 +47,4 @@ class MemorySink:
         return
 
     def close(self) -> None:
-        return
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
         return

@@ -19,7 +19,7 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.errors import UsageError, closest
-from simulator.model import Column, ColumnType, Table
+from simulator.model import ColumnType
 from simulator.sources import mysql_values
 from simulator.sources.mysql_binlog import (
     binlog_file,
@@ -67,8 +67,6 @@ __all__ = [
     "binlog_offset",
     "boundary_values",
     "bounds",
-    "create_table_sql",
-    "ddl_column",
     "default_values",
     "family",
     "format_values",
@@ -81,7 +79,6 @@ __all__ = [
     "parse_values",
     "precision_scale",
     "quote",
-    "quote_name",
     "type_text",
     "unquote",
 ]
@@ -177,47 +174,3 @@ def from_portable(text: str) -> ColumnType:
 
 def _unspelled(type: ColumnType) -> ColumnType:
     return ColumnType(type.name, type.length, type.scale, type.unsigned, type.zerofill, type.charset, type.labels)
-
-
-def quote_name(name: str) -> str:
-    """An identifier between back-quotes: `` `a``b` ``."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def ddl_column(column: Column) -> str:
-    """A column's definition: `` `qty` int NOT NULL ``. A type that was typed keeps its text, character set and all.
-
-    >>> ddl_column(Column("qty", parse_type("INT(5) unsigned"), nullable=False))
-    '`qty` INT(5) unsigned NOT NULL'
-    >>> ddl_column(Column("at", parse_type("timestamp")))
-    '`at` timestamp NULL'
-    """
-    type = column.type
-    text = type.spelled or _definition(type)
-    if not column.nullable:
-        return f"{quote_name(column.name)} {text} NOT NULL"
-    # A TIMESTAMP is NOT NULL unless it says otherwise (explicit_defaults_for_timestamp was off up to 5.7).
-    return f"{quote_name(column.name)} {text}" + (" NULL" if type.name == "timestamp" else "")
-
-
-def _definition(type: ColumnType) -> str:
-    """The type as a statement says it: labels as literals that a server reads back, and the character set."""
-    if type.labels:
-        text = f"{type.name}({','.join(quote(label) for label in type.labels)})"
-    else:
-        text = type_text(type, style="show_create_80").replace("geomcollection", "geometrycollection")
-    return text + (f" CHARACTER SET {type.charset}" if type.charset else "")
-
-
-def create_table_sql(table: Table) -> str:
-    """A CREATE TABLE statement on one line, without the database, as a client writes it.
-
-    >>> from simulator.model import TableId
-    >>> columns = (Column("id", parse_type("bigint"), nullable=False), Column("name", parse_type("varchar(20)")))
-    >>> create_table_sql(Table(TableId("shop", "users"), columns, ("id",)))
-    'CREATE TABLE `users` (`id` bigint NOT NULL, `name` varchar(20), PRIMARY KEY (`id`))'
-    """
-    parts = [ddl_column(column) for column in table.columns]
-    if table.primary_key:
-        parts.append(f"PRIMARY KEY ({', '.join(quote_name(name) for name in table.primary_key)})")
-    return f"CREATE TABLE {quote_name(table.id.name)} ({', '.join(parts)})"

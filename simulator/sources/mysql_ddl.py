@@ -71,7 +71,10 @@ def type_definition(type: ColumnType) -> str:
     """A column's type as typed, or as one would type it, with a character set that is not the default one."""
     if type.spelled:
         return type.spelled
-    text = type_text(type, style="show_create_80")
+    if type.labels:  # as literals that a server reads back, backslashes too
+        text = f"{type.name}({','.join(map(quote, type.labels))})"
+    else:
+        text = type_text(type, style="show_create_80").replace("geomcollection", "geometrycollection")
     return text + (f" CHARACTER SET {type.charset}" if type.charset and type.charset != DEFAULT_CHARSET else "")
 
 

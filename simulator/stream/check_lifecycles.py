@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from simulator.stream.language import Hot, LifecycleSpec, Statement, TableSpec
+from simulator.stream.language_tables import Hot, LifecycleSpec, Statement, TableSpec
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 from simulator.stream.tables import unknown

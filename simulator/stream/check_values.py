@@ -14,7 +14,8 @@ from simulator.errors import UsageError
 from simulator.model import Column, ColumnType
 from simulator.sources import Source
 from simulator.stream.check_lifecycles import Home
-from simulator.stream.language import ColumnSpec, Values
+from simulator.stream.language_tables import ColumnSpec
+from simulator.stream.language_values import Values
 from simulator.stream.loader import Loaded, document_leaf
 from simulator.stream.placed import Key
 from simulator.stream.tables import unknown

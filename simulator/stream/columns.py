@@ -17,7 +17,8 @@ from simulator.sources import Source
 from simulator.stream import documents, expressions, generators
 from simulator.stream.generators import Eternal, Generator, with_nulls
 from simulator.stream.history import History, State, Ticks, row_count
-from simulator.stream.language import ColumnSpec, Values
+from simulator.stream.language_tables import ColumnSpec
+from simulator.stream.language_values import Values
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 from simulator.stream.slots import Rounds

@@ -11,7 +11,8 @@ import yaml
 from pydantic import ValidationError
 
 from simulator.errors import ScenarioError, UnknownName, UsageError, closest
-from simulator.stream.language import ScenarioSpec, Values
+from simulator.stream.language import ScenarioSpec
+from simulator.stream.language_values import Values
 from simulator.stream.placed import Items, Key, Mapping, dotted, line_of
 from simulator.stream.problems import first_problem, sentence
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from simulator.model import DELETE, INSERT, UPDATE, Kind
-from simulator.stream.language import Hot, LifecycleSpec, ScenarioSpec, TableSpec
+from simulator.stream.language import ScenarioSpec
+from simulator.stream.language_tables import Hot, LifecycleSpec, TableSpec
 from simulator.stream.loader import Loaded
 from simulator.stream.slots import Cohort
 

@@ -18,7 +18,7 @@ from simulator.errors import UsageError
 from simulator.model import ColumnType, SchemaChangeKind, Table, TableId
 from simulator.sources import Source
 from simulator.stream import tables
-from simulator.stream.language import ScriptedChange, ScriptedStatement, ScriptEntry
+from simulator.stream.language_changes import ScriptedChange, ScriptedStatement, ScriptEntry
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 from simulator.stream.tables import Applied, unknown

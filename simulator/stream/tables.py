@@ -9,7 +9,8 @@ from typing import NoReturn
 from simulator.errors import UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind, Table, TableId
 from simulator.sources import Source, mysql_ddl
-from simulator.stream.language import ColumnSpec, TableChange
+from simulator.stream.language_changes import TableChange
+from simulator.stream.language_tables import ColumnSpec
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 

@@ -1,0 +1,107 @@
+"""Words that the scenario language is made of: names, times, counts, and the strict base of its models."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+# Dots separate names in references (`order_items.quantity`) and in error messages.
+
+Name = Annotated[
+    str, Field(min_length=1, max_length=64, pattern=r"^[^\s.`\x00-\x1f]([^.`\x00-\x1f]*[^\s.`\x00-\x1f])?$")
+]
+# A literal value: text, or null. Editors see YAML's own types, so the JSON Schema lets them all pass.
+Text = Annotated[str | None, WithJsonSchema({"type": ["string", "number", "boolean", "null"]})]
+Row = dict[Name, Any]  # column: literal; `script.py` refuses what is not one
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(gt=0)]
+
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+def duration_ms(text: Any) -> int:
+    """`10s` is 10000; units ms, s, m, h, d."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a duration such as '500ms', '10s', '5m', '2h' or '1d'")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+def instant_ms(text: Any) -> int:
+    """`2024-05-01T10:00:00Z` as epoch milliseconds; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        raise ValueError(f"{text!r} is not a point in time such as '2024-05-01T10:00:00Z'") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    if not 1970 <= moment.year < 3000:
+        raise ValueError(f"{text!r} is not a commit time: those lie in the years 1970 to 2999")
+    return round(moment.timestamp() * 1000)
+
+
+def span(text: Any) -> tuple[int, int]:
+    """`1..5` is (1, 5); `3` is (3, 3)."""
+    match = re.fullmatch(r"(\d+)(?:\s*\.\.\s*(\d+))?", str(text))
+    if not match:
+        raise ValueError(f"{text!r} is not a count such as '3' or '1..5'")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if high < low:
+        raise ValueError(f"{text!r} ends before it begins")
+    return low, high
+
+
+def count(text: Any) -> tuple[int, int]:
+    """A span that begins at 1 or above."""
+    low, high = span(text)
+    if low < 1:
+        raise ValueError(f"{text!r} begins below 1")
+    return low, high
+
+
+def several(value: Any) -> Any:
+    """One name may stand for a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+Duration = Annotated[
+    int, BeforeValidator(duration_ms), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)$"})
+]
+Instant = Annotated[int, BeforeValidator(instant_ms), WithJsonSchema({"type": "string", "format": "date-time"})]
+SPAN_SCHEMA = WithJsonSchema(
+    {"anyOf": [{"type": "string", "pattern": r"^\d+(\s*\.\.\s*\d+)?$"}, {"type": "integer", "minimum": 0}]}
+)
+Span = Annotated[tuple[int, int], BeforeValidator(span), SPAN_SCHEMA]
+Count = Annotated[tuple[int, int], BeforeValidator(count), SPAN_SCHEMA]
+
+
+class Shorthand:
+    """Editors must accept what the loader accepts: a word in place of a mapping, or one thing in place of a list."""
+
+    def __init__(self, short: JsonSchemaValue | None = None) -> None:
+        self.short = short
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        whole = handler(schema)
+        return {"anyOf": [self.short or whole["items"], whole]}
+
+
+ONE = Shorthand()
+WORD = Shorthand({"type": "string"})
+Names = Annotated[list[Name], BeforeValidator(several), Field(min_length=1), ONE]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
