@@ -10,11 +10,13 @@ from simulator.errors import UsageError, closest
 from simulator.formats import open_codec
 from simulator.model import Message
 from simulator.pacing import Pace
-from simulator.pipeline import Limits, Renderer, Run, Stream, Summary
+from simulator.pipeline import Limits, Run, Summary
+from simulator.render import Renderer
 from simulator.sinks import Sink, open_sink
 from simulator.sinks.memory import MemorySink
 from simulator.sources import Source
 from simulator.stream import open_stream, source_of
+from simulator.stream.block import Stream
 from simulator.stream.loader import Loaded, load
 from simulator.wire.format import Codec
 

@@ -13,8 +13,9 @@ import orjson
 from simulator.model import Kind, Message
 
 if TYPE_CHECKING:
-    from simulator.pipeline import Limits, Run, Stream, Summary
+    from simulator.pipeline import Limits, Run, Summary
     from simulator.sources import Source
+    from simulator.stream.block import Stream
     from simulator.stream.loader import Loaded
     from simulator.wire.format import Format
 

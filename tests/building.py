@@ -29,9 +29,9 @@ from simulator.model import (
     Table,
     TableId,
 )
-from simulator.pipeline import Renderer, Stream
+from simulator.render import Renderer
 from simulator.sources import mysql
-from simulator.stream.block import Block
+from simulator.stream.block import Block, Stream
 from simulator.wire.format import Codec
 
 # A row as a scenario would write it: a literal for each column in table order, or for some by name (others are null).

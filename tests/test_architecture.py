@@ -23,6 +23,7 @@ LAYERS: Final = (
     "progress",
     "api",
     "pipeline",
+    "render",
     "stream | delivery | formats | sinks",
     "sources | wire",
     "values",
@@ -43,7 +44,6 @@ HOMES: Final = {
     "pyarrow": ("*",),
     "pydantic": ("stream/*",),
     "pydantic_core": ("stream/*",),
-    "rich": ("progress.py", "lazy"),
     "yaml": ("stream/*",),
 }
 # Loaded by `import simulator` and by commands that only look: of the standard library only.

@@ -1,16 +1,17 @@
 """What every stream hands on: a block of turns as columnar changes and single events.
 
 A generated stream and a script have the same shape: `turns` (None: endless), `border(turn)`, `count(first, stop)`,
-`read(first, stop)`, `snapshot(turn)` and `rows_at(turn)`.
+`read(first, stop)`, `snapshot(turn)`; and `rows_at(turn)`, the rows before a turn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
-from simulator.batch import ChangeBatch
-from simulator.model import Event
+from simulator.batch import ChangeBatch, Ints
+from simulator.model import Event, Table
 
 # A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
 # function of the stream; `--clock wall` replaces it at the last moment.
@@ -34,3 +35,18 @@ class Block:
     batches: tuple[ChangeBatch, ...]
     events: tuple[Event, ...]
     changes: int
+
+
+class Stream(Protocol):
+    """A generated stream or a script."""
+
+    block_turns: int
+    database: str
+    first_tables: tuple[Table, ...]
+
+    @property
+    def turns(self) -> int | None: ...
+    def border(self, turn: int) -> int: ...
+    def count(self, first: int, stop: int) -> Ints: ...
+    def read(self, first: int, stop: int) -> Block: ...
+    def snapshot(self, turn: int) -> Iterator[Block]: ...

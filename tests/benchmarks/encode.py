@@ -14,7 +14,7 @@ from rowwise import dicts
 from simulator.api import open_job
 from simulator.batch import PackedBatch
 from simulator.delivery.router import parse_route
-from simulator.pipeline import Renderer
+from simulator.render import Renderer
 
 
 def run(scenario: str, formats: Sequence[str], *, quick: bool) -> None:
