@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simulator.batch import MessageBatch, concat
-from simulator.errors import UsageError
+from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
 from simulator.pacing import Pace
 from simulator.render import Renderer
@@ -29,7 +29,8 @@ ABANDON_SECONDS = 2.0
 
 @dataclass
 class Summary:
-    """What a run did. `changes` are row changes of the stream, counted before splitting, acknowledged by the sink."""
+    """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
+    splitting; `messages` were made of them; `delivered` and `failed` are the sink's word on those."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -158,8 +159,10 @@ class Run:
         try:
             try:
                 self._make(first)
-            except UsageError:  # the stream cannot go on; what was made of it before is sent and accounted for
+            except UsageError as error:  # the stream cannot go on; what was made before is sent and accounted for
                 self._finish()
+                if self.sink.delivered:
+                    raise SimulatorError(str(error)) from None
                 raise
             self._finish()
         finally:

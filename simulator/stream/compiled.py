@@ -26,6 +26,8 @@ from simulator.values.draw import Ints
 ALWAYS: Final = -(1 << 62)
 # No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
 FARTHEST: Final = 1 << 50
+# 9999-12-31T00:00:00Z
+LAST_MS: Final = 253_402_214_400_000
 # Order keys of DDL and heartbeats lie before the rows of their turn: room for this many of each at one turn.
 BEFORE_ROWS: Final = 1 << 10
 
@@ -149,16 +151,22 @@ class Compiled:
         # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
         self.first_txn = 10 ** len(str(alive + 1))
         self.first_offset = self.first_txn * self.stride
-        self.last_turn = min(
+        keys = (
             (
-                column.generator.last_turn(_highest(self.source, column.field))
-                for versions in self.versions.values()
-                for column in versions[0].columns
-                if isinstance(column.generator, Sequence_) and not pa.types.is_string(column.arrow)
-            ),
-            default=FARTHEST,
+                column.generator.last_turn(_highest(self.source, column.field)),
+                f"the key {name}.{column.field.name} is full",
+            )
+            for name, versions in self.versions.items()
+            for column in versions[0].columns
+            if isinstance(column.generator, Sequence_) and not pa.types.is_string(column.arrow)
         )
-        self.last_turn = min(self.last_turn, FARTHEST, ((1 << 62) - self.first_offset) // self.stride)
+        last_commit = int((LAST_MS - self.timeline.start_ms) / 1000 * self.timeline.rate) - self.timeline.chunk
+        last_offset = ((1 << 62) - self.first_offset) // self.stride
+        self.last_turn, self.last_reason = min(
+            *keys,
+            (last_commit, "commit times pass the year 9999"),
+            (min(last_offset, FARTHEST), "numbers made of turns are full"),
+        )
 
     def member(self, tick: int) -> Member:
         """The member that a tick's statement is about."""

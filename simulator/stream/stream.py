@@ -16,7 +16,7 @@ from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderK
 from simulator.sources import Source
 from simulator.stream.alive import alive
 from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block
-from simulator.stream.compiled import BEFORE_ROWS, FARTHEST, Compiled, Version
+from simulator.stream.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.history import State, row_count
 from simulator.stream.loader import Loaded
 from simulator.values.draw import Ints
@@ -74,8 +74,7 @@ class ChangeStream:
                 for program in programs
             ):
                 notes.append(f"{name} only grows: a snapshot late in the stream is as long as the table by then.")
-        if self.last_turn < FARTHEST:
-            notes.append(f"A key column is full after turn {self.last_turn}.")
+        notes.append(f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}.")
         return notes
 
     def border(self, turn: int) -> int:
@@ -94,8 +93,8 @@ class ChangeStream:
             )
         if stop - 1 > self.last_turn:
             raise UsageError(
-                f"{self.loaded.file}: turn {stop - 1} is beyond turn {self.last_turn}, where a key column is full; "
-                "ask for fewer turns or give the key a wider type."
+                f"{self.loaded.file}: turn {stop - 1} is beyond turn {self.last_turn}, where "
+                f"{self.compiled.last_reason}; ask for fewer turns, or an earlier one."
             )
         turns = np.arange(first, stop, dtype=np.int64)
         cohort, slot, visit = self.rounds.visits(turns)
