@@ -17,7 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import Before, ChangeBatch, Delta, PackedBatch
+from simulator.batch import ChangeBatch, Delta, PackedBatch
 from simulator.model import ABSENT, Column, Event, Kind, Table
 from simulator.wire.json_style import Style, escape, quote
 from simulator.wire.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
@@ -39,6 +39,9 @@ class Cell:
     null: str = "null"
     constant: str | None = None  # all values, nulls too, have this text
 
+
+# Dictionaries that an encoder keeps in finished form.
+KEPT_DICTIONARIES = 512
 
 # The cell of a column: chosen once per column of a table version.
 Cells = Callable[[Column], Cell]
@@ -112,6 +115,7 @@ class Encoder:
         self._cells = cells
         self._cell_cache: dict[tuple[int, int], tuple[Column, Cell]] = {}
         self._tables: dict[tuple[int, int], tuple[Table, str]] = {}
+        self._surrounded: dict[tuple[str, int, int, int], tuple[pa.Array, pa.Array]] = {}
 
     def cell(self, column: Column, cells: Cells | None = None) -> Cell:
         """The cell of a column, chosen once."""
@@ -124,6 +128,17 @@ class Encoder:
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """A column's plain text, as products hash it: not escaped, nulls kept."""
         return plain(self.cell(column).text(array))
+
+    def surrounded(self, before: str, values: pa.Array, after: str) -> pa.Array:
+        """Values of a dictionary with text before and after each. Pools come again with every batch and are kept."""
+        data = values.buffers()[2]
+        key = (before, data.address if data is not None else 0, values.offset, len(values))
+        if key not in self._surrounded:
+            if len(self._surrounded) >= KEPT_DICTIONARIES:
+                self._surrounded.clear()
+            # the values are kept, too, so that their address stays their own
+            self._surrounded[key] = (values, join([before, values, after], len(values)))
+        return self._surrounded[key][1]
 
     # ----------------------------------------------------------------------------------------------------- columnar
 
@@ -201,7 +216,7 @@ class _Images:
 
     def __init__(self, encoder: Encoder, packed: PackedBatch) -> None:
         self.encoder, self.packed, self.batch = encoder, packed, packed.changes
-        self._after: dict[int, list[Piece]] = {}
+        self._after: dict[int, pa.Array] = {}
 
     def rows(self, hole: Rows) -> list[Piece]:
         """The array of each message's rows."""
@@ -215,8 +230,10 @@ class _Images:
                 arrays = join(["[", join_runs(objects, kept, ","), "]"], len(self.packed))
                 return [pc.if_else(pa.array(np.diff(kept) > 0), arrays, constant("null"))]
         else:
-            columns = range(len(self.batch.table.columns))
-            rows = object_pieces(self._names(), [self._value(hole.image, i) for i in columns])
+            rows = ["{"]
+            for i, name in enumerate(self._names()):
+                rows += self._member(f"{',' if i else ''}{name}:", i, self._text(hole.image, i))
+            rows.append("}")
         if not self.packed.single:
             rows = [join_runs(join(rows, len(self.batch)), starts, ",")]
         return ["[", *rows, "]"]
@@ -237,40 +254,36 @@ class _Images:
     def _names(self) -> list[str]:
         return [quote(column.name, self.encoder.style) for column in self.batch.table.columns]
 
-    def _value(self, image: str, column: int) -> list[Piece]:
+    def _text(self, image: str, column: int) -> pa.Array:
+        """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
         after, before = self.batch.after, self.batch.before
-        if image == "after" or before is None:
-            assert after is not None
-            return self._new(column, after[column])
-        old: Before = before[column]
-        if old is None:
-            assert after is not None
-            return self._new(column, after[column])
-        if isinstance(old, Delta):
-            return self._cell(column, self.batch.full_before(column))
-        return self._cell(column, old)
-
-    def _new(self, column: int, array: pa.Array) -> list[Piece]:
+        if before is not None and image == "before":
+            old = before[column]
+            if isinstance(old, pa.Array):
+                return self._escaped(column, old)
+            if isinstance(old, Delta):
+                return self._escaped(column, self.batch.full_before(column))
+        assert after is not None
         if column not in self._after:
-            self._after[column] = self._cell(column, array)
+            self._after[column] = self._escaped(column, after[column])
         return self._after[column]
 
-    def _cell(self, column: int, array: pa.Array) -> list[Piece]:
-        """A column as JSON values: constants round it where nothing is null."""
+    def _escaped(self, column: int, array: pa.Array) -> pa.Array:
         cell = self.encoder.cell(self.batch.table.columns[column])
         text = cell.text(array)
-        if cell.escaped:
-            text = escape(text, self.encoder.style)
+        return escape(text, self.encoder.style) if cell.escaped else text
+
+    def _member(self, lead: str, column: int, text: pa.Array) -> list[Piece]:
+        """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""
+        cell = self.encoder.cell(self.batch.table.columns[column])
         mark = '"' if cell.quoted else ""
-        if text.null_count == 0:
-            return [mark, plain(text), mark]
-        if not mark:
-            return [plain(text).fill_null(constant(cell.null))]
         if pa.types.is_dictionary(text.type):
-            marked = join([mark, text.dictionary, mark], len(text.dictionary)).take(text.indices)
-        else:
-            marked = join([mark, text, mark], len(text))
-        return [marked.fill_null(constant(cell.null))]
+            # what surrounds a value is put round the different values once, not round each row's
+            whole = self.encoder.surrounded(lead + mark, text.dictionary, mark).take(text.indices)
+            return [whole.fill_null(constant(lead + cell.null)) if whole.null_count else whole]
+        if text.null_count == 0:
+            return [lead + mark, text, mark]
+        return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
 
     def _changed(self) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
         """`"qty":"1","note":null`: the before values of the columns that count as changed, per row; and in which rows
@@ -295,12 +308,12 @@ class _Images:
             name = self._names()[i]
             comma = begun[rows]
             if comma.all():
-                lead: list[Piece] = [f",{name}:"]
+                lead: list[Piece] = [","]
             elif not comma.any():
-                lead = [f"{name}:"]
+                lead = []
             else:
-                lead = [_COMMAS.take(pa.array(comma.astype(np.int8))), f"{name}:"]
-            segment = join([*lead, *self._cell(i, values)], len(rows))
+                lead = [_COMMAS.take(pa.array(comma.astype(np.int8)))]
+            segment = join([*lead, *self._member(f"{name}:", i, self._escaped(i, values))], len(rows))
             begun[rows] = True
             segments.append(segment if len(rows) == count else spread(segment, rows, count))
         return join(segments, count) if segments else repeat("", count), begun
