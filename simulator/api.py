@@ -57,7 +57,9 @@ class Job:
         report: Callable[[Run], None] | None = None,
     ) -> Run:
         """The run, ready to be called. `snapshot` None: what the scenario says. Raises UsageError for the route."""
-        renderer = Renderer(self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions)
+        renderer = Renderer(
+            self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions, line_end=sink.line_end
+        )
         return Run(
             self.stream,
             renderer,

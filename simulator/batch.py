@@ -216,11 +216,18 @@ def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
     """Batches put together and sorted into stream order (by order key; equal keys keep their order)."""
     if len(batches) == 1:
         return batches[0]
-    table = pa.Table.from_batches([b.columns for b in batches], schema=MESSAGE_SCHEMA).unify_dictionaries()
-    columns = table.combine_chunks().to_batches()[0]
-    phase, turn, ordinal = (np.asarray(columns.column(name)) for name in ("phase", "turn", "ordinal"))
-    order = np.lexsort((ordinal, turn, phase))
-    return MessageBatch(columns.take(pa.array(order)))
+    keys = [np.concatenate([np.asarray(batch[name]) for batch in batches]) for name in ("ordinal", "turn", "phase")]
+    order = pa.array(np.lexsort(keys))
+    columns = []
+    for field in MESSAGE_SCHEMA:
+        parts = [batch[field.name] for batch in batches]
+        if all(part.null_count == len(part) for part in parts):
+            columns.append(pa.nulls(len(order), field.type))  # nothing to sort: most products have no keys or headers
+        elif pa.types.is_dictionary(field.type):
+            columns.append(pa.chunked_array(parts).unify_dictionaries().combine_chunks().take(order))
+        else:
+            columns.append(pa.concat_arrays(parts).take(order))
+    return MessageBatch(pa.RecordBatch.from_arrays(columns, schema=MESSAGE_SCHEMA))
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,7 +303,7 @@ class Run:
 
     def _count(self, messages: MessageBatch) -> None:
         self.summary.messages += len(messages)
-        self.summary.bytes += messages.nbytes
+        self.summary.bytes += messages.nbytes - len(messages) * len(self.sink.line_end)
         counts = messages["topic"].value_counts().to_pylist()
         for entry in counts:
             topic = entry["values"]

@@ -21,9 +21,16 @@ class Renderer:
     """Blocks of changes in, messages in stream order out: the pure part of the line."""
 
     def __init__(
-        self, stream: Stream, codec: Codec, route: Route, topic: str | None, partitions: Callable[[str], int]
+        self,
+        stream: Stream,
+        codec: Codec,
+        route: Route,
+        topic: str | None,
+        partitions: Callable[[str], int],
+        *,
+        line_end: str = "",
     ) -> None:
-        self.stream, self.codec = stream, codec
+        self.stream, self.codec, self.line_end = stream, codec, line_end
         self.router = Router(codec.layout.routing, route, topic, partitions, codec.text)
 
     def render(self, block: Block) -> MessageBatch | None:
@@ -67,7 +74,7 @@ class Renderer:
             changes=pa.array(changes.astype(np.int32)),
             topic=_same(topic, count),
             partition=pa.array(packed.partition.astype(np.int32)),  # type: ignore[union-attr]
-            value=self.codec.encode(packed).cast(pa.binary()),
+            value=self.codec.encode(packed, self.line_end).cast(pa.binary()),
         )
 
     def _events(self, events: list[Event]) -> MessageBatch:
@@ -75,7 +82,7 @@ class Renderer:
         for event in events:
             change = event if isinstance(event, SchemaChange) else None
             topic, partition = self.router.event(change.database if change else self.stream.database, change)
-            value = self.codec.encode_event(event, kind_of(event))
+            value = self.codec.encode_event(event, kind_of(event)) + self.line_end.encode()
             order = event.order
             rows.append((order.phase, order.turn, order.ordinal, kind_of(event), 0, topic, partition, value))
         names = ("phase", "turn", "ordinal", "kind", "changes", "topic", "partition", "value")

@@ -42,7 +42,8 @@ def open_sink(url: str, *, envelope: bool = False) -> Sink:
 class Sink(Protocol):
     """What the pipeline needs of a destination.
 
-    `topic_pattern` is the topic that the URL names, None for the format's own. `partitions(topic)` is asked before the
+    `topic_pattern` is the topic that the URL names, None for the format's own. Values are made with `line_end` behind
+    them, so that a sink of lines writes their bytes as they are. `partitions(topic)` is asked before the
     first message to a topic is made: it creates or finds the topic and returns its partition count (raises SinkError).
     `send` may block (that is the back-pressure) and may return before the broker has acknowledged. `flush` returns when
     every message is acknowledged or has failed, and raises DeliveryFailed if any failed. `delivered` and `failed` count
@@ -51,6 +52,7 @@ class Sink(Protocol):
     """
 
     topic_pattern: str | None
+    line_end: str = ""
     delivered: int
     delivered_changes: int
     failed: int

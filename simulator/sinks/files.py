@@ -50,14 +50,13 @@ def open_files(url: str, *, envelope: bool = False) -> FolderSink:
     return FolderSink(Path(place), int(count), envelope=envelope)
 
 
-def lines(batch: MessageBatch) -> pa.Buffer | bytes:
-    """The values, each with a newline behind it. A tombstone is `null`."""
+def lines(batch: MessageBatch) -> pa.Buffer:
+    """The values, which end with newlines, as they lie in memory. A tombstone is `null`."""
     values = batch["value"]
     if values.null_count:
-        values = values.fill_null(b"null")
-    joined = pc.binary_join_element_wise(values, b"", b"\n")
-    offsets = np.frombuffer(joined.buffers()[1], dtype=np.int32, count=len(joined) + 1 + joined.offset)[joined.offset :]
-    return joined.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+        values = values.fill_null(b"null\n")
+    offsets = np.frombuffer(values.buffers()[1], dtype=np.int32, count=len(values) + 1 + values.offset)[values.offset :]
+    return values.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
 
 
 def envelopes(batch: MessageBatch) -> bytes:
@@ -95,6 +94,7 @@ class LineSink(Sink):
 
     def __init__(self, stream: IO[bytes], *, envelope: bool = False) -> None:
         self._stream, self._envelope = stream, envelope
+        self.line_end = "" if envelope else "\n"
         self.delivered = self.delivered_changes = self.failed = 0
 
     def partitions(self, topic: str) -> int:
@@ -119,6 +119,7 @@ class FolderSink(Sink):
 
     def __init__(self, folder: Path, partitions: int, *, envelope: bool = False) -> None:
         self._folder, self._partitions, self._envelope = folder, partitions, envelope
+        self.line_end = "" if envelope else "\n"
         self._files: dict[tuple[str, int], IO[bytes]] = {}
         self.delivered = self.delivered_changes = self.failed = 0
         try:

@@ -142,8 +142,8 @@ class Encoder:
 
     # ----------------------------------------------------------------------------------------------------- columnar
 
-    def encode(self, packed: PackedBatch) -> pa.Array:
-        """One JSON text per message."""
+    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
+        """One JSON text per message, and `end` behind it."""
         batch = packed.changes
         pieces: list[Piece] = ["{"]
         images = _Images(self, packed)
@@ -154,7 +154,7 @@ class Encoder:
                 continue
             pieces += ["" if first else ",", f"{quote(field.name, self.style)}:", *self._hole(value, packed, images)]
             first = False
-        pieces.append("}")
+        pieces.append("}" + end)
         return join(pieces, len(packed))
 
     def _hole(self, value: Value, packed: PackedBatch, images: _Images) -> list[Piece]:

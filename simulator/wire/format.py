@@ -129,9 +129,9 @@ class Codec:
         """Whether the product sends events of this kind."""
         return kind in self.format.sends
 
-    def encode(self, packed: PackedBatch) -> pa.Array:
-        """One value per message."""
-        return self._encoder.encode(packed)
+    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
+        """One value per message, with `end` behind it."""
+        return self._encoder.encode(packed, end)
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The value of a DDL statement or heartbeat."""
