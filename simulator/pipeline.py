@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from simulator.pacing import Pace
 from simulator.render import Renderer
 from simulator.sinks import Sink
 from simulator.stream.block import Block, Stream
+
+T = TypeVar("T")
 
 # Messages of one block are held at once: about this many bytes of them.
 BLOCK_BYTES = 48 << 20
@@ -50,32 +52,33 @@ class Summary:
         return asdict(self)
 
 
-class Sender:
-    """Puts blocks in order and sends them from a thread of its own, so that making messages and sending overlap.
+class Stage(Generic[T]):
+    """A step of the line in a thread of its own, so that making changes, rendering them and sending overlap.
 
-    At most two blocks wait: a slow sink slows the stream down. What the sink raised is raised again by the next call.
+    What comes in is worked on in its order. At most one piece waits: a slow stage slows down those before it. What the
+    work raised is raised again by the next call, in whichever thread makes it, and so comes back up the line.
     """
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._queue: queue.Queue[list[MessageBatch] | None] = queue.Queue(maxsize=2)
+    def __init__(self, name: str, work: Callable[[T], None]) -> None:
+        self._work_on = work
+        self._queue: queue.Queue[T | None] = queue.Queue(maxsize=1)
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._work, name="cdcsim-sender", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=f"cdcsim-{name}", daemon=True)
         self._thread.start()
 
-    def send(self, parts: list[MessageBatch]) -> None:
-        self._put(parts)
+    def put(self, piece: T) -> None:
+        self._put(piece)
         self._check()
 
     def finish(self) -> None:
-        """Wait until everything is handed to the sink."""
+        """Wait until everything is worked on."""
         self._put(None)
         while self._thread.is_alive():
             self._thread.join(0.1)
         self._check()
 
     def abandon(self) -> None:
-        """Send nothing more, so that the sink may be closed; after `finish` there is nothing left to do."""
+        """Begin nothing more; after `finish` there is nothing left to do."""
         while self._thread.is_alive():
             try:
                 self._queue.get_nowait()
@@ -84,10 +87,10 @@ class Sender:
         self._put(None)
         self._thread.join(ABANDON_SECONDS)
 
-    def _put(self, parts: list[MessageBatch] | None) -> None:
+    def _put(self, piece: T | None) -> None:
         while self._thread.is_alive():
             try:
-                self._queue.put(parts, timeout=0.1)  # in slices, so that a signal gets through
+                self._queue.put(piece, timeout=0.1)  # in slices, so that a signal gets through
             except queue.Full:
                 continue
             return
@@ -98,8 +101,8 @@ class Sender:
 
     def _work(self) -> None:
         try:
-            while (parts := self._queue.get()) is not None:
-                self._sink.send(concat(parts))
+            while (piece := self._queue.get()) is not None:
+                self._work_on(piece)
         except BaseException as error:
             self._error = error
 
@@ -137,7 +140,7 @@ class Run:
         self._reported = 0.0
         self._begun = 0.0
         self._sent_changes = 0
-        self._sender: Sender | None = None
+        self._stages: list[Stage[Any]] = []
 
     @property
     def elapsed(self) -> float:
@@ -155,7 +158,8 @@ class Run:
         first = self.stream.border(self.limits.start_at)
         summary.first_turn = summary.next_turn = first
         if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
-            self._sender = Sender(self.sink)
+            sender = Stage[list[MessageBatch]]("sender", lambda parts: self.sink.send(concat(parts)))
+            self._stages = [Stage[Block]("renderer", lambda block: self._render(block, sender)), sender]
         try:
             try:
                 self._make(first)
@@ -166,8 +170,8 @@ class Run:
                 raise
             self._finish()
         finally:
-            if self._sender is not None:
-                self._sender.abandon()
+            for stage in reversed(self._stages):
+                stage.abandon()
             summary.interrupted = self.stop
             summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
             summary.seconds = time.monotonic() - started
@@ -191,8 +195,8 @@ class Run:
 
     def _finish(self) -> None:
         """Returns when all is delivered or has failed."""
-        if self._sender is not None:
-            self._sender.finish()
+        for stage in self._stages:
+            stage.finish()
         self.sink.flush()
 
     # ---------------------------------------------------------------------------------------------------------- blocks
@@ -248,19 +252,16 @@ class Run:
         """Send a block and count what was sent: all of it, but for a paced run whose time is up within."""
         snapshot = any(batch.envelope.phase == 0 for batch in block.batches)
         stop = block.first_turn + block.turns
-        parts = self.renderer.parts(block, write_ms=int(time.time() * 1000) if self.wall_clock else None)
-        if parts and self._sender is not None:
-            self._sender.send(parts)
-        elif parts:
+        if self._stages:
+            self._stages[0].put(block)
+        elif parts := self._parts(block):
             messages = concat(parts)
             sent = len(messages) if snapshot else self._paced_count(messages)
             if snapshot:
                 self.sink.send(messages)
             elif sent < len(messages):
                 stop = self.stream.border(messages["turn"][sent - 1].as_py() + 1) if sent else block.first_turn
-            parts = [messages.slice(0, sent)]
-        for part in parts:
-            self._count(part)
+            self._count(messages.slice(0, sent))
         summary = self.summary
         if snapshot:
             summary.snapshot_rows += block.changes
@@ -273,6 +274,15 @@ class Run:
             summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
             summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
         self._tell()
+
+    def _parts(self, block: Block) -> list[MessageBatch]:
+        return self.renderer.parts(block, write_ms=int(time.time() * 1000) if self.wall_clock else None)
+
+    def _render(self, block: Block, sender: Stage[list[MessageBatch]]) -> None:
+        if parts := self._parts(block):
+            sender.put(parts)
+            for part in parts:
+                self._count(part)
 
     def _paced_count(self, messages: MessageBatch) -> int:
         """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""

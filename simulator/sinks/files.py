@@ -22,6 +22,8 @@ from simulator.batch import MessageBatch
 from simulator.errors import OptionError, SinkError, closest
 from simulator.sinks import Sink
 
+SLICE_BYTES = 1 << 20
+
 
 def open_stdout(url: str, *, envelope: bool = False) -> LineSink:
     """`-`: all messages in stream order, whatever their topic."""
@@ -57,6 +59,14 @@ def lines(batch: MessageBatch) -> pa.Buffer:
         values = values.fill_null(b"null\n")
     offsets = np.frombuffer(values.buffers()[1], dtype=np.int32, count=len(values) + 1 + values.offset)[values.offset :]
     return values.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+
+
+def write(stream: IO[bytes], batch: MessageBatch, *, envelope: bool) -> None:
+    """Write a batch's lines. In slices: Linux takes several times as long to make room in its cache for tens of
+    megabytes at once."""
+    data = memoryview(envelopes(batch) if envelope else lines(batch))
+    for at in range(0, len(data), SLICE_BYTES):
+        stream.write(data[at : at + SLICE_BYTES])
 
 
 def envelopes(batch: MessageBatch) -> bytes:
@@ -101,7 +111,7 @@ class LineSink(Sink):
         return 1
 
     def send(self, batch: MessageBatch) -> None:
-        self._stream.write(envelopes(batch) if self._envelope else lines(batch))
+        write(self._stream, batch, envelope=self._envelope)
         self.delivered += len(batch)
         self.delivered_changes += batch.changes
 
@@ -153,7 +163,7 @@ class FolderSink(Sink):
             except OSError as error:
                 raise SinkError(f"file:{self._folder}: {name}-{partition}.jsonl: {error.strerror}.") from None
         try:
-            self._files[topic, partition].write(envelopes(batch) if self._envelope else lines(batch))
+            write(self._files[topic, partition], batch, envelope=self._envelope)
         except OSError as error:
             raise SinkError(f"file:{self._folder}: writing stopped: {error.strerror}.") from None
 

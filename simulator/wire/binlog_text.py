@@ -30,6 +30,7 @@ from simulator.wire.cells import (
     split_moments,
     whole_numbers,
 )
+from simulator.wire.template import join
 
 Ints = npt.NDArray[np.int64]
 Nulls = npt.NDArray[np.bool_] | None
@@ -124,7 +125,7 @@ def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
     parts: list[Any] = [pc.cast(pa.array(units, mask=nulls), pa.string())]
     if (values < 0).any():
         parts.insert(0, _looked_up(["", "-"], (values < 0).astype(np.int64), None))
-    return pc.binary_join_element_wise(*parts, *_fraction_parts(fraction, scale, grouped), "")
+    return join([*parts, *_fraction_parts(fraction, scale, grouped)], len(array))
 
 
 def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]:
@@ -221,7 +222,7 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
     digits = type.length or 0
     if not digits:
         return clock
-    return pc.binary_join_element_wise(clock, joined(len(array), None, *fraction_cells(fraction, digits)), "")
+    return join([clock, joined(len(array), None, *fraction_cells(fraction, digits))], len(array))
 
 
 def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -243,10 +244,10 @@ def _with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
     high = fraction // 1000
     low = fraction - high * 1000
     if not low.any():
-        return pc.binary_join_element_wise(clock, _trimmed_table(".").take(pa.array(high)), "")
+        return join([clock, _trimmed_table(".").take(pa.array(high))], len(fraction))
     full = joined(len(high), None, digits_table(3, ".")[high])
     start = pc.if_else(pa.array(low > 0), full, _trimmed_table(".").take(pa.array(high)))
-    return pc.binary_join_element_wise(clock, start, _trimmed_table("").take(pa.array(low)), "")
+    return join([clock, start, _trimmed_table("").take(pa.array(low))], len(fraction))
 
 
 def _clock(array: pa.Array) -> tuple[pa.Array, Ints]:
@@ -261,7 +262,7 @@ def _clock(array: pa.Array) -> tuple[pa.Array, Ints]:
     else:
         texts = [f"{sign}{hour:02}" for sign in ("", "-") for hour in range(1000)]
         sign = _looked_up(texts, hours + (us < 0) * 1000, nulls)
-        clock = pc.binary_join_element_wise(sign, joined(len(us), None, minutes_table()[minutes]), "")
+        clock = join([sign, joined(len(us), None, minutes_table()[minutes])], len(us))
     return clock, size - seconds * 1_000_000
 
 

@@ -61,7 +61,8 @@ def _days_table() -> Cells:
 @lru_cache(maxsize=1)
 def seconds_table() -> Cells:
     """The seconds of a day with a blank before: ` 12:34:56`."""
-    return _cells([f" {s // 3600:02}:{s // 60 % 60:02}:{s % 60:02}" for s in range(86_400)])
+    seconds = np.arange(86_400)
+    return _beside(digits_table(2, " ")[seconds // 3600], minutes_table()[seconds % 3600])
 
 
 @lru_cache(maxsize=1)
@@ -83,15 +84,21 @@ def day_cells(days: Ints) -> Cells:
     return _days_table()[days]
 
 
-def joined(count: int, nulls: Nulls, *parts: Cells) -> pa.Array:
-    """Texts of one width: the parts side by side."""
-    layout = np.dtype([(f"part{i}", part.dtype) for i, part in enumerate(parts)])
-    if count * layout.itemsize >= 1 << 31:
-        raise OverflowError("a column of this block holds more than 2 GiB as text")
-    out = np.empty(count, dtype=layout)
+def _beside(*parts: Cells) -> Cells:
+    """Each row's cells as one."""
+    out = np.empty(len(parts[0]), dtype=[(f"part{i}", part.dtype) for i, part in enumerate(parts)])
     for i, part in enumerate(parts):
         out[f"part{i}"] = part
-    ends = np.arange(0, (count + 1) * layout.itemsize, layout.itemsize, dtype=np.int32)
+    return out.view(f"V{out.dtype.itemsize}")
+
+
+def joined(count: int, nulls: Nulls, *parts: Cells) -> pa.Array:
+    """Texts of one width: the parts side by side."""
+    width = sum(part.dtype.itemsize for part in parts)
+    if count * width >= 1 << 31:
+        raise OverflowError("a column of this block holds more than 2 GiB as text")
+    out = _beside(*parts)
+    ends = np.arange(0, (count + 1) * width, width, dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), count, [validity(nulls), pa.py_buffer(ends), pa.py_buffer(out)], -1)
 
 

@@ -34,7 +34,7 @@ def merged(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def join(pieces: Iterable[Piece], count: int) -> pa.Array:
-    """`count` texts: each the pieces of its row put together. Columns must be free of nulls."""
+    """`count` texts: each the pieces of its row put together; null where a column is."""
     parts = merged(pieces)
     if not any(isinstance(part, pa.Array) for part in parts):
         return repeat("".join(part for part in parts if isinstance(part, str)), count)

@@ -32,9 +32,9 @@ def measure(scenario: str, format: str, *, rounds: int) -> list[str]:
     packed, job = [], open_job(scenario, format)
     encode = job.codec.encode
 
-    def listen(batch: PackedBatch) -> Any:
+    def listen(batch: PackedBatch, end: str) -> Any:
         packed.append(batch)
-        return encode(batch)
+        return encode(batch, end)
 
     renderer = Renderer(job.stream, job.codec, parse_route(None, job.codec.layout.routing), None, lambda topic: 1)
     block = job.stream.read(0, job.stream.border(job.stream.block_turns))

@@ -8,8 +8,12 @@ python tests/benchmarks/run.py encode run --quick   two of them, shorter and rou
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
+
+# As the command sets it for itself, before Arrow is loaded.
+os.environ.setdefault("MIMALLOC_PURGE_DELAY", "5000")
 
 import encode
 import latency
