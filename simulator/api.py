@@ -30,6 +30,11 @@ class Job:
     stream: Stream
     codec: Codec
 
+    @property
+    def undocumented(self) -> bool:
+        """Whether the product does not offer what is made here."""
+        return self.source.id not in self.codec.format.sources
+
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
         route = parse_route(text, self.codec.layout.routing)
@@ -72,11 +77,18 @@ class Job:
         )
 
 
-def open_job(scenario: str, format: str, *, source: str | None = None, seed: int | None = None) -> Job:
+def open_job(
+    scenario: str,
+    format: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    allow_undocumented: bool = False,
+) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
     loaded = load(scenario)
     found = source_of(loaded, source)
-    codec = open_codec(format, found)
+    codec = open_codec(format, found, allow_undocumented=allow_undocumented)
     return Job(loaded, found, open_stream(loaded, found, seed=seed), codec)
 
 

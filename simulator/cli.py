@@ -146,6 +146,9 @@ start_option = click.option(
 route_option = click.option(
     "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
 )
+undocumented_option = click.option(
+    "--allow-undocumented", is_flag=True, help="Write a source's changes in a format that the product has not for it."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
 
 
@@ -184,6 +187,7 @@ def cli() -> None:
 @route_option
 @source_option
 @seed_option
+@undocumented_option
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
 @click.option(
     "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it as JSON, too."
@@ -203,6 +207,7 @@ def run(
     route: str | None,
     source: str | None,
     seed: int | None,
+    allow_undocumented: bool,
     envelope: bool,
     summary_to: Path | None,
     quiet: bool,
@@ -212,10 +217,12 @@ def run(
     from simulator.api import open_job
     from simulator.pacing import parse_duration, parse_pace
     from simulator.pipeline import Limits
-    from simulator.sinks import open_sink
+    from simulator.sinks import is_lines, open_sink
 
-    job = open_job(scenario, format, source=source, seed=seed)
+    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
     job.route(route)  # a wrong one is told before anything is opened
+    if job.codec.format.binary and not envelope and is_lines(to):
+        raise UsageError(f"-f {format} is binary, which is no line of text: --envelope writes it as base64.")
     pace = parse_pace(rate) if rate else None
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
     if summary_to is not None and not summary_to.absolute().parent.is_dir():
@@ -235,13 +242,21 @@ def run(
                     raise
                 failure = error
         facts = {
-            "scenario": job.loaded.file, "format": format, "source": str(job.source), "to": progress.public(to),
-            "seed": job.loaded.spec.seed if seed is None else seed, **this.summary.as_dict(),
-        }  # fmt: skip
+            "scenario": job.loaded.file,
+            "format": format,
+            "source": str(job.source),
+            "undocumented": job.undocumented,
+            "to": progress.public(to),
+            "seed": job.loaded.spec.seed if seed is None else seed,
+            **this.summary.as_dict(),
+        }
         if summary_to is not None:
             _write_json(summary_to, facts)
         if not quiet:
             click.echo(progress.summary(this.summary, progress.public(to)), err=True)
+            if job.undocumented:
+                format_of = job.codec.format
+                click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
         if failure is not None:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0
@@ -286,6 +301,7 @@ def _write_json(path: Path, facts: object) -> None:
 @click.option("--partitions", type=click.IntRange(min=1), default=1, show_default=True, help="Partitions to route to.")
 @source_option
 @seed_option
+@undocumented_option
 def show(
     scenario: str,
     format: str,
@@ -296,6 +312,7 @@ def show(
     partitions: int,
     source: str | None,
     seed: int | None,
+    allow_undocumented: bool,
 ) -> None:
     """Print messages for people: where each goes, and its value, indented."""
     from itertools import islice
@@ -305,7 +322,7 @@ def show(
     from simulator.pipeline import Limits
     from simulator.sinks.memory import MemorySink
 
-    job = open_job(scenario, format, source=source, seed=seed)
+    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
     with MemorySink(partitions=partitions) as sink:
         wanted = None if job.stream.turns is not None else count
         job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()

@@ -28,6 +28,8 @@ class Kind(enum.IntEnum):
 READ, INSERT, UPDATE, DELETE = Kind.READ, Kind.INSERT, Kind.UPDATE, Kind.DELETE
 DDL, BEGIN, COMMIT, HEARTBEAT = Kind.DDL, Kind.BEGIN, Kind.COMMIT, Kind.HEARTBEAT
 ROW_KINDS: Final = (READ, INSERT, UPDATE, DELETE)
+# Transaction marks: columnar like rows, but of no table.
+MARKS: Final = (BEGIN, COMMIT)
 
 
 class Absent(enum.Enum):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat
+from simulator.batch import MESSAGE_SCHEMA, ChangeBatch, Envelope, MessageBatch, concat
+from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router
 from simulator.delivery.split import split
-from simulator.model import DDL, HEARTBEAT, INSERT, Event, Heartbeat, Kind, SchemaChange
+from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange
 from simulator.stream.block import Block, Stream
 from simulator.wire.format import Codec
 
@@ -44,27 +46,33 @@ class Renderer:
         `write_ms` takes the place of the product's write time.
         """
         made: list[MessageBatch] = []
-        for batch in block.batches:
+        batches = list(block.batches)
+        for kind in MARKS:
+            if self.codec.sends(kind) and (marked := marks(block.batches, kind, self.stream.database)) is not None:
+                batches.append(marked)
+        for batch in batches:
             if self.codec.sends(batch.kind):
                 if write_ms is not None:
                     batch = replace(batch, envelope=_written(batch.envelope, write_ms))
-                made += [self._changes(half) for half in self._split(batch)]
+                made += [self._changes(half) for half in split(batch, self.router.split_by(batch.table))]
         events = [event for event in block.events if self.codec.sends(kind_of(event))]
         if events:
             made.append(self._events(events if write_ms is None else [replace(e, write_ms=write_ms) for e in events]))
         return made
 
-    def _split(self, batch: ChangeBatch) -> list[ChangeBatch]:
-        return split(batch, self.router.columns(batch.table)) if self.codec.layout.routing.split else [batch]
-
     def _changes(self, batch: ChangeBatch) -> MessageBatch:
-        events = pack(batch, self.codec.layout.packing)
-        topic, partition = self.router.changes(batch)
-        packed = cut(batch, events, topic=topic, partition=partition, key=None)
+        layout = self.codec.layout
+        events = pack(batch, layout.packing)
+        topic, partition, key = self.router.changes(batch)
+        packed = cut(batch, events, topic=topic, partition=partition, key=key)
         count = len(packed)
         envelope, first = packed.changes.envelope, packed.starts[:-1]
         # the insert half of a split update counts for nothing: the change was counted with its delete
-        changes = 0 * first if batch.moved and batch.kind is INSERT else np.diff(packed.starts)
+        uncounted = batch.kind in MARKS or (batch.moved and batch.kind is INSERT)
+        changes = 0 * first if uncounted else np.diff(packed.starts)
+        columns = {} if layout.beside is None else layout.beside.columns(packed)
+        if packed.key is not None:
+            columns["key"] = packed.key.cast(pa.binary())
         return MessageBatch.of(
             count,
             phase=pa.array(np.full(count, envelope.phase, dtype=np.int8)),
@@ -75,23 +83,37 @@ class Renderer:
             topic=_same(topic, count),
             partition=pa.array(packed.partition.astype(np.int32)),  # type: ignore[union-attr]
             value=self.codec.encode(packed, self.line_end).cast(pa.binary()),
+            **columns,
         )
 
     def _events(self, events: list[Event]) -> MessageBatch:
         rows = []
         for event in events:
             change = event if isinstance(event, SchemaChange) else None
-            topic, partition = self.router.event(change.database if change else self.stream.database, change)
+            topic, partitions, key = self.router.event(change.database if change else self.stream.database, change)
             value = self.codec.encode_event(event, kind_of(event)) + self.line_end.encode()
-            order = event.order
-            rows.append((order.phase, order.turn, order.ordinal, kind_of(event), 0, topic, partition, value))
-        names = ("phase", "turn", "ordinal", "kind", "changes", "topic", "partition", "value")
-        types = (pa.int8(), pa.int64(), pa.int64(), pa.int8(), pa.int32(), pa.string(), pa.int32(), pa.binary())
-        columns = {
-            name: pa.array(list(column), type)
-            for name, column, type in zip(names, zip(*rows, strict=True), types, strict=True)
-        }
-        columns["topic"] = columns["topic"].dictionary_encode()
+            order, kind, beside = event.order, kind_of(event), self.codec.layout.beside
+            more: Mapping[str, Any] = {} if beside is None else beside.event(event)
+            for partition in partitions:
+                rows.append(
+                    {
+                        "phase": order.phase,
+                        "turn": order.turn,
+                        "ordinal": order.ordinal,
+                        "kind": kind,
+                        "changes": 0,
+                        "topic": topic,
+                        "partition": partition,
+                        "key": None if key is None else key.encode(),
+                        "value": value,
+                        **more,
+                    }
+                )
+        columns = {}
+        for field in MESSAGE_SCHEMA:
+            plain_type = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            column = pa.array([row.get(field.name) for row in rows], plain_type)
+            columns[field.name] = column.dictionary_encode() if plain_type != field.type else column
         return MessageBatch.of(len(rows), **columns)
 
 

@@ -36,14 +36,20 @@ class Routing:
 
     * `topic`: the product's own default topic, a pattern of {database}, {schema}, {table}.
     * `policies`: what `--route` may say, the default first.
-    * `combine`: the hashed text of a row is each value's hash, XORed (`xor`), or the values put together (`concat`).
+    * `combine`: the hashed text of a row is each value's hash, XORed (`xor`), or the values put together (`concat`)
+      with `separator` between, nulls as `null_text`.
+    * `hash`: Java's String.hashCode, or Kafka's murmur2 over UTF-8.
     * `database_hash`: the hash of the database takes part in the XOR.
     * `reduce`: `abs` is |hash mod n| with Java's signs, `mask` is (hash & 0x7fffffff) mod n.
     * `table_text`: what the table policy hashes, a pattern like `topic`.
     * `image`: an update is routed by its `before` or `after` image.
-    * `keyless`: partition of rows without key columns: 0, or by what is left to hash (`database`).
-    * `ddl_with_table`: DDL goes where its table's rows go under the table policy; otherwise to partition 0.
-    * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies.
+    * `keyless`: rows without key columns go to partition 0 (`zero`), by what is left to hash (`database`), or as under
+      the table policy (`table`).
+    * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
+      under the policies that hash (`all`).
+    * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
+      update of the key does so under any policy.
+    * `key`: the message's key is the text that was hashed (`hashed`), or there is none.
     """
 
     topic: str
@@ -52,10 +58,14 @@ class Routing:
     reduce: Literal["abs", "mask"]
     table_text: str
     image: Literal["before", "after"]
+    hash: Literal["string_hash", "murmur2"] = "string_hash"
+    separator: str = ""
+    null_text: str = ""
     database_hash: bool = False
-    keyless: Literal["zero", "database"] = "zero"
-    ddl_with_table: bool = False
-    split: bool = False
+    keyless: Literal["zero", "database", "table"] = "zero"
+    ddl: Literal["zero", "table", "all"] = "zero"
+    split: bool | Literal["always"] = False
+    key: Literal["none", "hashed"] = "none"
 
 
 def fill(pattern: str, *, database: str, schema: str, table: str) -> str:

@@ -14,11 +14,24 @@ import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 
 from simulator.batch import ChangeBatch
+from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router, parse_route
 from simulator.delivery.split import split
 from simulator.errors import UsageError
-from simulator.model import DELETE, INSERT, READ, UPDATE, Kind, Message, SchemaChange, SchemaChangeKind, Table
+from simulator.model import (
+    BEGIN,
+    COMMIT,
+    DELETE,
+    INSERT,
+    READ,
+    UPDATE,
+    Kind,
+    Message,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+)
 from simulator.routing import Packing
 from simulator.sources import mysql
 
@@ -426,20 +439,20 @@ DROPPED: Final = statement(ITEMS, None, SchemaChangeKind.DROP_TABLE)
 @pytest.mark.parametrize("route", ["single", "table", "key", "columns:name"])
 @pytest.mark.parametrize("change", [CREATED, ALTERED, DROPPED])
 def test_canal_statements_go_to_partition_0(change: SchemaChange, route: str) -> None:
-    assert router_of("canal-json", 97, route).event("inventory", change) == ("example", 0)
+    assert router_of("canal-json", 97, route).event("inventory", change) == ("example", [0], None)
 
 
 @pytest.mark.parametrize("change", [ALTERED, DROPPED])
 def test_dts_statements_go_with_their_table_under_the_table_policy(change: SchemaChange) -> None:
     rows = partitions(router_of("dts-canal-json", 97, "table"), batch_of(ITEMS, INSERT, [["1", "a", "1"]]))
     assert rows != [0]
-    assert [router_of("dts-canal-json", 97, "table").event("inventory", change)[1]] == rows
+    assert router_of("dts-canal-json", 97, "table").event("inventory", change)[1] == rows
     for route in ("single", "key", "columns:name"):
-        assert router_of("dts-canal-json", 97, route).event("inventory", change)[1] == 0
+        assert router_of("dts-canal-json", 97, route).event("inventory", change)[1] == [0]
 
 
 def test_dts_statements_about_no_table_go_to_partition_0() -> None:
-    assert router_of("dts-canal-json", 97, "table").event("inventory", CREATED) == ("dts", 0)
+    assert router_of("dts-canal-json", 97, "table").event("inventory", CREATED) == ("dts", [0], None)
 
 
 def test_topics() -> None:
@@ -533,3 +546,25 @@ def test_packed_bytes_are_those_of_the_type_system() -> None:
     assert measure(MANY.columns, batch.image()).tolist() == [107, 5]
     assert measure is mysql.packed_row_bytes
     assert [packing.header(2, 1), packing.header(9, 2)] == [12, 15]
+
+
+# ------------------------------------------------------------------------------------------------- transaction marks
+
+
+def test_marks_stand_before_and_behind_the_changes_of_each_transaction() -> None:
+    batches = [
+        batch_of(ITEMS, INSERT, [["1", "a", "1"], ["2", "b", "2"]], turn=4, txn=9, offset=1001),
+        batch_of(ITEMS, INSERT, [["3", "c", "3"]], turn=5, txn=9, offset=1011),
+        batch_of(ITEMS, INSERT, [["4", "d", "4"]], turn=6, txn=10, offset=1021),
+        batch_of(ITEMS, READ, [["5", "e", "5"]], phase=0, turn=0, txn=-1, offset=7),
+    ]
+    begin, commit = (marks(batches, kind, "inventory") for kind in (BEGIN, COMMIT))
+    assert begin is not None
+    assert commit is not None
+    for marked, places in ((begin, [(4, -1), (6, -1)]), (commit, [(5, 2), (6, 2)])):
+        assert list(zip(marked.envelope.turn.tolist(), marked.envelope.ordinal.tolist(), strict=True)) == places
+        assert marked.envelope.txn.tolist() == [9, 10]
+        assert (str(marked.table.id), marked.image()) == ("inventory", ())
+    assert begin.envelope.offset.tolist() == [1000, 1020]
+    assert commit.envelope.offset.tolist() == [1013, 1023]
+    assert marks(batches[3:], BEGIN, "inventory") is None

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery import partition
 from simulator.errors import UsageError, closest
-from simulator.model import UPDATE, Column, SchemaChange, Table
+from simulator.model import MARKS, UPDATE, Column, SchemaChange, Table
 from simulator.routing import POLICIES, Policy, Routing, fill
+from simulator.wire.template import join, repeat
 
 # A column's values as the product's text, nulls kept.
 Texts = Callable[[Column, pa.Array], pa.Array]
@@ -68,56 +68,83 @@ class Router:
             case "key":
                 return table.key_positions
             case "columns":
-                return tuple(table.positions[name] for name in self.route.columns if name in table.positions)
+                # by the scenario's names, which a source may write otherwise (ORDERS for orders)
+                fields = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
+                return tuple(fields[name] for name in self.route.columns if name in fields)
         return ()
 
-    def changes(self, batch: ChangeBatch) -> tuple[str, Ints]:
-        """(topic, partition of each row)."""
+    def split_by(self, table: Table) -> tuple[int, ...]:
+        """Places of the columns of which an update is delivered as DELETE and INSERT; none where it never is."""
+        if not self.routing.split:
+            return ()
+        if self.routing.split == "always":
+            return tuple(sorted({*table.key_positions, *self.columns(table)}))
+        return self.columns(table)
+
+    def changes(self, batch: ChangeBatch) -> tuple[str, Ints, pa.Array | None]:
+        """(topic, partition of each row, key of each row as text: None without keys)."""
         table, routing = batch.table, self.routing
         topic = self.topic(table.id.database, table.id.schema, table.id.name)
         n = self.count(topic)
-        if self.route.policy == "single" or n == 1:
-            return topic, np.zeros(len(batch), dtype=np.int64)
-        if self.route.policy == "table":
-            return topic, np.full(len(batch), self._table(table, n), dtype=np.int64)
+        count = len(batch)
+        if batch.kind in MARKS or (n == 1 and routing.key == "none"):
+            return topic, np.zeros(count, dtype=np.int64), None
         columns = self.columns(table)
-        if not columns and routing.keyless == "zero":
-            return topic, np.zeros(len(batch), dtype=np.int64)
+        by_table = self.route.policy in ("single", "table") or (not columns and routing.keyless == "table")
+        if by_table or (not columns and routing.keyless == "zero"):
+            keys = repeat(self._table_text(table), count) if routing.key == "hashed" else None
+            zero = self.route.policy == "single" or not by_table
+            return topic, np.full(count, 0 if zero else self._partition(self._table_text(table), n)), keys
         texts = [self._text(batch, column) for column in columns]
+        joined = None
+        if routing.combine == "concat" or routing.key == "hashed":
+            pieces = [piece for text in texts for piece in (routing.separator, text)][1:]
+            joined = join(pieces, count)
         hashes: partition.Hashes
         if routing.combine == "xor":
-            hashes = np.zeros(len(batch), dtype=np.int32)
+            hashes = np.zeros(count, dtype=np.int32)
             if routing.database_hash:
                 hashes ^= self._hash(table.id.database)
             for text in texts:
-                hashes = hashes ^ partition.string_hash(text)
+                hashes = hashes ^ self._hashes(text)
         else:
-            hashes = partition.string_hash(texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, ""))
-        return topic, self._reduce(hashes, n)
+            hashes = self._hashes(joined)
+        return topic, self._reduce(hashes, n), joined if routing.key == "hashed" else None
 
-    def event(self, database: str, change: SchemaChange | None) -> tuple[str, int]:
-        """(topic, partition) of a DDL statement or a heartbeat."""
+    def event(self, database: str, change: SchemaChange | None) -> tuple[str, list[int], str | None]:
+        """(topic, partitions, key) of a DDL statement or a heartbeat."""
         table = None if change is None else change.after or change.before
         topic = self.topic(database, table.id.schema if table else "", table.id.name if table else "")
         n = self.count(topic)
-        if table is not None and self.route.policy == "table" and self.routing.ddl_with_table and n > 1:
-            return topic, self._table(table, n)
-        return topic, 0
+        key = None
+        if self.routing.key == "hashed":
+            key = self._table_text(table) if table else database
+        if change is not None and self.routing.ddl == "all" and self.route.policy != "single":
+            return topic, list(range(n)), key
+        if table is not None and self.route.policy == "table" and self.routing.ddl == "table" and n > 1:
+            return topic, [self._partition(self._table_text(table), n)], key
+        return topic, [0], key
 
     def _text(self, batch: ChangeBatch, column: int) -> pa.Array:
-        """The values that are hashed; a null is the empty text."""
+        """The values that are hashed."""
         if batch.kind is UPDATE and self.routing.image == "before":
             values = batch.full_before(column)
         else:
             values = batch.image()[column]
-        return self.texts(batch.table.columns[column], values).fill_null("")
+        return self.texts(batch.table.columns[column], values).fill_null(self.routing.null_text)
 
-    def _table(self, table: Table, n: int) -> int:
-        text = fill(self.routing.table_text, database=table.id.database, schema=table.id.schema, table=table.id.name)
+    def _table_text(self, table: Table) -> str:
+        at = table.id
+        return fill(self.routing.table_text, database=at.database, schema=at.schema, table=at.name)
+
+    def _partition(self, text: str, n: int) -> int:
         return int(self._reduce(np.array([self._hash(text)], dtype=np.int32), n)[0])
 
     def _hash(self, text: str) -> np.int32:
-        return np.int32(partition.string_hash(pa.array([text]))[0])
+        return np.int32(self._hashes(pa.array([text]))[0])
+
+    def _hashes(self, texts: pa.Array) -> partition.Hashes:
+        return partition.murmur2(texts) if self.routing.hash == "murmur2" else partition.string_hash(texts)
 
     def _reduce(self, hashes: partition.Hashes, n: int) -> Ints:
         reduce = partition.java_abs_mod if self.routing.reduce == "abs" else partition.to_positive_mod

@@ -23,12 +23,16 @@ def find(name: str) -> Format:
     return format
 
 
-def open_codec(text: str, source: Source) -> Codec:
-    """`canal-json,version=1.1.5` made ready for a source. Raises UnknownName, OptionError, NotOffered."""
+def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -> Codec:
+    """`canal-json,version=1.1.5` made ready for a source. Raises UnknownName, OptionError, and NotOffered where the
+    product does not read such a source, unless that is allowed."""
     from simulator.wire.format import parse_format
 
     name, options = parse_format(text)
     format = find(name)
-    if source.id not in format.sources:
-        raise NotOffered(f"-f {name}: {format.product} reads {', '.join(format.sources)}, not {source.id}.")
+    if source.id not in format.sources and not allow_undocumented:
+        raise NotOffered(
+            f"-f {name}: {format.product} reads {', '.join(format.sources)}, not {source.id}; "
+            "--allow-undocumented writes it all the same, as far as the types are known."
+        )
     return format.codec(str(source), options)

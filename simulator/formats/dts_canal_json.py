@@ -177,7 +177,7 @@ def layout(settings: Settings) -> Layout:
             reduce="mask",
             table_text="{database}.{table}",
             image="before",
-            ddl_with_table=True,
+            ddl="table",
             split=settings["split_on_key_update"],
         ),
         packing=None,

@@ -25,6 +25,11 @@ SINKS: Final = {
 LINES: Final = ("-", "file")
 
 
+def is_lines(url: str) -> bool:
+    """Whether a destination is lines of text."""
+    return url == "-" or url.partition(":")[0] in LINES
+
+
 def open_sink(url: str, *, envelope: bool = False) -> Sink:
     """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `memory:`.
 

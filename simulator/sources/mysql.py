@@ -19,8 +19,8 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.errors import UsageError, closest
-from simulator.model import ColumnType
-from simulator.sources import mysql_values
+from simulator.model import ColumnType, TableId
+from simulator.sources import mysql_ddl, mysql_values
 from simulator.sources.mysql_binlog import (
     binlog_file,
     binlog_file_number,
@@ -67,21 +67,36 @@ __all__ = [
     "binlog_offset",
     "boundary_values",
     "bounds",
+    "ddl",
     "default_values",
     "family",
     "format_values",
     "from_portable",
     "gtid",
     "gtid_set",
+    "identifier",
     "packed_bytes",
     "packed_row_bytes",
     "parse_type",
     "parse_values",
     "precision_scale",
     "quote",
+    "table_id",
     "type_text",
     "unquote",
 ]
+
+ddl = mysql_ddl
+
+
+def identifier(name: str) -> str:
+    """Names keep their case."""
+    return name
+
+
+def table_id(database: str, name: str) -> TableId:
+    """A database is a schema."""
+    return TableId(database, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,11 +91,11 @@ def _declared(loaded: Loaded, first: Mapping[str, Table], source: Source) -> Map
             at = (*path, "add_column")
             if new.name in declared[name]:
                 loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; a new one wants another name")
-            column = next(c for c in applied.after.columns if c.name == new.name)
+            column = tables.find_column(loaded, (*at, "name"), applied.after, new.name, source)
             declared[name][new.name] = Declared(name, column, new.column, (*at, "column"))
             literals(loaded, (*at, "default"), [new.default], column.type, source)
         elif change.drop_column is not None:
-            before = tables.find_column(loaded, path, _before(applied), change.drop_column.column)
+            before = tables.find_column(loaded, path, _before(applied), change.drop_column.column, source)
             _check_dropped(loaded, (*path, "drop_column", "column"), name, before.field)
         elif applied.kind is SchemaChangeKind.CREATE_INDEX and change.create_index is not None:
             if (name, change.create_index.name) in indexes:

@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from simulator.sources import Source, mysql_ddl
+from simulator.sources import Source
 from simulator.stream import expressions
 from simulator.stream.check_lifecycles import Home
 from simulator.stream.check_values import NUMBERS, Declared, carrier
@@ -57,8 +57,9 @@ class _Entities:
     def _fits(self, path: Key, declared: Declared, other: Declared) -> None:
         """The other column's values must be values of this one."""
         old, new = other.column.type, declared.column.type
-        if mysql_ddl.type_name(old) != mysql_ddl.type_name(new) and not mysql_ddl.widens(old, new):
-            was, here = mysql_ddl.type_name(old), mysql_ddl.type_name(new)
+        ddl = self.source.ddl
+        if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
+            was, here = ddl.type_name(old), ddl.type_name(new)
             self.loaded.fail(path, f"{other.table}.{other.column.name} is {was}, which does not fit into {here}")
         if other.column.nullable and not declared.column.nullable:
             self.loaded.fail(path, f"{other.table}.{other.column.name} may be null and {declared.column.name} not")
@@ -275,7 +276,8 @@ class _Expression:
             unknown(self.entities.loaded, self.path, f"column of {table}", name, columns)
         type = columns[name].column.type
         if number and carrier(type, self.entities.source) not in NUMBERS:
-            self.fail(f"{table}.{name} is {mysql_ddl.type_name(type)}; sums and products want integers or decimals")
+            text = self.entities.source.ddl.type_name(type)
+            self.fail(f"{table}.{name} is {text}; sums and products want integers or decimals")
         self._check_digits(columns[name])
         self.needs.append((table, name))
 

@@ -99,7 +99,7 @@ class Compiled:
             new, name = spec.schema_changes[i].add_column, spec.schema_changes[i].table
             assert applied.after is not None
             if new is not None:
-                column = applied.after.columns[applied.after.positions[new.name]]
+                column = tables.find_column(self.loaded, ("schema_changes", i), applied.after, new.name, self.source)
                 path = ("schema_changes", i, "add_column")
                 fields[name][column.field] = Field(
                     name, column.field, new.column, column.type, path, since=border, added_default=new.default
@@ -146,7 +146,7 @@ class Compiled:
         """Where the stream's numbers begin, how far turns lie apart in them, and the last turn that fits."""
         programs = self.plan.programs
         fullest = max(sum(p.members[act.table].high for act in step) for p in programs for step in p.steps)
-        self.stride = 2 * fullest + 2 * BEFORE_ROWS
+        self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change
         alive = sum(c.count * member.high for c in self.plan.cohorts for member in programs[c.program].members.values())
         # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
         self.first_txn = 10 ** len(str(alive + 1))

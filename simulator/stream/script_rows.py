@@ -245,9 +245,9 @@ class _Preparation:
     def _cells(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> dict[int, int]:
         cells: dict[int, int] = {}
         for name, text in row.items():
-            place = shape.table.positions.get(name)
+            place = shape.table.positions.get(self.source.types.identifier(name))
             if place is None:
-                tables.find_column(self.loaded, (*path, name), shape.table, name)
+                tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
             if text is not None and not isinstance(text, str):
                 self.loaded.fail((*path, name), "a literal is one value; a document is written as text between quotes")
             assert place is not None

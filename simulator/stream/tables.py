@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from simulator.errors import UnknownName, UsageError
-from simulator.model import Column, ColumnType, SchemaChangeKind, Table, TableId
-from simulator.sources import Source, mysql_ddl
+from simulator.model import Column, ColumnType, SchemaChangeKind, Table
+from simulator.sources import Source
 from simulator.stream.language_changes import TableChange
 from simulator.stream.language_tables import ColumnSpec
 from simulator.stream.loader import Loaded
@@ -62,14 +62,17 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
         _column(loaded, (*path, "columns", column), column, given, source, is_key=column in spec.key)
         for column, given in spec.columns.items()
     )
-    return Table(TableId(spec.database or loaded.spec.database, name), columns, tuple(spec.key), version)
+    types = source.types
+    at = types.table_id(spec.database or loaded.spec.database, name)
+    return Table(at, columns, tuple(map(types.identifier, spec.key)), version)
 
 
 def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Source, *, is_key: bool) -> Column:
     if is_key and spec.nullable:
         loaded.fail((*path, "nullable"), "a key column is never null")
     nullable = spec.nullable if spec.nullable is not None else not is_key
-    return Column(name, column_type(loaded, (*path, "type"), spec.type, source), nullable)
+    type = column_type(loaded, (*path, "type"), spec.type, source)
+    return Column(source.types.identifier(name), type, nullable, field=name)
 
 
 def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
@@ -97,19 +100,20 @@ def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, s
 def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Applied:
     if change.change == "create_table":
         table = first_version(loaded, change.table, source)
-        sql = mysql_ddl.create_table(table)
+        sql = source.ddl.create_table(table)
         return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
     database = str(getattr(change, change.change))
     if change.change == "create_database":
-        return Applied(SchemaChangeKind.CREATE_DATABASE, database, None, None, mysql_ddl.create_database(database))
-    return Applied(SchemaChangeKind.DROP_DATABASE, database, None, None, mysql_ddl.drop_database(database))
+        return Applied(SchemaChangeKind.CREATE_DATABASE, database, None, None, source.ddl.create_database(database))
+    return Applied(SchemaChangeKind.DROP_DATABASE, database, None, None, source.ddl.drop_database(database))
 
 
-def find_column(loaded: Loaded, path: Key, table: Table, name: str) -> Column:
+def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
     """The column of this name. Raises ScenarioError with a close match."""
-    if name not in table.positions:
+    stored = source.types.identifier(name)
+    if stored not in table.positions:
         unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
-    return table.columns[table.positions[name]]
+    return table.columns[table.positions[stored]]
 
 
 def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "") -> None:
@@ -138,7 +142,7 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     column = _column(loaded, (*path, "column"), new.name, new.column, source, is_key=False)
     if new.default is None and not column.nullable:
         loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
-    if new.default is not None and not mysql_ddl.takes_default(column.type):
+    if new.default is not None and not source.ddl.takes_default(column.type):
         loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
     # a column that was renamed may have had this name and keeps it as its field
     taken = {other.field for other in table.columns}
@@ -148,75 +152,75 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     if new.after is None:
         columns.append(column)
     else:
-        find_column(loaded, (*path, "after"), table, new.after)
-        columns.insert(table.positions[new.after] + 1, column)
-    sql = mysql_ddl.add_column(table, column, new.default, new.after)
+        before = find_column(loaded, (*path, "after"), table, new.after, source)
+        columns.insert(columns.index(before) + 1, column)
+    sql = source.ddl.add_column(table, column, new.default, new.after)
     return _applied(SchemaChangeKind.ADD_COLUMN, table, _after(table, columns), sql)
 
 
 def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.widen is not None
-    old = find_column(loaded, (*path, "column"), table, change.widen.column)
+    old = find_column(loaded, (*path, "column"), table, change.widen.column, source)
     new = replace(old, type=column_type(loaded, (*path, "type"), change.widen.type, source))
-    if not mysql_ddl.widens(old.type, new.type):
-        was, would = mysql_ddl.type_definition(old.type), mysql_ddl.type_definition(new.type)
+    if not source.ddl.widens(old.type, new.type):
+        was, would = source.ddl.type_definition(old.type), source.ddl.type_definition(new.type)
         loaded.fail(
             (*path, "type"),
             f"from {was} to {would} is no widening: the new type must hold all values of the old, and more",
         )
     after = _after(table, _replaced(table, old, new))
-    return _applied(SchemaChangeKind.ALTER_COLUMN_TYPE, table, after, mysql_ddl.alter_column(table, new))
+    return _applied(SchemaChangeKind.ALTER_COLUMN_TYPE, table, after, source.ddl.alter_column(table, new))
 
 
 def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.rename_column is not None
-    old = find_column(loaded, (*path, "column"), table, change.rename_column.column)
-    new = replace(old, name=change.rename_column.to)
+    old = find_column(loaded, (*path, "column"), table, change.rename_column.column, source)
+    new = replace(old, name=source.types.identifier(change.rename_column.to))
     if new.name == old.name:
         loaded.fail((*path, "to"), f"{old.name!r} is the name that it has")
     _new_name(loaded, (*path, "to"), table, new.name, but=old.name)
     key = tuple(new.name if name == old.name else name for name in table.primary_key)
     after = _after(table, _replaced(table, old, new), key)
-    return _applied(SchemaChangeKind.RENAME_COLUMN, table, after, mysql_ddl.rename_column(table, old, new))
+    return _applied(SchemaChangeKind.RENAME_COLUMN, table, after, source.ddl.rename_column(table, old, new))
 
 
 def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.drop_column is not None
-    old = find_column(loaded, (*path, "column"), table, change.drop_column.column)
+    old = find_column(loaded, (*path, "column"), table, change.drop_column.column, source)
     if old.name in table.primary_key:
         loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which stays")
     after = _after(table, (column for column in table.columns if column is not old))
-    return _applied(SchemaChangeKind.DROP_COLUMN, table, after, mysql_ddl.drop_column(table, old))
+    return _applied(SchemaChangeKind.DROP_COLUMN, table, after, source.ddl.drop_column(table, old))
 
 
 def _create_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     index = change.create_index
     assert index is not None
     for i, column in enumerate(index.columns):
-        find_column(loaded, (*path, "columns", i), table, column)
-    sql = mysql_ddl.create_index(table, index.name, index.columns, unique=index.unique)
+        find_column(loaded, (*path, "columns", i), table, column, source)
+    sql = source.ddl.create_index(table, index.name, index.columns, unique=index.unique)
     return _applied(SchemaChangeKind.CREATE_INDEX, table, _after(table, table.columns), sql)
 
 
 def _drop_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.drop_index is not None
-    sql = mysql_ddl.drop_index(table, change.drop_index.name)
+    sql = source.ddl.drop_index(table, change.drop_index.name)
     return _applied(SchemaChangeKind.DROP_INDEX, table, _after(table, table.columns), sql)
 
 
 def _truncate(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
-    sql = mysql_ddl.truncate_table(table)
+    sql = source.ddl.truncate_table(table)
     return _applied(SchemaChangeKind.TRUNCATE_TABLE, table, _after(table, table.columns), sql)
 
 
 def _rename_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
-    to = str(getattr(change, "rename_table").to)  # noqa: B009
+    to = source.types.identifier(str(getattr(change, "rename_table").to))  # noqa: B009
     after = replace(_after(table, table.columns), id=replace(table.id, name=to))
-    return _applied(SchemaChangeKind.RENAME_TABLE, table, after, mysql_ddl.rename_table(table, to))
+    return _applied(SchemaChangeKind.RENAME_TABLE, table, after, source.ddl.rename_table(table, to))
 
 
 def _drop_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
-    return _applied(SchemaChangeKind.DROP_TABLE, table, None, mysql_ddl.drop_table(table))
+    return _applied(SchemaChangeKind.DROP_TABLE, table, None, source.ddl.drop_table(table))
 
 
 _CHANGES = {

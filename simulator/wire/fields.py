@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -46,6 +47,15 @@ KEPT_DICTIONARIES = 512
 # The cell of a column: chosen once per column of a table version.
 Cells = Callable[[Column], Cell]
 
+# Places of a map's names in the order in which they are written: `order(names, entries)`, where `entries` of the names
+# are there, which is what a hash map's order depends on.
+Order = Callable[[Sequence[str], int], Sequence[int]]
+
+
+def table_order(names: Sequence[str], entries: int) -> Sequence[int]:
+    """Columns stand as in the table."""
+    return range(len(names))
+
 
 @dataclass(frozen=True)
 class PerTable:
@@ -74,14 +84,20 @@ class PerEvent:
 
 @dataclass(frozen=True)
 class Rows:
-    """A JSON array with one object per row of the message.
+    """A JSON array with one object per row of the message; the object alone unless `array`.
 
-    `after` and `before` are whole images; `changed` the before values of the columns that count as changed. With
-    `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
+    `after` and `before` are whole images; `changed` and `changed after` the before and after values of the columns that
+    count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
+    `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
+    `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns.
     """
 
-    image: Literal["after", "before", "changed"]
+    image: Literal["after", "before", "changed", "changed after"]
     drop_empty: bool = False
+    array: bool = True
+    columns: Callable[[Table], Sequence[int]] | None = None
+    skip_nulls: bool = False
+    tail: PerTable | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +107,14 @@ class Codes:
     cells: Cells
 
 
-Hole = PerTable | PerChange | PerEvent | Rows | Codes
+@dataclass(frozen=True)
+class Members:
+    """A JSON object with fields of its own."""
+
+    fields: tuple[Field, ...]
+
+
+Hole = PerTable | PerChange | PerEvent | Rows | Codes | Members
 Value = Hole | str | int | bool | None | Any  # Any: ABSENT
 
 
@@ -110,8 +133,8 @@ class Field:
 class Encoder:
     """Fields compiled for the tables that come along. Holds no state but caches; encodes any event first or twice."""
 
-    def __init__(self, fields: Sequence[Field], cells: Cells, style: Style) -> None:
-        self.fields, self.style = tuple(fields), style
+    def __init__(self, fields: Sequence[Field], cells: Cells, style: Style, order: Order = table_order) -> None:
+        self.fields, self.style, self.order = tuple(fields), style, order
         self._cells = cells
         self._cell_cache: dict[tuple[int, int], tuple[Column, Cell]] = {}
         self._tables: dict[tuple[int, int], tuple[Table, str]] = {}
@@ -144,27 +167,23 @@ class Encoder:
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
         """One JSON text per message, and `end` behind it."""
-        batch = packed.changes
-        pieces: list[Piece] = ["{"]
-        images = _Images(self, packed)
-        first = True
-        for field in self.fields:
-            value = field.on(batch.kind)
-            if value is ABSENT:
-                continue
-            pieces += ["" if first else ",", f"{quote(field.name, self.style)}:", *self._hole(value, packed, images)]
-            first = False
-        pieces.append("}" + end)
-        return join(pieces, len(packed))
+        return join([*self._object(self.fields, packed, _Images(self, packed)), end], len(packed))
+
+    def _object(self, fields: Sequence[Field], packed: PackedBatch, images: _Images) -> list[Piece]:
+        pieces: list[Piece] = []
+        for field in fields:
+            value = field.on(packed.changes.kind)
+            if value is not ABSENT:
+                lead = f"{',' if pieces else '{'}{quote(field.name, self.style)}:"
+                pieces += [lead, *self._hole(value, packed, images)]
+        return [*pieces, "}"] if pieces else ["{}"]
 
     def _hole(self, value: Value, packed: PackedBatch, images: _Images) -> list[Piece]:
         match value:
             case PerTable():
-                key = (id(packed.changes.table), id(value))
-                if key not in self._tables:
-                    table = packed.changes.table
-                    self._tables[key] = (table, value.of(table, self.style))
-                return [self._tables[key][1]]
+                return [self.per_table(value, packed.changes.table)]
+            case Members():
+                return self._object(value.fields, packed, images)
             case PerChange():
                 made = value.of(packed.changes)
                 if not packed.single:
@@ -180,12 +199,25 @@ class Encoder:
             case _:
                 return [json_text(value, self.style)]
 
+    def per_table(self, hole: PerTable, table: Table) -> str:
+        """The text of a hole for a table version, made once."""
+        key = (id(table), id(hole))
+        if key not in self._tables:
+            self._tables[key] = (
+                table,
+                hole.of(table, self.style),
+            )  # keeps the table alive, so that its id stays its own
+        return self._tables[key][1]
+
     # ------------------------------------------------------------------------------------------------- single events
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The JSON text of a DDL statement or heartbeat."""
+        return self._event_object(self.fields, event, kind).encode()
+
+    def _event_object(self, fields: Sequence[Field], event: Event, kind: Kind) -> str:
         members = []
-        for field in self.fields:
+        for field in fields:
             value = field.on(kind)
             if isinstance(value, PerEvent):
                 value = value.of(event)
@@ -193,8 +225,12 @@ class Encoder:
                 assert value.event is not None
                 value = value.event(event)
             if value is not ABSENT:
-                members.append(f"{quote(field.name, self.style)}:{json_text(value, self.style)}")
-        return ("{" + ",".join(members) + "}").encode()
+                if isinstance(value, Members):
+                    text = self._event_object(value.fields, event, kind)
+                else:
+                    text = json_text(value, self.style)
+                members.append(f"{quote(field.name, self.style)}:{text}")
+        return "{" + ",".join(members) + "}"
 
 
 def json_text(value: Any, style: Style) -> str:
@@ -219,11 +255,15 @@ class _Images:
         self._after: dict[int, pa.Array] = {}
 
     def rows(self, hole: Rows) -> list[Piece]:
-        """The array of each message's rows."""
+        """The array of each message's rows, or the one object."""
         starts = self.packed.starts
-        if hole.image == "changed":
-            members, some = self._changed()
-            rows: list[Piece] = ["{", members, "}"]
+        tail = "" if hole.tail is None else self.encoder.per_table(hole.tail, self.batch.table)
+        if hole.image.startswith("changed") or hole.skip_nulls:
+            members, some = self._changed(hole.image) if hole.image.startswith("changed") else self._present(hole)
+            comma = "," if tail and some.all() else ""
+            rows: list[Piece] = ["{", members, comma, tail, "}"]
+            if tail and not some.all():
+                rows[2] = _COMMAS.take(pa.array(some.astype(np.int8)))
             if hole.drop_empty and not some.all():
                 kept = np.concatenate([[0], np.cumsum(some)])[starts]
                 objects = join(rows, len(self.batch)).filter(pa.array(some))
@@ -231,26 +271,39 @@ class _Images:
                 return [pc.if_else(pa.array(np.diff(kept) > 0), arrays, constant("null"))]
         else:
             rows = ["{"]
-            for i, name in enumerate(self._names()):
-                rows += self._member(f"{',' if i else ''}{name}:", i, self._text(hole.image, i))
-            rows.append("}")
+            for place, i in enumerate(self._places(hole)):
+                rows += self._member(f"{',' if place else ''}{self._names[i]}:", i, self._text(hole.image, i))
+            rows += ["," if tail and len(rows) > 1 else "", tail, "}"]
+        if not hole.array:
+            if not self.packed.single:
+                raise TypeError("a format with one object a message must not pack rows")
+            return rows
         if not self.packed.single:
             rows = [join_runs(join(rows, len(self.batch)), starts, ",")]
         return ["[", *rows, "]"]
 
+    def _places(self, hole: Rows) -> Sequence[int]:
+        """The columns of a whole image in the order in which they are written."""
+        if hole.columns is not None:
+            return hole.columns(self.batch.table)
+        return self.encoder.order([column.name for column in self.batch.table.columns], len(self.batch.table.columns))
+
     def codes(self, cells: Cells) -> list[Piece]:
         image = self.batch.image()
         at = None if self.packed.single else pa.array(self.packed.settled)
-        values: list[list[Piece]] = []
-        for column, array in zip(self.batch.table.columns, image, strict=True):
-            cell = self.encoder.cell(column, cells)
+        columns = self.batch.table.columns
+        names, values = self._names, list[list[Piece]]()
+        order = self.encoder.order([column.name for column in columns], len(columns))
+        for i in order:
+            cell = self.encoder.cell(columns[i], cells)
             values.append(
                 [cell.constant]
                 if cell.constant is not None
-                else [plain(cell.text(array if at is None else array.take(at)))]
+                else [plain(cell.text(image[i] if at is None else image[i].take(at)))]
             )
-        return object_pieces(self._names(), values)
+        return object_pieces([names[i] for i in order], values)
 
+    @cached_property
     def _names(self) -> list[str]:
         return [quote(column.name, self.encoder.style) for column in self.batch.table.columns]
 
@@ -285,27 +338,70 @@ class _Images:
             return [lead + mark, text, mark]
         return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
 
-    def _changed(self) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-        """`"qty":"1","note":null`: the before values of the columns that count as changed, per row; and in which rows
-        there are any."""
+    def _changed(self, image: str) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
+        are any."""
         shown, before, after = self.packed.shown, self.batch.before, self.batch.after
         assert shown is not None
         assert before is not None
         assert after is not None
+
+        def values(i: int, rows: Ints) -> pa.Array:
+            old = before[i]
+            if image == "changed after" or old is None:
+                return after[i].take(pa.array(rows))
+            if isinstance(old, Delta) and np.array_equal(old.rows, rows):
+                return old.values
+            return self.batch.full_before(i).take(pa.array(rows))
+
+        return self._sparse(shown, values)
+
+    def _present(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """The members of an image that are not null, per row; and in which rows there are any."""
+        image = self.batch.after if hole.image == "after" else None
+        columns = range(len(self.batch.table.columns))
+        arrays = [image[i] if image is not None else self.batch.full_before(i) for i in columns]
+        wanted = set(columns if hole.columns is None else hole.columns(self.batch.table))
+        shown = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
+        return self._sparse(shown, lambda i, rows: arrays[i].take(pa.array(rows)))
+
+    def _sparse(
+        self, shown: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]
+    ) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """Members that only some rows have: `shown` says for each column which rows, `values` gives theirs."""
+        count = len(self.batch)
+        names = [column.name for column in self.batch.table.columns]
+        entries = np.zeros(count, dtype=np.int64)
+        for rows in shown:
+            if rows is not None:
+                entries[rows] += 1
+        # rows whose maps are ordered alike, since that may depend on the number of entries
+        orders: dict[tuple[int, ...], list[int]] = {}
+        for number in np.unique(entries).tolist():
+            orders.setdefault(tuple(self.encoder.order(names, number)), []).append(number)
+        texts = []
+        for order, numbers in orders.items():
+            mask = None if len(orders) == 1 else np.isin(entries, numbers)
+            texts += self._segments(order, mask, shown, values)
+        return join(texts, count) if texts else repeat("", count), entries > 0
+
+    def _segments(
+        self,
+        order: Sequence[int],
+        mask: npt.NDArray[np.bool_] | None,
+        shown: Sequence[Ints | None],
+        values: Callable[[int, Ints], pa.Array],
+    ) -> list[Piece]:
+        """A column of text for each member, empty in rows that lack it; only rows under the mask."""
         count = len(self.batch)
         begun = np.zeros(count, dtype=bool)
         segments: list[Piece] = []
-        for i, rows in enumerate(shown):
-            if rows is None:
+        for i in order:
+            rows = shown[i]
+            if rows is not None and mask is not None:
+                rows = rows[mask[rows]]
+            if rows is None or not len(rows):
                 continue
-            old = before[i]
-            if isinstance(old, Delta) and np.array_equal(old.rows, rows):
-                values = old.values
-            elif old is None:
-                values = after[i].take(pa.array(rows))
-            else:
-                values = self.batch.full_before(i).take(pa.array(rows))
-            name = self._names()[i]
             comma = begun[rows]
             if comma.all():
                 lead: list[Piece] = [","]
@@ -313,10 +409,11 @@ class _Images:
                 lead = []
             else:
                 lead = [_COMMAS.take(pa.array(comma.astype(np.int8)))]
-            segment = join([*lead, *self._member(f"{name}:", i, self._escaped(i, values))], len(rows))
+            member = self._member(f"{self._names[i]}:", i, self._escaped(i, values(i, rows)))
+            segment = join([*lead, *member], len(rows))
             begun[rows] = True
             segments.append(segment if len(rows) == count else spread(segment, rows, count))
-        return join(segments, count) if segments else repeat("", count), begun
+        return segments
 
 
 def number_text(numbers: Ints) -> pa.Array:

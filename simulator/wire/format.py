@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -12,7 +12,7 @@ from simulator.batch import PackedBatch
 from simulator.errors import OptionError, UsageError, closest
 from simulator.model import Column, Event, Kind
 from simulator.routing import Packing, Routing
-from simulator.wire.fields import Cell, Encoder, Field
+from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
 from simulator.wire.json_style import Style
 
 
@@ -55,15 +55,41 @@ class Settings:
         return self.values[name]
 
 
+class Writer(Protocol):
+    """What makes the bytes of messages: the encoder of JSON fields, or one of a format's own."""
+
+    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array: ...
+    def encode_event(self, event: Event, kind: Kind) -> bytes: ...
+    def text(self, column: Column, array: pa.Array) -> pa.Array: ...
+
+
+class Beside(Protocol):
+    """What a product puts beside the value: columns of `MESSAGE_SCHEMA` by name (key, headers, tag, timestamp_ms).
+
+    `columns` has one entry per message, `event` the same for a single event, as Python values.
+    """
+
+    def columns(self, packed: PackedBatch) -> dict[str, pa.Array]: ...
+    def event(self, event: Event) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True)
 class Layout:
-    """How a format writes with certain settings: members in wire order, how values look, how messages are routed."""
+    """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
+
+    `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
+    says how values look where they are hashed.
+    """
 
     fields: tuple[Field, ...]
     cell: Callable[[Column], Cell]
     style: Style
     routing: Routing
     packing: Packing | None = None
+    order: Order = table_order
+    beside: Beside | None = None
+    writer: Writer | None = None
+    sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -99,6 +125,7 @@ class Format:
     silent: frozenset[Kind]
     options: tuple[Option, ...]
     layout: Callable[[Settings], Layout]
+    binary: bool = False  # values are bytes, not text
 
     def __post_init__(self) -> None:
         if (self.sends | self.silent) != set(Kind) or self.sends & self.silent:
@@ -123,11 +150,12 @@ class Codec:
 
     def __init__(self, format: Format, settings: Settings, layout: Layout) -> None:
         self.format, self.settings, self.layout = format, settings, layout
-        self._encoder = Encoder(layout.fields, layout.cell, layout.style)
+        self._encoder: Writer = layout.writer or Encoder(layout.fields, layout.cell, layout.style, layout.order)
+        self._sends = self.format.sends if layout.sends is None else self.format.sends & layout.sends
 
     def sends(self, kind: Kind) -> bool:
-        """Whether the product sends events of this kind."""
-        return kind in self.format.sends
+        """Whether the product, set up like this, sends events of this kind."""
+        return kind in self._sends
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
         """One value per message, with `end` behind it."""

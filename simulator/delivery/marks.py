@@ -1,0 +1,28 @@
+"""Marks: the BEGIN and COMMIT of each transaction in a block, for products that send them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from simulator.batch import ChangeBatch, Envelope
+from simulator.model import BEGIN, Kind, Table, TableId
+
+
+def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBatch | None:
+    """One mark per transaction, a change of no table: what its first change (BEGIN) or its last (COMMIT) carries, put
+    right before or behind that. None where there is no transaction; a snapshot has none."""
+    envelopes = [batch.envelope for batch in batches if batch.envelope.phase]
+    if not envelopes:
+        return None
+    arrays = {name: np.concatenate([getattr(each, name) for each in envelopes]) for name in Envelope.ARRAYS}
+    order = np.lexsort((arrays["ordinal"], arrays["turn"]))
+    txn = arrays["txn"][order]
+    # the numbers beside those of changes are free: before the first none ends, behind the last a split insert may stand
+    border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
+    ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
+    envelope = Envelope(phase=1, **{name: array[order[ends]] for name, array in arrays.items()})
+    envelope = replace(envelope, ordinal=envelope.ordinal + step, offset=envelope.offset + step)
+    return ChangeBatch(Table(TableId(database, ""), ()), kind, envelope, (), None)

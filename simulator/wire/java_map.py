@@ -1,0 +1,55 @@
+"""The order in which java.util.HashMap hands out its keys.
+
+Since JDK 8: bucket of a key = (h ^ (h >>> 16)) & (capacity - 1) with h = String.hashCode; buckets in ascending order,
+keys of one bucket as they were put in. Buckets of eight keys and more, which turn into trees, are not modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+DEFAULT_CAPACITY = 16
+
+
+def capacity(entries: int, initial: int = DEFAULT_CAPACITY) -> int:
+    """Buckets of a map that has grown to this many entries: doubled whenever three quarters are exceeded.
+
+    >>> capacity(12), capacity(13), capacity(4, 4)
+    (16, 32, 8)
+    """
+    buckets = initial
+    while entries > buckets * 3 // 4:
+        buckets *= 2
+    return buckets
+
+
+def string_hash(text: str) -> int:
+    """String.hashCode, without its sign.
+
+    >>> string_hash("orders") - (1 << 32), string_hash("\N{GRINNING FACE}")
+    (-1008770331, 1772899)
+    """
+    units = text.encode("utf-16-le")
+    found = 0
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        found = (31 * found + (high << 8 | low)) & 0xFFFFFFFF
+    return found
+
+
+def hash_order(names: Sequence[str], entries: int | None = None, *, initial: int = DEFAULT_CAPACITY) -> tuple[int, ...]:
+    """Places of the names in the order of a HashMap with `entries` of them (all, if None), put in as they stand here.
+
+    >>> [("id", "name", "qty")[i] for i in hash_order(("id", "name", "qty"))]
+    ['qty', 'name', 'id']
+    """
+    return _hash_order(tuple(names), capacity(len(names) if entries is None else entries, initial))
+
+
+@lru_cache(maxsize=1024)
+def _hash_order(names: tuple[str, ...], buckets: int) -> tuple[int, ...]:
+    def bucket(place: int) -> int:
+        found = string_hash(names[place])
+        return (found ^ found >> 16) & (buckets - 1)
+
+    return tuple(sorted(range(len(names)), key=bucket))
