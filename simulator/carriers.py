@@ -10,7 +10,12 @@
 | bytes, geometry (as stored) | binary, or dictionary<int32, binary> |
 | date | date32 |
 | datetime, timestamp (UTC wall clock of the value) | timestamp[us] |
-| time of day or interval, signed | duration[us] |
+| time of day, signed | duration[us] |
+| boolean | bool |
+| a moment (timestamp with time zone that keeps no zone), UTC | timestamp[us] |
+| timestamps and times with more than six fraction digits | string: `2024-05-01 10:00:00.123456789`, all declared |
+| a moment and its zone | string: `2024-05-01 10:00:00.123 +08:00`, or the zone's name behind the blank |
+| interval, uuid, xml, array, range, network address, ROWID, document … | string: the database's own text |
 
 Null is Arrow null. MySQL also stores dates that are none (`0000-00-00`, `2020-00-00`): they travel below the
 calendar's first day, as `PARTIAL_DAYS + year·512 + month·32 + day` (and that many days of microseconds plus the time

@@ -27,10 +27,8 @@ from simulator.model import (
     SchemaChange,
     SchemaChangeKind,
     Table,
-    TableId,
 )
 from simulator.render import Renderer
-from simulator.sources import mysql
 from simulator.stream.block import Block, Stream
 from simulator.wire.format import Codec
 
@@ -53,17 +51,20 @@ def table_of(
     *,
     database: str = "shop",
     version: int = 0,
+    source: str = "mysql",
 ) -> Table:
     """A table of typed columns: `table_of("t", {"id": "bigint unsigned", "note": "text"}, ["id"])`."""
-    made = tuple(Column(column, mysql.parse_type(type), nullable=column not in key) for column, type in columns.items())
-    return Table(TableId(database, name), made, tuple(key), version)
+    types = sources.find(source).types
+    made = tuple(Column(column, types.parse_type(type), nullable=column not in key) for column, type in columns.items())
+    return Table(types.table_id(database, name), made, tuple(key), version)
 
 
-def image_of(table: Table, rows: Sequence[Row]) -> tuple[pa.Array, ...]:
+def image_of(table: Table, rows: Sequence[Row], source: str = "mysql") -> tuple[pa.Array, ...]:
     """Rows of literals as carrier columns."""
+    found = sources.find(source)
     whole = [tuple(row.get(c.name) for c in table.columns) if isinstance(row, Mapping) else tuple(row) for row in rows]
     assert all(len(row) == len(table.columns) for row in whole)
-    return tuple(mysql.parse_values([row[i] for row in whole], c.type) for i, c in enumerate(table.columns))
+    return tuple(found.parse_values([row[i] for row in whole], c.type) for i, c in enumerate(table.columns))
 
 
 def batch_of(
@@ -80,6 +81,7 @@ def batch_of(
     offset: int = 101,
     event_ms: int = EVENT_MS,
     write_ms: int = WRITE_MS,
+    source: str = "mysql",
 ) -> ChangeBatch:
     """One kind of change of these rows; `old` are the before images of an update. All in one transaction."""
     count = len(rows)
@@ -97,10 +99,10 @@ def batch_of(
         event_ms=every * event_ms,
         write_ms=every * write_ms,
     )
-    image = image_of(table, rows)
+    image = image_of(table, rows, source)
     if kind is DELETE:
         return ChangeBatch(table, kind, envelope, None, image)
-    return ChangeBatch(table, kind, envelope, image, None if old is None else image_of(table, old))
+    return ChangeBatch(table, kind, envelope, image, None if old is None else image_of(table, old, source))
 
 
 def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:
@@ -159,6 +161,7 @@ class Case:
     name: str
     steps: tuple[Rows | Ddl | Beat, ...]
     times: Times = Times()
+    source: str = "mysql"
 
 
 def block_of(case: Case) -> Block:
@@ -178,6 +181,7 @@ def block_of(case: Case) -> Block:
                 phase=0 if step.kind is READ else 1,
                 ordinal=ordinal,
                 statements=numbers,
+                source=case.source,
                 **{**times, "offset": case.times.offset + ordinal},
             )
             batches.append(batch)

@@ -6,11 +6,15 @@ What is marked "recorded" was run against a real server, so that a product's byt
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final, cast
 
 from building import Beat, Case, Ddl, Rows, Times, table_of
 
-from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChangeKind
+from simulator import sources
+from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChangeKind, Table
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
@@ -760,3 +764,68 @@ CASES: Final = [
         _PAGE_TIMES,
     ),
 ]
+
+# ------------------------------------------------------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What the formats are tried with on one type system, beside its cases.
+
+    `types` are texts of all its types, as somebody types them; `plain` one of a key; `large` types of large objects;
+    `options` is a table with a column for each thing that options turn on, a row of it and another one.
+    """
+
+    cases: list[Case]
+    types: list[str]
+    plain: str
+    large: list[str]
+    options: tuple[Table, list[str | None], list[str | None]]
+
+
+_MYSQL: Final = Samples(
+    cases=CASES,
+    types=[
+        *(column.type.spelled for column in ALL.columns[1:]),
+        "tinyint(1)",
+        "bool",
+        *(f"{name} unsigned" for name in ("tinyint", "smallint", "mediumint", "int", "bigint", "decimal(12,4)")),
+        "int(5) zerofill",
+        "decimal(65,30)",
+        "decimal(38,0)",
+        "decimal(19,9)",
+        "float(7,2)",
+        "bit(1)",
+        "bit(64)",
+        *(f"{name}({digits})" for name in ("datetime", "timestamp", "time") for digits in (1, 3, 4, 6)),
+        "char(0)",
+        "varchar(300)",
+        "varchar(40) character set latin1",
+        "varchar(10) character set binary",
+        "text(30)",
+        "varbinary(300)",
+        "enum('','it''s','\"q\"','中\\\\')",
+        "set('x','y z','ü')",
+    ],
+    plain="int",
+    large=["longtext", "longblob", "json"],
+    options=(
+        table_of("t", {"id": "int unsigned", "c": "datetime(3)", "b": "varbinary(4)", "ts": "timestamp"}, ["id"]),
+        ["1", "2024-01-01 00:00:00.5", "x", "2024-01-01"],
+        ["2", None, "", None],
+    ),
+)
+
+# Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`.
+MODULES: Final[Mapping[str, str]] = {}
+
+
+def samples_of(source: str) -> Samples:
+    """The samples of a source such as `mysql-8.0`, which are those of its type system."""
+    module = MODULES.get(sources.find(source).id)
+    return _MYSQL if module is None else cast(Samples, import_module(module).SAMPLES)
+
+
+def cases_of(source: str) -> list[Case]:
+    """The named cases of a source."""
+    return samples_of(source).cases

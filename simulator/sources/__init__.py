@@ -21,6 +21,7 @@ from simulator.model import Column, ColumnType, Table, TableId
 SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
+    "oceanbase-mysql": ("simulator.sources.mysql", "OceanBase in MySQL mode", ("4.3",)),
 }
 
 

@@ -116,6 +116,7 @@ VERSIONS: Final[Mapping[str, Version]] = {
         Version("mysql-8.0", "show_create_80"),
         Version("mysql-5.7", "show_create_57", json_duplicates="first"),
         Version("mariadb-10.11", "show_create_57", json_is_text=True),
+        Version("oceanbase-mysql-4.3", "show_create_57"),
     )
 }
 

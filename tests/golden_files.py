@@ -1,0 +1,91 @@
+"""Which cases each golden file holds: (format and options, source) to the names of cases, None for all of the source.
+
+A file with options shows the cases that they change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+Files = Mapping[tuple[str, str], list[str] | None]
+
+_ROWS: Final = [
+    "insert several rows",
+    "update another column of each row",
+    "update nothing",
+    "update nothing in the first and the last row",
+    "update the key",
+    "delete",
+]
+_DDL: Final = ["create database", "add column", "rename table"]
+_VALUES: Final = ["null everywhere", "dates and times", "texts", "documents"]
+_OLD: Final = [*_ROWS, *_VALUES, "unsigned integers about the bounds of signed ones", "integers at their bounds", *_DDL]
+CANAL: Final[Files] = {
+    ("canal-json", "mysql-8.0"): None,
+    ("canal-json", "mysql-5.7"): [
+        "insert",
+        "null everywhere",
+        "integers at their bounds",
+        "decimals",
+        "bits and years",
+        "documents",
+        "geometries",
+    ],
+    ("canal-json", "mariadb-10.11"): ["insert", "null everywhere"],
+    ("canal-json,mysql_type_style=ddl_text", "mariadb-10.11"): [*_ROWS, *_DDL],
+    ("canal-json,version=1.1.4", "mysql-5.7"): _OLD,
+    ("canal-json,version=1.1.5,mysql_type_style=ddl_text", "mysql-5.7"): _OLD,
+    ("canal-json,version=1.1.6", "mysql-5.7"): _OLD,
+    ("canal-json,version=1.1.7", "mysql-8.0"): [*_ROWS, "null everywhere", "texts", "documents", *_DDL],
+    ("canal-json,gtid=on", "mysql-8.0"): ["insert several rows", "a transaction on two tables", "add column"],
+    ("canal-json,timezone=Asia/Shanghai", "mysql-8.0"): ["dates and times", "dates that are none"],
+    ("canal-json,rows_per_message=2", "mysql-8.0"): [
+        "insert several rows",
+        "update another column of each row",
+        "wide unsigned integers before a small row and a null one",
+    ],
+}
+DTS: Final[Files] = {
+    ("dts-canal-json", "mysql-8.0"): None,
+    ("dts-canal-json,images=before-2022-03-20", "mysql-8.0"): [
+        "insert",
+        "update one column",
+        "update the key",
+        "delete",
+        "a row of a snapshot",
+        "the page's delete of before 2022-03-20",
+    ],
+    ("dts-canal-json,images=before-2022-03-20,pre_update=normal", "mysql-8.0"): ["update one column", "delete"],
+    ("dts-canal-json,null_members=null", "mysql-8.0"): [
+        "insert",
+        "insert without a key",
+        "update one column",
+        "delete",
+        "create database",
+        "add column",
+        "the page's delete",
+        "the page's statement",
+    ],
+    ("dts-canal-json,images=before-2022-03-20,null_members=null", "mysql-8.0"): ["update one column", "delete"],
+    ("dts-canal-json,old_columns=changed", "mysql-8.0"): _ROWS,
+    ("dts-canal-json,split_on_key_update=on", "mysql-8.0"): [
+        "update one column",
+        "update the key",
+        "update the keys of several rows",
+        "update a part of the key",
+    ],
+    ("dts-canal-json,gtid=on", "mysql-8.0"): ["insert several rows", "add column"],
+    ("dts-canal-json,init_as_insert=on", "mysql-8.0"): ["a row of a snapshot"],
+    ("dts-canal-json,mysql_type_params=on", "mysql-8.0"): ["null everywhere", "integers at their bounds"],
+    ("dts-canal-json,mysql_type_unsigned=drop", "mysql-8.0"): ["integers at their bounds", "decimals"],
+    ("dts-canal-json,unsigned_sql_type=by_value", "mysql-8.0"): ["unsigned integers about the bounds of signed ones"],
+    ("dts-canal-json,sql_type=dts_number", "mysql-8.0"): ["null everywhere"],
+    ("dts-canal-json,timestamp_zone=UTC,frac=pad", "mysql-8.0"): ["dates and times", "dates that are none"],
+    ("dts-canal-json,binary=hex", "mysql-8.0"): ["bytes", "geometries"],
+}
+OMS: Final[Files] = {}
+DRS: Final[Files] = {}
+CLOUDCANAL: Final[Files] = {}
+
+FILES: Final[Files] = {**CANAL, **DTS, **OMS, **DRS, **CLOUDCANAL}
