@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
+    "dts-avro": "simulator.formats.dts_avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
 }
 
