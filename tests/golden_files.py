@@ -129,6 +129,18 @@ CLOUDCANAL: Final[Files] = {
     ("cloudcanal-canal-json", "mysql-8.0"): None,
     ("cloudcanal-canal-json,batch_rows=50,old_image=changed", "mysql-8.0"): _BATCHES,
     ("cloudcanal-canal-json,database_name=db.schema", "mysql-8.0"): ["insert", "add column"],
+    ("cloudcanal-debezium", "mysql-8.0"): None,
+    ("cloudcanal-debezium,envelop_schema_include=on", "mysql-5.7"): ["insert", "add column", "null everywhere"],
+    ("cloudcanal-debezium,envelop_schema_include=on,connect_schema=on", "mysql-8.0"): ["insert", "add column"],
+    ("cloudcanal-debezium,envelop_schema_include=on,key_order=doc", "mysql-8.0"): ["insert", "delete", "add column"],
+    ("cloudcanal-debezium,empty_image=null,source_ts=exec,ddl_op=a", "mysql-8.0"): ["insert", "delete", "add column"],
+    ("cloudcanal-debezium,source_members=debezium,gtid=on,init_op=r", "mysql-8.0"): [
+        "insert",
+        "a row of a snapshot",
+        "add column",
+    ],
+    ("cloudcanal-debezium,minimal=on,null_columns=omit", "mysql-8.0"): _IMAGES,
+    ("cloudcanal-debezium,ddl_statements=all", "mysql-8.0"): ["create database", "drop index", "drop table"],
 }
 
 FILES: Final[Files] = {**CANAL, **DTS, **OMS, **DRS, **CLOUDCANAL}

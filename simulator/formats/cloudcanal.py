@@ -129,23 +129,24 @@ def table_changes(event: SchemaChange, settings: Settings) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------------- images
 
 
-def minimal(image: str) -> Rows:
-    """`increLogMinimal`: an update without the columns that did not change, but for the key."""
-    return Rows("changed" if image == "before" else "changed after", kept=lambda table: table.key_positions)
+def key_places(table: Table) -> tuple[int, ...]:
+    """Places of the key's columns, in table order."""
+    return tuple(sorted(table.key_positions))
 
 
 def images(settings: Settings) -> dict[str, dict[Kind, Any]]:
     """What stands in `data` and `before` of each kind: `{"data": {INSERT: Rows(…), …}, "before": {…}}`."""
     nulls = settings["null_columns"] == "omit"
     after, before = Rows("after", skip_nulls=nulls), Rows("before", skip_nulls=nulls)
-    deleted = Rows("before", columns=lambda table: table.key_positions) if settings["minimal"] else before
+    deleted = Rows("before", columns=key_places) if settings["minimal"] else before
     in_before, in_data = settings["delete_image"] != "data", settings["delete_image"] != "before"
     data: dict[Kind, Any] = {READ: after, INSERT: after, UPDATE: after, DELETE: deleted if in_data else [], DDL: []}
     old: dict[Kind, Any] = {READ: [], INSERT: [], UPDATE: before, DELETE: deleted if in_before else [], DDL: []}
     if settings["old_image"] == "changed":
         old[UPDATE] = Rows("changed")
     if settings["minimal"]:
-        data[UPDATE], old[UPDATE] = minimal("after"), minimal("before")
+        # increLogMinimal: an update without the columns that did not change, but for the key
+        data[UPDATE], old[UPDATE] = Rows("changed after", kept=key_places), Rows("changed", kept=key_places)
     return {"data": data, "before": old}
 
 
@@ -201,20 +202,29 @@ INSTANCES: Final[Mapping[str, str]] = {
 INSTANCE_TAIL: Final = "cdcsim0000000001"
 
 
+def broker_of(settings: Settings) -> str:
+    """What messages are made for; formats that have no such option are for Kafka."""
+    return str(settings.values.get("broker", "kafka"))
+
+
 def levels(settings: Settings) -> int:
     """Levels of names above the column: database and table, or a schema between them."""
     return 3 if library(settings) in ("oracle", "postgresql", "sqlserver") else 2
 
 
+def instance(settings: Settings) -> str:
+    """The id of the source instance: `my-` and 16 characters."""
+    return settings["instance"] or f"{INSTANCES[library(settings)]}-{INSTANCE_TAIL}"
+
+
 def topic(settings: Settings) -> tuple[str, str]:
     """The pattern of topic names, and its case. RocketMQ takes no dots in them: there the default has `%`."""
-    by = "PERCENT" if settings["broker"] == "rocketmq" else "DOT"
+    by = "PERCENT" if broker_of(settings) == "rocketmq" else "DOT"
     own = "SOURCE_INS_DB_SCHEMA_TABLE_BY_" if levels(settings) == 3 else "SOURCE_INS_DB_TABLE_BY_"
     pattern, case = TOPIC_RULES[settings["topic_rule"] or own + by]
     if levels(settings) == 2:
         pattern = re.sub(r"\{schema\}[.%:]", "", pattern)
-    instance = settings["instance"] or f"{INSTANCES[library(settings)]}-{INSTANCE_TAIL}"
-    return pattern.replace("{instance}", instance).replace("{default}", settings["default_topic"]), case
+    return pattern.replace("{instance}", instance(settings)).replace("{default}", settings["default_topic"]), case
 
 
 def routing(settings: Settings) -> Routing:
@@ -314,7 +324,7 @@ class Beside:
 
 def beside(writer: Phases, settings: Settings) -> Beside | None:
     """Key, headers and tag as the options say; None where there is nothing."""
-    broker, key, pairs = settings["broker"], settings["key"], settings["custom_header"]
+    broker, key, pairs = broker_of(settings), settings["key"], settings["custom_header"]
     if broker == "kafka" and key == "none" and not pairs:
         return None
     return Beside(writer, broker, key, pairs)
@@ -412,6 +422,8 @@ BATCH_OPTIONS: Final = (
     Option("bid_mode", "counter", "Numbers of batches rise, or are 0 as in the printed examples.", ("counter", "zero")),
     Option("delete_image", "data", "Where deleted rows stand.", ("data", "before", "both")),
     Option("old_image", "full", "Columns of the row before an update: all, or the changed ones.", ("full", "changed")),
+)
+IMAGE_OPTIONS: Final = (
     Option("null_columns", "null", "Null columns are written or left out.", ("null", "omit")),
     Option("minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch),
 )

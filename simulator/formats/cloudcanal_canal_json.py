@@ -93,6 +93,7 @@ FORMAT = Format(
             ("schema", "db", "db.schema"),
         ),
         *cloudcanal.BATCH_OPTIONS,
+        *cloudcanal.IMAGE_OPTIONS,
         cloudcanal.DDL_OPTION,
         *cloudcanal.VALUE_OPTIONS,
         *cloudcanal.ROUTING_OPTIONS,

@@ -189,6 +189,7 @@ FORMAT = Format(
         ),
         Option("emit_transaction_end", "off", "on: a message at the end of each transaction.", parse=switch),
         *cloudcanal.BATCH_OPTIONS,
+        *cloudcanal.IMAGE_OPTIONS,
         cloudcanal.DDL_OPTION,
         *cloudcanal.VALUE_OPTIONS,
         *cloudcanal.ROUTING_OPTIONS,
