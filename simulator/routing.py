@@ -21,13 +21,22 @@ class Packing:
     """Rows of one statement share a message while `header + Σ row bytes` stays within `max_bytes` (or `max_rows`).
 
     `row_bytes(columns, arrays)` gives the bytes of each row image; `header(columns, images)` those of an event without
-    rows, for that many columns and images (two for updates).
+    rows, for that many columns and images (two for updates). Without `row_bytes` only rows are counted.
+
+    * `scope`: what may share a message: rows of a statement, or rows of one table and kind that follow each other in a
+      transaction.
+    * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
+      then which columns count as changed is not settled for the event, but row by row.
+    * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
     """
 
-    row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]]
-    header: Callable[[int, int], int]
-    max_bytes: int
+    row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]] | None = None
+    header: Callable[[int, int], int] = lambda columns, images: 0
+    max_bytes: int = 0
     max_rows: int | None = None
+    scope: Literal["statement", "transaction"] = "statement"
+    rows_of: Literal["event", "message"] = "event"
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,7 @@ class Routing:
     """How a product chooses topic and partition.
 
     * `topic`: the product's own default topic, a pattern of {database}, {schema}, {table}.
+    * `topic_case`: the product's own topics are written in lower or upper case, or as the pattern says.
     * `policies`: what `--route` may say, the default first.
     * `combine`: the hashed text of a row is each value's hash, XORed (`xor`), or the values put together (`concat`)
       with `separator` between, nulls as `null_text`.
@@ -47,6 +57,7 @@ class Routing:
       the table policy (`table`).
     * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
       under the policies that hash (`all`).
+    * `ddl_topic`: the topic of all DDL; "": that of its table.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
       update of the key does so under any policy.
     * `key`: the message's key is the text that was hashed (`hashed`), or there is none.
@@ -64,8 +75,10 @@ class Routing:
     database_hash: bool = False
     keyless: Literal["zero", "database", "table"] = "zero"
     ddl: Literal["zero", "table", "all"] = "zero"
+    ddl_topic: str = ""
     split: bool | Literal["always"] = False
     key: Literal["none", "hashed"] = "none"
+    topic_case: Literal["kept", "lower", "upper"] = "kept"
 
 
 def fill(pattern: str, *, database: str, schema: str, table: str) -> str:

@@ -51,11 +51,13 @@ class Router:
     ) -> None:
         self.routing, self.route, self.texts = routing, route, texts
         self._pattern = topic or routing.topic
+        self._case = "kept" if topic else routing.topic_case
         self._partitions = partitions
         self._counts: dict[str, int] = {}
 
     def topic(self, database: str, schema: str, table: str) -> str:
-        return fill(self._pattern, database=database, schema=schema, table=table)
+        name = fill(self._pattern, database=database, schema=schema, table=table)
+        return name if self._case == "kept" else name.lower() if self._case == "lower" else name.upper()
 
     def count(self, topic: str) -> int:
         if topic not in self._counts:
@@ -115,6 +117,8 @@ class Router:
         """(topic, partitions, key) of a DDL statement or a heartbeat."""
         table = None if change is None else change.after or change.before
         topic = self.topic(database, table.id.schema if table else "", table.id.name if table else "")
+        if change is not None and self.routing.ddl_topic:
+            topic = self.routing.ddl_topic
         n = self.count(topic)
         key = None
         if self.routing.key == "hashed":

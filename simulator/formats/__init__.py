@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
+    "cloudcanal-canal-json": "simulator.formats.cloudcanal_canal_json:FORMAT",
+    "cloudcanal-debezium": "simulator.formats.cloudcanal_debezium:FORMAT",
+    "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
     "dts-avro": "simulator.formats.dts_avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
 }

@@ -179,6 +179,21 @@ def bit(array: pa.Array, type: ColumnType) -> pa.Array:
     return pc.cast(array, pa.string())
 
 
+def bit_hex(array: pa.Array, type: ColumnType) -> pa.Array:
+    """The bits as bytes, highest first, in upper-case hexadecimal digits.
+
+    >>> bit_hex(pa.array([513, 1, None], pa.uint64()), ColumnType("bit", 10)).to_pylist()
+    ['0201', '0001', None]
+    """
+    values, nulls = whole_numbers(array)
+    data = values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - ((type.length or 1) + 7) // 8 :]
+    digits = np.stack((_HEX[data >> 4], _HEX[data & 15]), axis=-1).reshape(len(array), -1)
+    width = digits.shape[1]
+    ends = np.arange(0, (len(array) + 1) * width, width, dtype=np.int32)
+    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(digits))]
+    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+
+
 def year(array: pa.Array, type: ColumnType) -> pa.Array:
     """Four digits: `2024`, `0000`."""
     values, nulls = whole_numbers(array)
