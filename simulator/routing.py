@@ -59,7 +59,7 @@ class Routing:
       under the policies that hash (`all`).
     * `ddl_topic`: the topic of all DDL; "": that of its table.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
-      update of the key does so under any policy.
+      update of the key does so under any policy; `every`: every update does.
     * `key`: the message's key is the text that was hashed (`hashed`), or there is none.
     """
 
@@ -76,7 +76,7 @@ class Routing:
     keyless: Literal["zero", "database", "table"] = "zero"
     ddl: Literal["zero", "table", "all"] = "zero"
     ddl_topic: str = ""
-    split: bool | Literal["always"] = False
+    split: bool | Literal["always", "every"] = False
     key: Literal["none", "hashed"] = "none"
     topic_case: Literal["kept", "lower", "upper"] = "kept"
 

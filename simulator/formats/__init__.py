@@ -18,6 +18,7 @@ FORMATS: Final = {
     "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
     "dts-avro": "simulator.formats.dts_avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
+    "dts-shareplex-json": "simulator.formats.dts_shareplex_json:FORMAT",
 }
 
 
