@@ -22,6 +22,8 @@ SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
     "oceanbase-mysql": ("simulator.sources.mysql", "OceanBase in MySQL mode", ("4.3",)),
+    "oceanbase-oracle": ("simulator.sources.oracle", "OceanBase in Oracle mode", ("4.3",)),
+    "oracle": ("simulator.sources.oracle", "Oracle", ("19c", "21c", "11g")),
 }
 
 
@@ -107,4 +109,7 @@ def find(text: str) -> Source:
     version = version or versions[0]
     if version not in versions:
         raise UsageError(f"--source {text}: {title} is known here in version {', '.join(versions)}, not {version!r}.")
-    return Source(id, version, title, cast(TypeSystem, import_module(module)))
+    found = import_module(module)
+    # a module whose systems and versions differ in their types has one type system for each
+    types = found.type_system(f"{id}-{version}") if hasattr(found, "type_system") else found
+    return Source(id, version, title, cast(TypeSystem, types))
