@@ -128,5 +128,5 @@ def publish(
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
     job = open_job(scenario, format, source=source, seed=seed)
-    with open_sink(to) as sink:
+    with open_sink(to, container=job.codec.layout.container) as sink:
         return job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()

@@ -217,17 +217,19 @@ def run(
     from simulator.api import open_job
     from simulator.pacing import parse_duration, parse_pace
     from simulator.pipeline import Limits
-    from simulator.sinks import is_lines, open_sink
+    from simulator.sinks import open_sink
 
     job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
     job.route(route)  # a wrong one is told before anything is opened
-    if job.codec.format.binary and not envelope and is_lines(to):
-        raise UsageError(f"-f {format} is binary, which is no line of text: --envelope writes it as base64.")
+    if job.codec.format.binary and not envelope and to == "-":
+        raise UsageError(
+            f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
+        )
     pace = parse_pace(rate) if rate else None
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
     if summary_to is not None and not summary_to.absolute().parent.is_dir():
         raise UsageError(f"--summary-to {summary_to}: there is no folder {str(summary_to.parent)!r}.")
-    with open_sink(to, envelope=envelope) as sink:
+    with open_sink(to, envelope=envelope, container=job.codec.layout.container) as sink:
         report = None if quiet else progress.Reporter(limits)
         this = job.run(
             sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report
@@ -327,7 +329,7 @@ def show(
         wanted = None if job.stream.turns is not None else count
         job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()
         for message in islice(sink.messages(), count):
-            click.echo(progress.message(message))
+            click.echo(progress.message(message, job.codec))
 
 
 @cli.command()

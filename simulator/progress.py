@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from simulator.sources import Source
     from simulator.stream.block import Stream
     from simulator.stream.loader import Loaded
-    from simulator.wire.format import Format
+    from simulator.wire.format import Codec, Format
 
 # On a terminal one line is kept up to date; elsewhere a line is written this often.
 PLAIN_SECONDS = 5.0
@@ -105,8 +106,8 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
-def message(message: Message) -> str:
-    """A message for people: a line that says where it goes, then its value, indented."""
+def message(message: Message, codec: Codec) -> str:
+    """A message for people: a line that says where it goes, then its value, indented; Avro is decoded."""
     head = [
         f"-- {message.order}: {message.kind.name}",
         f"topic {message.topic}",
@@ -117,16 +118,31 @@ def message(message: Message) -> str:
         head.append(f"tag {message.tag}")
     for name, value in message.headers:
         head.append(f"header {name}={'' if value is None else value.decode(errors='replace')}")
-    return ", ".join(head) + "\n" + _pretty(message.value)
+    return ", ".join(head) + "\n" + _pretty(message.value, codec)
 
 
-def _pretty(value: bytes | None) -> str:
+def _pretty(value: bytes | None, codec: Codec) -> str:
     if value is None:
         return "(no value: a tombstone)"
+    if (container := codec.layout.container) is not None:
+        from fastavro import parse_schema, schemaless_reader
+
+        schema = parse_schema(orjson.loads(container.schema))
+        decoded = schemaless_reader(BytesIO(value[container.framing :]), schema, None)
+        return orjson.dumps(decoded, option=orjson.OPT_INDENT_2, default=_bytes).decode()
     try:
         return orjson.dumps(orjson.loads(value), option=orjson.OPT_INDENT_2).decode()
     except orjson.JSONDecodeError:
         return value.decode(errors="replace")
+
+
+def _bytes(value: object) -> str:
+    if not isinstance(value, bytes):
+        raise TypeError(type(value))
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return "0x" + value.hex()
 
 
 # ---------------------------------------------------------------------------------------------------------- listings

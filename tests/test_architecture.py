@@ -39,6 +39,7 @@ HOMES: Final = {
     "click": ("cli.py",),
     "confluent_kafka": ("sinks/kafka.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
+    "fastavro": ("progress.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
     "pyarrow": ("*",),

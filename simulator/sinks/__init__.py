@@ -7,11 +7,12 @@ message is counted and told, never swallowed.
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 from simulator import registry
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
+from simulator.wire.avro import Container
 
 # scheme: opener(url) -> Sink
 SINKS: Final = {
@@ -25,22 +26,20 @@ SINKS: Final = {
 LINES: Final = ("-", "file")
 
 
-def is_lines(url: str) -> bool:
-    """Whether a destination is lines of text."""
-    return url == "-" or url.partition(":")[0] in LINES
-
-
-def open_sink(url: str, *, envelope: bool = False) -> Sink:
+def open_sink(url: str, *, envelope: bool = False, container: Container | None = None) -> Sink:
     """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `memory:`.
 
-    `envelope` writes whole messages instead of values where the destination is text. Raises UnknownName for an unknown
-    scheme, and what the sink's opener raises.
+    `envelope` writes whole messages instead of values where the destination is text; `container` is what files of
+    binary values are. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
     opener = registry.load("sink", SINKS, scheme, "--to is -, file:DIR or kafka://HOST:PORT/TOPIC.")
     if envelope and scheme not in LINES:
         raise UsageError(f"--envelope writes JSON lines: it goes with --to - or --to file:DIR, not with {scheme}.")
-    sink: Sink = opener(url, envelope=True) if envelope else opener(url)
+    more: dict[str, Any] = {"envelope": True} if envelope else {}
+    if scheme == "file" and container is not None and not envelope:
+        more["container"] = container
+    sink: Sink = opener(url, **more)
     return sink
 
 

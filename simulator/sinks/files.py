@@ -1,7 +1,7 @@
 """Standard output and folders: one message value a line, or whole messages with `--envelope`.
 
-`file:DIR?partitions=N` writes `TOPIC-PARTITION.jsonl` for each topic and partition. Nothing is overwritten: a file
-that is already there is an error before the first byte is written.
+`file:DIR?partitions=N` writes `TOPIC-PARTITION.jsonl` for each topic and partition, or `.avro`, an object container, of
+values that are Avro. Nothing is overwritten: a file that is already there is an error before the first byte is written.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from simulator.batch import MessageBatch
 from simulator.errors import OptionError, SinkError, closest
 from simulator.sinks import Sink
+from simulator.wire.avro import Container
 
 SLICE_BYTES = 1 << 20
 
@@ -32,7 +33,7 @@ def open_stdout(url: str, *, envelope: bool = False) -> LineSink:
     return LineSink(sys.stdout.buffer, envelope=envelope)
 
 
-def open_files(url: str, *, envelope: bool = False) -> FolderSink:
+def open_files(url: str, *, envelope: bool = False, container: Container | None = None) -> FolderSink:
     """`file:DIR` or `file:DIR?partitions=6`. Raises OptionError, SinkError."""
     place, _, query = url.removeprefix("file:").partition("?")
     if place.startswith("//"):
@@ -49,7 +50,7 @@ def open_files(url: str, *, envelope: bool = False) -> FolderSink:
     count = options.get("partitions", "1")
     if not count.isdigit() or not 1 <= int(count) <= 10_000:
         raise OptionError(f"--to {url}: partitions={count} is not a number from 1 to 10000.")
-    return FolderSink(Path(place), int(count), envelope=envelope)
+    return FolderSink(Path(place), int(count), envelope=envelope, container=container)
 
 
 def lines(batch: MessageBatch) -> pa.Buffer:
@@ -123,20 +124,23 @@ class LineSink(Sink):
 
 
 class FolderSink(Sink):
-    """One file for each topic and partition."""
+    """One file for each topic and partition: lines, or an Avro container."""
 
     topic_pattern: str | None = None
 
-    def __init__(self, folder: Path, partitions: int, *, envelope: bool = False) -> None:
-        self._folder, self._partitions, self._envelope = folder, partitions, envelope
-        self.line_end = "" if envelope else "\n"
+    def __init__(
+        self, folder: Path, partitions: int, *, envelope: bool = False, container: Container | None = None
+    ) -> None:
+        self._folder, self._partitions, self._envelope, self._container = folder, partitions, envelope, container
+        self._suffix = "jsonl" if container is None else "avro"
+        self.line_end = "" if envelope or container else "\n"
         self._files: dict[tuple[str, int], IO[bytes]] = {}
         self.delivered = self.delivered_changes = self.failed = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"file:{folder}: the folder cannot be made: {error.strerror}.") from None
-        there = next(iter(sorted(folder.glob("*.jsonl"))), None)
+        there = next(iter(sorted(folder.glob(f"*.{self._suffix}"))), None)
         if there is not None:
             raise SinkError(f"file:{folder}: {there.name} is already there; name an empty folder, or remove it.")
 
@@ -159,11 +163,17 @@ class FolderSink(Sink):
             # a topic pattern's names come from tables: what a file name cannot hold is written as its code
             name = re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
             try:
-                self._files[topic, partition] = (self._folder / f"{name}-{partition}.jsonl").open("xb")
+                file = (self._folder / f"{name}-{partition}.{self._suffix}").open("xb")
             except OSError as error:
-                raise SinkError(f"file:{self._folder}: {name}-{partition}.jsonl: {error.strerror}.") from None
+                raise SinkError(f"file:{self._folder}: {name}-{partition}.{self._suffix}: {error.strerror}.") from None
+            self._files[topic, partition] = file
+            if self._container is not None:
+                file.write(self._container.header())
         try:
-            write(self._files[topic, partition], batch, envelope=self._envelope)
+            if self._container is not None:
+                self._files[topic, partition].write(self._container.block(batch["value"]))
+            else:
+                write(self._files[topic, partition], batch, envelope=self._envelope)
         except OSError as error:
             raise SinkError(f"file:{self._folder}: writing stopped: {error.strerror}.") from None
 

@@ -12,6 +12,7 @@ from simulator.batch import PackedBatch
 from simulator.errors import OptionError, UsageError, closest
 from simulator.model import Column, Event, Kind
 from simulator.routing import Packing, Routing
+from simulator.wire.avro import Container
 from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
 from simulator.wire.json_style import Style
 
@@ -78,7 +79,7 @@ class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
 
     `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
-    says how values look where they are hashed.
+    says how values look where they are hashed, and `container` what a file of its values is.
     """
 
     fields: tuple[Field, ...]
@@ -89,6 +90,7 @@ class Layout:
     order: Order = table_order
     beside: Beside | None = None
     writer: Writer | None = None
+    container: Container | None = None
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
 
     def derive(
