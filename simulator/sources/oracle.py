@@ -39,7 +39,7 @@ from simulator.sources.oracle_types import (
     parse_type,
     type_text,
 )
-from simulator.sources.oracle_values import format_values, number_text, stored
+from simulator.sources.oracle_values import format_values, generated, microseconds, number_text, stored, unit_us
 
 __all__ = [
     "ALIASES",
@@ -140,6 +140,9 @@ class OracleSystem:
     type_text = staticmethod(type_text)
     packed_bytes = staticmethod(packed_bytes)
     stored = staticmethod(stored)
+    generated = staticmethod(generated)
+    unit_us = staticmethod(unit_us)
+    microseconds = staticmethod(microseconds)
 
     @property
     def TYPES(self) -> Mapping[str, OracleType]:

@@ -319,7 +319,9 @@ def _choices(values: list[str]) -> _Drawn:
 def _default_number(type: ColumnType) -> _Drawn:
     digits = number_digits(type)
     if digits is None:
-        return _choices(["0", "1", "2.5", "10", "19.99", "100", "0.125", "123456.789"])
+        if type.length is None:
+            return _range("0", "9999.99")
+        return _choices(["0", "1", "2.5", "10"])
     precision, scale = digits
     if (type.scale or 0) < 0:
         return _range("0", "9" * min(type.length or 1, 4) + "0" * -(type.scale or 0))
@@ -331,11 +333,13 @@ def _default_number(type: ColumnType) -> _Drawn:
     return _range("0", ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
 
 
+def _default_float(type: ColumnType) -> _Drawn:
+    return _range("0", "9999.99") if (type.length or 126) >= 60 else _choices(["0", "0.5", "1", "2.5", "10", "12"])
+
+
 def _default_datetime(type: ColumnType) -> _Drawn:
-    if (type.length or 0) > 6:
-        return _choices(
-            [f"20{year}-05-{year} 10:11:12.{year}3456789"[: 20 + (type.length or 0)] for year in range(15, 29)]
-        )
+    if type.name == "date":
+        return _range("2015-01-01", "2029-12-31", "datetime_range")
     return _range("2015-01-01 00:00:00", "2029-12-31 23:59:59", "datetime_range")
 
 
@@ -366,7 +370,7 @@ _DEFAULTS: Final[Mapping[str, Callable[[ColumnType], _Drawn]]] = {
     "zoned": _default_zoned,
     "timestamptz": _default_datetime,
     "interval year to month": lambda type: _choices(["0-1", "0-6", "1-0", "2-3", "5-0"]),
-    "interval day to second": lambda type: _choices([f"0 {hour:02}:{hour * 2:02}:00" for hour in range(24)]),
+    "interval day to second": lambda type: _range("0 00:00:00", "0 23:59:59"),
     "text": _default_text,
     "binary": _default_bytes,
     "json": lambda type: ("document", {}),

@@ -118,6 +118,16 @@ def parse_moment(text: str, type: ColumnType) -> int | str:
     return _carrier(days, ns, type.length or 0)
 
 
+def interval_us(text: str) -> int:
+    """The microseconds of an interval of days and seconds as Oracle prints it; what is finer is cut."""
+    days, _, clock = text[1:].partition(" ")
+    hours, minutes, seconds = clock.split(":")
+    whole, _, fraction = seconds.partition(".")
+    us = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60_000_000 + int(whole) * 1_000_000
+    us += int((fraction or "0")[:6].ljust(6, "0"))
+    return -us if text[0] == "-" else us
+
+
 def parse_months(text: str, type: ColumnType) -> str:
     """`+02-03`: two years and three months, as Oracle prints an interval of YEAR(2)."""
     match = _MONTHS.fullmatch(text.strip())

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.carriers import numbers, primitive, text_us, time_text
 from simulator.model import ColumnType
 from simulator.sources import oracle_times
 from simulator.sources.oracle_table import TYPES, arrow_type, family, most_bytes, number_digits
@@ -64,27 +65,79 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
 
 
 def stored(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Drawn values as Oracle stores them: CHAR and NCHAR filled up with blanks, an empty text or RAW is null.
+    """Generated values, or values of a type that this one widens, as Oracle stores them.
+
+    CHAR and NCHAR are filled up with blanks, an empty text or RAW is null, moments are cut to the column's digits and
+    become text where they have a zone or more than six, a time of day becomes an interval.
 
     >>> stored(pa.array(["ab", ""]), ColumnType("char", 4)).to_pylist()
     ['ab  ', None]
     """
-    if family(type) not in ("text", "binary") or not len(array):
-        return array
     if pa.types.is_dictionary(array.type):
         values = stored(array.dictionary, type)
         coded = pa.DictionaryArray.from_arrays(array.indices, values)
         return values.take(array.indices) if values.null_count else coded
+    wanted, of = arrow_type(type), family(type)
+    if pa.types.is_timestamp(array.type):
+        return _stored_moments(array, type)
+    if pa.types.is_duration(array.type):
+        return pc.binary_join_element_wise(f"+{'0' * max(type.length or 0, 1)}", time_text(array, type.scale or 0), " ")
+    if of == "decimal" and pa.types.is_string(wanted):
+        return number_text(array)
+    if of in ("text", "binary") and array.type == wanted:
+        return _stored_text(array, type)
+    return array if array.type == wanted else array.cast(wanted)
+
+
+def _stored_moments(array: pa.Array, type: ColumnType) -> pa.Array:
+    digits = type.length or 0
+    if pa.types.is_string(arrow_type(type)):
+        return time_text(array, digits, zone="+00:00" if family(type) == "zoned" else "")
+    unit = 10 ** (6 - digits)
+    us = numbers(array)
+    if unit == 1 or not (us % unit).any():
+        return array
+    return primitive(us - us % unit, array.type, np.asarray(array.is_null()) if array.null_count else None)
+
+
+def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
     empty = pc.equal(pc.binary_length(array), 0)
     if pc.any(empty).as_py():
         array = pc.if_else(empty, pa.scalar(None, array.type), array)
     if type.name not in ("char", "nchar"):
         return array
+    length = type.length or 1
     if type.characters:
-        return pc.utf8_rpad(array, type.length or 1, " ")
-    lengths = np.asarray(pc.fill_null(pc.binary_length(array), type.length or 1)).astype(np.int64)
-    blanks = pa.array([" " * n for n in range((type.length or 1) + 1)])
-    return pc.binary_join_element_wise(array, blanks.take(pa.array((type.length or 1) - lengths)), "")
+        return pc.utf8_rpad(array, length, " ")
+    lengths = np.asarray(pc.fill_null(pc.binary_length(array), length)).astype(np.int64)
+    blanks = pa.array([" " * n for n in range(length + 1)])
+    return pc.binary_join_element_wise(array, blanks.take(pa.array(length - lengths)), "")
+
+
+def generated(type: ColumnType) -> pa.DataType:
+    """The Arrow type in which values of a type are made: the carrier, but microseconds for moments that are texts and
+    for intervals of days, and six digits behind the point for a NUMBER of which nothing is said."""
+    match family(type):
+        case "datetime" | "zoned" | "timestamptz":
+            return pa.timestamp("us")
+        case "interval" if type.name == "interval day to second":
+            return pa.duration("us")
+        case "decimal" if type.length is None or (type.name == "float" and type.length >= 60):
+            return pa.decimal128(18, 6)
+    return arrow_type(type)
+
+
+def unit_us(type: ColumnType) -> int:
+    """The step between the values of a date, timestamp or interval, in microseconds; one for what is finer."""
+    digits = type.scale if type.name == "interval day to second" else type.length
+    return int(10 ** (6 - min(digits or 0, 6)))
+
+
+def microseconds(ends: pa.Array) -> list[int]:
+    """Moments or intervals of days as numbers that can be compared, whatever their carrier."""
+    if pa.types.is_string(ends.type):
+        return [oracle_times.interval_us(text) if text[0] in "+-" else text_us(text) for text in ends.to_pylist()]
+    return [int(number) for number in numbers(ends)]
 
 
 def number_text(array: pa.Array) -> pa.Array:
