@@ -149,7 +149,7 @@ class ScriptStream:
 
     def __init__(self, loaded: Loaded, source: Source) -> None:
         self.loaded, self.source = loaded, source
-        self.database = loaded.spec.database
+        self.database = source.place(loaded.spec.database)[0]
         self._script = prepare(loaded, source)
         self.first_tables: tuple[Table, ...] = tuple(shape.table for shape in self._script.first)
         self.turns = len(self._script.turns)
