@@ -13,6 +13,7 @@ from simulator.delivery import partition
 from simulator.errors import UsageError, closest
 from simulator.model import MARKS, UPDATE, Column, SchemaChange, Table
 from simulator.routing import POLICIES, Policy, Routing, fill
+from simulator.wire.json_style import escape, quote
 from simulator.wire.template import join, repeat
 
 # A column's values as the product's text, nulls kept.
@@ -83,11 +84,22 @@ class Router:
 
     def changes(self, batch: ChangeBatch) -> tuple[str, Ints, pa.Array | None]:
         """(topic, partition of each row, key of each row as text: None without keys)."""
+        topic, partitions, keys = self._hashed(batch)
+        if self.routing.key == "primary" and batch.kind not in MARKS:
+            texts = [self._text(batch, column) for column in batch.table.key_positions]
+            pieces = [piece for text in texts for piece in (self.routing.separator, text)][1:]
+            keys = join(pieces or [self._table_text(batch.table)], len(batch))
+        if self.routing.key_as == "json" and keys is not None:
+            keys = join(['"', escape(keys), '"'], len(batch))
+        return topic, partitions, keys
+
+    def _hashed(self, batch: ChangeBatch) -> tuple[str, Ints, pa.Array | None]:
+        """(topic, partition of each row, what was hashed of each row where that is the key)."""
         table, routing = batch.table, self.routing
         topic = self.topic(table.id.database, table.id.schema, table.id.name)
         n = self.count(topic)
         count = len(batch)
-        if batch.kind in MARKS or (n == 1 and routing.key == "none"):
+        if batch.kind in MARKS or (n == 1 and routing.key != "hashed"):
             return topic, np.zeros(count, dtype=np.int64), None
         columns = self.columns(table)
         by_table = self.route.policy in ("single", "table") or (not columns and routing.keyless == "table")
@@ -117,11 +129,15 @@ class Router:
         topic = self.topic(database, table.id.schema if table else "", table.id.name if table else "")
         n = self.count(topic)
         key = None
-        if self.routing.key == "hashed":
+        if self.routing.key != "none":
             key = self._table_text(table) if table else database
-        if change is not None and self.routing.ddl == "all" and self.route.policy != "single":
+            key = quote(key) if self.routing.key_as == "json" else key
+        by_row = self.route.policy in ("key", "columns")
+        if change is not None and (
+            (self.routing.ddl == "all" and self.route.policy != "single") or (self.routing.ddl == "rows" and by_row)
+        ):
             return topic, list(range(n)), key
-        if table is not None and self.route.policy == "table" and self.routing.ddl == "table" and n > 1:
+        if table is not None and self.route.policy == "table" and self.routing.ddl in ("table", "rows") and n > 1:
             return topic, [self._partition(self._table_text(table), n)], key
         return topic, [0], key
 

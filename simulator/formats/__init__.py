@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
+    "oms-canal-json": "simulator.formats.oms_canal_json:FORMAT",
+    "oms-dataworks": "simulator.formats.oms_dataworks:FORMAT",
+    "oms-default": "simulator.formats.oms_default:FORMAT",
+    "oms-default-extend-column-type": "simulator.formats.oms_default_extend_column_type:FORMAT",
+    "oms-shareplex": "simulator.formats.oms_shareplex:FORMAT",
 }
 
 
