@@ -216,8 +216,8 @@ def sequence_of(event_ms: Any, in_second: Any) -> Any:
 
 
 SEQUENCE_NUMBER: Final = PerChange(
-    lambda batch: sequence_of(batch.envelope.event_ms, batch.envelope.offset),
-    lambda event: sequence_of(event.event_ms, event.offset),
+    lambda batch: sequence_of(batch.envelope.event_ms, batch.envelope.in_second),
+    lambda event: sequence_of(event.event_ms, event.in_second),
 )
 TRANSACTION: Final = as_text(
     PerChange(lambda batch: batch.envelope.txn + FIRST_TRANSACTION, lambda event: event.txn + FIRST_TRANSACTION)
