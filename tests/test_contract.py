@@ -57,15 +57,20 @@ def test_each_kind_of_event_is_sent_or_silent(format: str) -> None:
 
 @pytest.mark.parametrize(("format", "source"), PAIRS)
 def test_cases_of_each_kind_make_messages_or_none(format: str, source: str) -> None:
-    sends, statements = formats.find(format).sends, codec_of(format, source).layout.statements
+    codec = codec_of(format, source)
+    sends, statements = {kind for kind in Kind if codec.sends(kind)}, codec.layout.statements
     for case in cases_of(source):
         kinds = {step.kind if isinstance(step, Rows) else DDL for step in case.steps}
         if case.name == "heartbeat":
             kinds = {HEARTBEAT}
-        ddl = {step.kind for step in case.steps if isinstance(step, Ddl)}
-        if statements is not None and not ddl & statements:
+        elif statements is not None and not any(
+            isinstance(step, Ddl) and step.kind in statements for step in case.steps
+        ):
             kinds -= {DDL}
-        assert {message.kind for message in messages_of(format, source, block_of(case))} == kinds & sends
+        made = {message.kind for message in messages_of(format, source, block_of(case))}
+        if kinds == {UPDATE} and codec.layout.routing.split == "always" and made == {DELETE, INSERT}:
+            made = kinds  # all of them were split
+        assert made == kinds & sends
 
 
 @pytest.mark.parametrize(("format", "source"), PAIRS)
