@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Final
 
 import fastavro
 
-from simulator.formats import dts_record
+from simulator.formats import drs_record, dts_record
 
 
 def read_json(value: bytes) -> Any:
@@ -47,8 +48,33 @@ def dts_schema(variant: str) -> Any:
     return fastavro.parse_schema(json.loads(dts_record.schema(variant)))
 
 
+def read_drs_avro(value: bytes) -> Any:
+    """A record of the schema whose fingerprint the value names."""
+    return _drs_reader()(value)
+
+
+@cache
+def _drs_reader() -> Callable[[bytes], Any]:
+    text = Path(drs_record.__file__).with_name("drs_record.avsc").read_text(encoding="utf-8")
+    schema = fastavro.parse_schema(json.loads(text))
+    canonical = fastavro.schema.to_parsing_canonical_form(json.loads(text))
+    fingerprint = bytes.fromhex(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"))
+
+    def read(value: bytes) -> Any:
+        frame, datum = value[:10], BytesIO(value[10:])
+        if frame != b"\xc3\x01" + fingerprint:
+            raise ValueError(f"a frame of another schema: {frame.hex()}")
+        record = fastavro.schemaless_reader(datum, schema, None, return_record_name=True)
+        if datum.read():
+            raise ValueError("more bytes than a record has")
+        return record
+
+    return read
+
+
 # The decoders of formats that are not JSON; an option of its own may have another than its format.
 DECODERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "drs-avro": read_drs_avro,
     "dts-avro": lambda value: read_avro(dts_schema("B"), value),
     "dts-avro,schema_variant=A": lambda value: read_avro(dts_schema("A"), value),
     "dts-avro,framing=confluent": lambda value: read_avro(dts_schema("B"), value[5:]),
