@@ -84,7 +84,54 @@ DTS: Final[Files] = {
     ("dts-canal-json,timestamp_zone=UTC,frac=pad", "mysql-8.0"): ["dates and times", "dates that are none"],
     ("dts-canal-json,binary=hex", "mysql-8.0"): ["bytes", "geometries"],
 }
-OMS: Final[Files] = {}
+_OMS_DDL: Final = ["create table", "add column", "rename table", "truncate table", "drop table", "create index"]
+OMS: Final[Files] = {
+    ("oms-default", "oceanbase-mysql-4.3"): None,
+    ("oms-default", "mysql-8.0"): ["insert", "update one column", "a row of a snapshot", "add column"],
+    ("oms-default,heartbeat=on", "oceanbase-mysql-4.3"): ["heartbeat"],
+    ("oms-default,version=4,extended_meta=on", "oceanbase-mysql-4.3"): [
+        "insert",
+        "delete",
+        "a row of a snapshot",
+        *_OMS_DDL,
+    ],
+    ("oms-default,legacy_types=on", "oceanbase-mysql-4.3"): [
+        "bits and years",
+        "dates and times",
+        "dates that are none",
+    ],
+    ("oms-default,sequence_enabled=off,include_tenant_in_db=off,db_type=OCEANBASE", "oceanbase-mysql-4.3"): ["insert"],
+    ("oms-default,split_key_update=off", "oceanbase-mysql-4.3"): ["update the key", "update the key and a column"],
+    ("oms-default,ob_lob_nulls=on", "oceanbase-mysql-4.3"): [
+        "update one column",
+        "update null to a value",
+        "update a value to null",
+        "delete",
+    ],
+    ("oms-default,kafka_key=json", "oceanbase-mysql-4.3"): [
+        "insert",
+        "insert without a key",
+        "update a part of the key",
+    ],
+    ("oms-default-extend-column-type", "oceanbase-mysql-4.3"): None,
+    ("oms-default-extend-column-type", "mysql-8.0"): ["update one column"],
+    ("oms-default-extend-column-type,bigint_type_name=INT64", "oceanbase-mysql-4.3"): ["integers at their bounds"],
+    ("oms-canal-json", "oceanbase-mysql-4.3"): None,
+    ("oms-canal-json", "mysql-8.0"): ["insert", "update one column"],
+    ("oms-canal-json,version=4", "oceanbase-mysql-4.3"): _OMS_DDL,
+    ("oms-canal-json,canal_full_type=INSERT", "oceanbase-mysql-4.3"): ["a row of a snapshot"],
+    ("oms-canal-json,map_order=schema", "oceanbase-mysql-4.3"): ["insert", "update another column of each row"],
+    ("oms-canal-json,ob_lob_nulls=on", "oceanbase-mysql-4.3"): ["update one column", "update null to a value"],
+    ("oms-dataworks", "oceanbase-mysql-4.3"): None,
+    ("oms-dataworks", "mysql-8.0"): ["insert", "update one column"],
+    ("oms-dataworks,heartbeat=on,business_name=CRM", "oceanbase-mysql-4.3"): ["insert", "heartbeat"],
+    ("oms-dataworks,sequence_enabled=off", "oceanbase-mysql-4.3"): ["delete"],
+    ("oms-dataworks,legacy_types=on", "oceanbase-mysql-4.3"): ["bits and years", "dates and times"],
+    ("oms-shareplex", "oceanbase-mysql-4.3"): None,
+    ("oms-shareplex", "mysql-8.0"): ["insert", "update one column"],
+    ("oms-shareplex,transaction_enabled=off,sequence_enabled=off", "oceanbase-mysql-4.3"): ["insert several rows"],
+    ("oms-shareplex,server_timezone=UTC,map_order=schema", "oceanbase-mysql-4.3"): ["insert", "update one column"],
+}
 DRS: Final[Files] = {}
 CLOUDCANAL: Final[Files] = {}
 

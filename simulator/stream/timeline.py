@@ -99,8 +99,8 @@ class Timeline:
     def in_second(self, turns: Ints, event_ms: Ints, numbers: Ints, stride: int) -> Ints:
         """Numbers inside a turn made numbers inside the second of its commit (`Envelope.in_second`).
 
-        `numbers` are below `stride`, turns follow each other. Where seconds are too full for that, all turns are numbered
-        in one sequence, which begins at the start of the stream and may run ahead of the clock.
+        `numbers` are below `stride`, turns follow each other. Where seconds are too full for that, all turns are
+        numbered in one sequence, which begins at the start of the stream and may run ahead of the clock.
         """
         seconds = event_ms // 1000
         if (self.rate + 2 + int(self.sizes.max())) * stride > SECOND_NUMBERS:
