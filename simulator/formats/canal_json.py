@@ -127,7 +127,8 @@ def cell(column: Column, settings: Settings) -> Cell:
     if family == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
     render = TEXT[family]
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED)
+    parts = (lambda array: binlog_text.decimal_parts(array, grouped=True)) if family == "decimal" else None
+    return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 
 def checked_text(column: Column, settings: Settings) -> bool:

@@ -110,22 +110,27 @@ def decimal_groups(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
+    return join(decimal_parts(array, grouped=grouped), len(array))
+
+
+def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
+    """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
     precision, scale = array.type.precision, array.type.scale
     if precision > 18:
-        return _distinct(array, lambda value: _wide_decimal(value, scale, grouped))
+        return [_distinct(array, lambda value: _wide_decimal(value, scale, grouped))]
     nulls = nulls_of(array)
     values = np.ascontiguousarray(unscaled(array))
     if nulls is not None:
         values = np.where(nulls, 0, values)
     if scale == 0:
-        return pc.cast(pa.array(values, mask=nulls), pa.string())
+        return [pc.cast(pa.array(values, mask=nulls), pa.string())]
     size = np.abs(values)
     units = size // 10**scale
     fraction = size - units * 10**scale
     parts: list[Any] = [pc.cast(pa.array(units, mask=nulls), pa.string())]
     if (values < 0).any():
         parts.insert(0, _looked_up(["", "-"], (values < 0).astype(np.int64), None))
-    return join([*parts, *_fraction_parts(fraction, scale, grouped)], len(array))
+    return [*parts, *_fraction_parts(fraction, scale, grouped)]
 
 
 def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]:
@@ -143,11 +148,16 @@ def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]
         prefix = "." if left + width == scale else ""
         if dropped is not None and left < rest:
             instead = ".0" if lone and prefix else ""
-            texts = [*(f"{prefix}{number:0{width}}" for number in range(10**width)), instead]
-            parts.append(_looked_up(texts, np.where(dropped, 10**width, piece), None))
+            parts.append(_digits_or(instead, prefix, width).take(pa.array(np.where(dropped, 10**width, piece))))
         else:
             parts.append(joined(len(piece), None, digits_table(width, prefix)[piece]))
     return parts
+
+
+@lru_cache(maxsize=32)
+def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
+    """All numbers of this many digits, and a text of its own behind them."""
+    return pa.array([*(f"{prefix}{number:0{width}}" for number in range(10**width)), last], pa.string())
 
 
 def _wide_decimal(value: Any, scale: int, grouped: bool) -> str:
