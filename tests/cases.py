@@ -817,7 +817,9 @@ _MYSQL: Final = Samples(
 )
 
 # Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`.
-MODULES: Final[Mapping[str, str]] = {}
+MODULES: Final[Mapping[str, str]] = {
+    "sqlserver": "cases_sqlserver",
+}
 
 
 def samples_of(source: str) -> Samples:

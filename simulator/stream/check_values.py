@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from simulator.carriers import numbers
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType
 from simulator.sources import Source
@@ -41,7 +40,7 @@ _FITS: Final[Mapping[str, tuple[str, ...]]] = {
     "version": (*NUMBERS, "text"),
     "commit_time": (*_TIMES, *NUMBERS),
     "range": (*NUMBERS, "floats", *_TIMES),
-    "uuid": ("text",),
+    "uuid": ("text", "UUIDs"),
     "pattern": ("text",),
     "text": ("text",),
     "bytes": ("bytes",),
@@ -56,9 +55,12 @@ def carrier(type: ColumnType, source: Source) -> str:
     """What a column holds, in a word for messages."""
     if type.labels:
         return "labels"
-    if type.name == "json":
+    family = source.types.family(type)
+    if family in ("json", "document"):
         return "JSON"
-    arrow = source.types.arrow_type(type)
+    arrow = source.generated(type)
+    if pa.types.is_string(arrow) and family != "text":
+        return {"uuid": "UUIDs"}.get(family, family)
     for word, test in (
         ("whole numbers", pa.types.is_integer),
         ("decimals", pa.types.is_decimal),
@@ -127,7 +129,7 @@ def _range(loaded: Loaded, path: Key, declared: Declared, values: Values, source
     assert values.range is not None
     ends = literals(loaded, path, values.range, declared.column.type, source, each=True)
     python = pa.types.is_decimal(ends.type) or pa.types.is_floating(ends.type)
-    low, high = ends.to_pylist() if python else numbers(ends).tolist()
+    low, high = ends.to_pylist() if python else source.microseconds(ends)
     if low > high:
         loaded.fail(path, f"{values.range[0]!r} is above {values.range[1]!r}")
 

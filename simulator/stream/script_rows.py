@@ -61,7 +61,7 @@ class Literals:
             except (ValueError, UsageError):
                 self._fail(loaded, source, type, range(begin, end))
                 raise
-            whole = part if whole is None else pa.concat_arrays([whole.cast(part.type), part])
+            whole = part if whole is None else pa.concat_arrays([source.stored(whole, type), part])
             self.arrays.append(whole)
         assert whole is not None
         indices = whole.dictionary_encode().indices

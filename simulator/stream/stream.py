@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, decoded
+from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
@@ -219,9 +219,10 @@ class ChangeStream:
     def _column(self, version: Version, place: int, state: State) -> pa.Array:
         """A column's values as the carrier of this version's type."""
         values = version.columns[place].array(state)
-        wanted = self.source.types.arrow_type(version.table.columns[place].type)
-        now = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-        return values if now == wanted else decoded(values).cast(wanted)
+        wanted = version.table.columns[place].type
+        if wanted == version.columns[place].field.type:
+            return values
+        return self.source.stored(values, wanted)
 
     # --------------------------------------------------------------------------------------------------------- events
 
