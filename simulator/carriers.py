@@ -73,9 +73,16 @@ def numbers(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def unscaled(array: pa.Array) -> Ints:
-    """The unscaled 64-bit numbers of a decimal128 array; only for precision up to 18."""
+    """The unscaled 64-bit numbers of a decimal128 array: precision up to 18, or what `fits_64_bits`."""
     words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
     return words[2 * array.offset :: 2]
+
+
+def fits_64_bits(array: pa.Array) -> bool:
+    """Whether the unscaled numbers of a decimal128 array (without nulls) are signed numbers of 64 bits."""
+    words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
+    low, high = words[2 * array.offset :: 2], words[2 * array.offset + 1 :: 2]
+    return bool((high == low >> 63).all())
 
 
 def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,8 +13,8 @@ import pyarrow as pa
 
 from simulator.model import Column
 
-Policy = Literal["single", "table", "key", "columns"]
-POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns")
+Policy = Literal["single", "table", "key", "columns", "schema"]
+POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns", "schema")
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,14 @@ class Routing:
     * `hash`: Java's String.hashCode, or Kafka's murmur2 over UTF-8.
     * `database_hash`: the hash of the database takes part in the XOR.
     * `reduce`: `abs` is |hash mod n| with Java's signs, `mask` is (hash & 0x7fffffff) mod n.
-    * `table_text`: what the table policy hashes, a pattern like `topic`.
+    * `table_text`: what the table policy hashes, a pattern like `topic`; `schema_text`: what the schema policy does.
     * `image`: an update is routed by its `before` or `after` image.
     * `keyless`: rows without key columns go to partition 0 (`zero`), by what is left to hash (`database`), or as under
       the table policy (`table`).
     * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
       under the policies that hash (`all`).
-    * `ddl_topic`: the topic of all DDL; "": that of its table.
+    * `ddl_of`: topic and key of DDL are its table's, or those of the `schema` it is in: as if the table had no name.
+    * `ddl_topic`: a topic that all DDL goes to.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
       update of the key does so under any policy.
     * `key`: the message's key is the text that was hashed (`hashed`), or there is none.
@@ -69,12 +71,14 @@ class Routing:
     reduce: Literal["abs", "mask"]
     table_text: str
     image: Literal["before", "after"]
+    schema_text: str = "{database}"
     hash: Literal["string_hash", "murmur2"] = "string_hash"
     separator: str = ""
     null_text: str = ""
     database_hash: bool = False
     keyless: Literal["zero", "database", "table"] = "zero"
     ddl: Literal["zero", "table", "all"] = "zero"
+    ddl_of: Literal["table", "schema"] = "table"
     ddl_topic: str = ""
     split: bool | Literal["always"] = False
     key: Literal["none", "hashed"] = "none"
@@ -86,3 +90,12 @@ def fill(pattern: str, *, database: str, schema: str, table: str) -> str:
     return (
         pattern.replace("{database}", database or "ddl").replace("{schema}", schema).replace("{table}", table or "ddl")
     )
+
+
+def without(pattern: str, name: str) -> str:
+    """A pattern without one of its names, and without the separator that would be left at either end.
+
+    >>> without("{database}-{table}", "table"), without("{table}.{schema}.x", "table"), without("{table}", "table")
+    ('{database}', '{schema}.x', '')
+    """
+    return re.sub(rf"[-._:]*\{{{name}\}}$|^\{{{name}\}}[-._:]*|\{{{name}\}}", "", pattern)

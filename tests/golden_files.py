@@ -85,7 +85,20 @@ DTS: Final[Files] = {
     ("dts-canal-json,binary=hex", "mysql-8.0"): ["bytes", "geometries"],
 }
 OMS: Final[Files] = {}
-DRS: Final[Files] = {}
+DRS: Final[Files] = {
+    ("drs-json", "mysql-8.0"): None,
+    ("drs-json", "mysql-5.7"): ["insert", "documents", "geometries"],
+    ("drs-json,column_order=table", "mysql-8.0"): ["update one column", "names that need escapes"],
+    ("drs-json,ddl_table=name", "mysql-8.0"): _DDL,
+    ("drs-json,init_binary=padded", "mysql-8.0"): ["a row of a snapshot", "bytes"],
+    ("drs-json,pk_update=split", "mysql-8.0"): ["update one column", "update the key", "update a part of the key"],
+    ("drs-json,sync_ddl=off", "mysql-8.0"): ["insert", *_DDL],
+    ("drs-json-c", "mysql-8.0"): None,
+    ("drs-json-c,init_as_insert=on", "mysql-8.0"): ["a row of a snapshot"],
+    ("drs-json-c,timezone=America/New_York", "mysql-8.0"): ["dates and times", "dates that are none"],
+    ("drs-avro", "mysql-8.0"): None,
+    ("drs-avro,full_sync_op=INIT", "mysql-8.0"): ["a row of a snapshot"],
+}
 _BATCHES: Final = [
     "insert several rows",
     "update another column of each row",

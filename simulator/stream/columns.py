@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from typing import Any, NoReturn
 
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Delta, decoded, scatter
+from simulator.carriers import US_PER_DAY
 from simulator.errors import UsageError
 from simulator.model import INSERT, UPDATE, ColumnType
 from simulator.sources import Source
@@ -199,7 +201,10 @@ class Compiler:
         texts = self.source.types.boundary_values(field.type)
         if field.spec.nullable is False or field.name in self.loaded.spec.tables[field.table].key:
             texts = [text for text in texts if text is not None]
-        return generators.Choices(self.literals(field, texts), None, history, self.salt(field), turned=True)
+        values_ = self.literals(field, texts)
+        if values_.null_count > 1:  # an empty text may be null too
+            values_ = values_.unique()
+        return generators.Choices(values_, None, history, self.salt(field), turned=True)
 
     def _commit_time(self, field: Field, values: Values, history: History) -> Generator:
         made = self.source.generated(field.type)
@@ -234,7 +239,7 @@ class Compiler:
             first_float, last_float = ends.to_pylist()
             return generators.FloatRange(first_float, last_float, type, history, salt)
         if pa.types.is_decimal(type):
-            first, last = (int(value.scaleb(type.scale)) for value in ends.to_pylist())
+            first, last = (int(Decimal(value).scaleb(type.scale)) for value in ends.to_pylist())
         elif pa.types.is_string(type) or pa.types.is_binary(type):
             self.fail(field, f"a range wants a column of numbers or times, not {field.type.name}")
         else:
@@ -244,6 +249,8 @@ class Compiler:
         unit = 1
         if pa.types.is_timestamp(type) or pa.types.is_duration(type):
             unit = self.source.unit_us(field.type)
+            if field.type.name == "date" and ":" not in low + high:
+                unit = max(unit, US_PER_DAY)  # a date may have a time of day, but here nobody speaks of one
         return generators.Range(first, last, unit, type, history, salt)
 
     def _pattern(self, field: Field, values: Values, history: History) -> Generator:

@@ -103,9 +103,10 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
         sql = source.ddl.create_table(table)
         return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
     database = str(getattr(change, change.change))
+    at, _ = source.place(database)
     if change.change == "create_database":
-        return Applied(SchemaChangeKind.CREATE_DATABASE, database, None, None, source.ddl.create_database(database))
-    return Applied(SchemaChangeKind.DROP_DATABASE, database, None, None, source.ddl.drop_database(database))
+        return Applied(SchemaChangeKind.CREATE_DATABASE, at, None, None, source.ddl.create_database(database))
+    return Applied(SchemaChangeKind.DROP_DATABASE, at, None, None, source.ddl.drop_database(database))
 
 
 def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
