@@ -51,7 +51,22 @@ CANAL: Final[Files] = {
     ],
 }
 
+_TRACKED: Final = ["a transaction on two tables", "a row of a snapshot", "add column", "heartbeat"]
+
 DTS: Final[Files] = {
+    ("dts-avro", "mysql-8.0"): None,
+    ("dts-avro", "mariadb-10.11"): ["insert", "null everywhere", "documents", "add column"],
+    ("dts-avro,product=subscription", "mysql-8.0"): _TRACKED,
+    ("dts-avro,product=subscription", "mariadb-10.11"): _TRACKED,
+    ("dts-avro,schema_variant=A", "mysql-8.0"): ["insert", "create table"],
+    ("dts-avro,heartbeat=on,schema_variant=A", "mysql-8.0"): ["heartbeat"],
+    ("dts-avro,born_unit=ms", "mysql-8.0"): ["insert"],
+    ("dts-avro,noop=on", "mysql-8.0"): ["heartbeat"],
+    ("dts-avro,ddl_object=db", "mysql-8.0"): ["create table", "add column", "drop table"],
+    ("dts-avro,framing=confluent,schema_id=258", "mysql-8.0"): ["insert", "add column"],
+    ("dts-avro,kafka_key=partition_key", "mysql-8.0"): ["insert", "update a part of the key", "add column"],
+    ("dts-avro,gtid=off,begin_commit=on,server_id=7,source_version=5.7.44-log", "mysql-5.7"): ["insert", "add column"],
+    ("dts-avro,split_on_key_update=on", "mysql-8.0"): ["update one column", "update the key"],
     ("dts-canal-json", "mysql-8.0"): None,
     ("dts-canal-json,images=before-2022-03-20", "mysql-8.0"): [
         "insert",
@@ -197,10 +212,13 @@ CLOUDCANAL: Final[Files] = {
     ],
     ("cloudcanal-json,geometry_srid=keep", "mysql-8.0"): ["geometries"],
     ("cloudcanal-json,full_datetime=log", "mysql-8.0"): ["a row of a snapshot"],
+    ("cloudcanal-json", "sqlserver-2022"): None,
     ("cloudcanal-canal-json", "mysql-8.0"): None,
+    ("cloudcanal-canal-json", "sqlserver-2022"): ["insert", "update one column", "delete", "add column"],
     ("cloudcanal-canal-json,batch_rows=50,old_image=changed", "mysql-8.0"): _BATCHES,
     ("cloudcanal-canal-json,database_name=db.schema", "mysql-8.0"): ["insert", "add column"],
     ("cloudcanal-debezium", "mysql-8.0"): None,
+    ("cloudcanal-debezium", "sqlserver-2022"): None,
     ("cloudcanal-debezium,envelop_schema_include=on", "mysql-5.7"): ["insert", "add column", "null everywhere"],
     ("cloudcanal-debezium,envelop_schema_include=on,connect_schema=on", "mysql-8.0"): ["insert", "add column"],
     ("cloudcanal-debezium,envelop_schema_include=on,key_order=doc", "mysql-8.0"): ["insert", "delete", "add column"],
