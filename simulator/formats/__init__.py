@@ -21,6 +21,7 @@ FORMATS: Final = {
     "drs-json-c": "simulator.formats.drs_json_c:FORMAT",
     "dts-avro": "simulator.formats.dts_avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
+    "dts-shareplex-json": "simulator.formats.dts_shareplex_json:FORMAT",
     "oms-canal-json": "simulator.formats.oms_canal_json:FORMAT",
     "oms-dataworks": "simulator.formats.oms_dataworks:FORMAT",
     "oms-default": "simulator.formats.oms_default:FORMAT",
