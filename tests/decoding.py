@@ -30,24 +30,6 @@ def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
     return dict(members)
 
 
-def read_avro(schema: Any, value: bytes) -> Any:
-    """A datum of a parsed schema, with the names of branches; it is the same bytes when it is written again."""
-    file = BytesIO(value)
-    decoded = fastavro.schemaless_reader(file, schema, None, return_record_name=True)
-    if file.read():
-        raise ValueError("bytes behind the record")
-    again = BytesIO()
-    fastavro.schemaless_writer(again, schema, decoded)
-    if again.getvalue() != value:
-        raise ValueError("fastavro writes other bytes")
-    return decoded
-
-
-@cache
-def dts_schema(variant: str) -> Any:
-    return fastavro.parse_schema(json.loads(dts_record.schema(variant)))
-
-
 def read_drs_avro(value: bytes) -> Any:
     """A record of the schema whose fingerprint the value names."""
     return _drs_reader()(value)
@@ -70,6 +52,24 @@ def _drs_reader() -> Callable[[bytes], Any]:
         return record
 
     return read
+
+
+def read_avro(schema: Any, value: bytes) -> Any:
+    """A datum of a parsed schema, with the names of branches; it is the same bytes when it is written again."""
+    file = BytesIO(value)
+    decoded = fastavro.schemaless_reader(file, schema, None, return_record_name=True)
+    if file.read():
+        raise ValueError("bytes behind the record")
+    again = BytesIO()
+    fastavro.schemaless_writer(again, schema, decoded)
+    if again.getvalue() != value:
+        raise ValueError("fastavro writes other bytes")
+    return decoded
+
+
+@cache
+def dts_schema(variant: str) -> Any:
+    return fastavro.parse_schema(json.loads(dts_record.schema(variant)))
 
 
 # The decoders of formats that are not JSON; an option of its own may have another than its format.
