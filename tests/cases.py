@@ -817,13 +817,20 @@ _MYSQL: Final = Samples(
 )
 
 # Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`.
-MODULES: Final[Mapping[str, str]] = {}
+MODULES: Final[Mapping[str, str]] = {
+    "gaussdb": "cases_gaussdb",
+    "postgresql": "cases_postgresql",
+}
 
 
 def samples_of(source: str) -> Samples:
     """The samples of a source such as `mysql-8.0`, which are those of its type system."""
     module = MODULES.get(sources.find(source).id)
-    return _MYSQL if module is None else cast(Samples, import_module(module).SAMPLES)
+    if module is None:
+        return _MYSQL
+    found = import_module(module)
+    # some versions have samples of their own
+    return cast(Samples, getattr(found, "BY_SOURCE", {}).get(source, found.SAMPLES))
 
 
 def cases_of(source: str) -> list[Case]:

@@ -19,9 +19,11 @@ from simulator.model import Column, ColumnType, Table, TableId
 
 # id: (module, title, versions with the default first)
 SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
+    "gaussdb": ("simulator.sources.gaussdb", "GaussDB", ("505",)),
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
     "oceanbase-mysql": ("simulator.sources.mysql", "OceanBase in MySQL mode", ("4.3",)),
+    "postgresql": ("simulator.sources.postgresql", "PostgreSQL", ("16", "14", "12")),
 }
 
 
@@ -107,4 +109,7 @@ def find(text: str) -> Source:
     version = version or versions[0]
     if version not in versions:
         raise UsageError(f"--source {text}: {title} is known here in version {', '.join(versions)}, not {version!r}.")
-    return Source(id, version, title, cast(TypeSystem, import_module(module)))
+    types = import_module(module)
+    # a module may hold a type system for each version
+    of_version = getattr(types, "of_version", None)
+    return Source(id, version, title, cast(TypeSystem, types if of_version is None else of_version(version)))
