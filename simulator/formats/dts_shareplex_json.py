@@ -84,7 +84,9 @@ def moments(milliseconds: Ints, z: str) -> pa.Array:
     seconds = milliseconds // 1000
     begins = np.flatnonzero(np.diff(seconds, prepend=seconds[0] - 1))
     texts = [f'"{text}{z}"' for text in np.datetime_as_string(seconds[begins].astype("datetime64[s]"))]
-    return pa.array(texts, pa.string()).take(pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(seconds)))))
+    return pa.array(texts, pa.string()).take(
+        pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(seconds))))
+    )
 
 
 def moment(milliseconds: int, z: str) -> str:
