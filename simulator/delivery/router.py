@@ -77,8 +77,8 @@ class Router:
         return ()
 
     def split_by(self, table: Table) -> tuple[int, ...] | None:
-        """Places of the columns of which an update is delivered as DELETE and INSERT; none where that never happens,
-        None where it always does."""
+        """Places of the columns of which an update is delivered as DELETE and INSERT: none where it never is, None
+        where it always is."""
         if not self.routing.split:
             return ()
         if self.routing.split == "every":

@@ -146,7 +146,7 @@ class Writer:
                 None if tail is None else lambda column: tail(table, column),
             )
             name = dts_record.table_name(table, self.system.name_parts)
-            fraction = 1 if self.settings["oracle_frac"] == "us" and self.source == "oracle" else None
+            fraction = 1 if self.settings["oracle_frac"] == "us" else None
             self._shapes[id(table)] = Shape(
                 table,
                 name,
@@ -447,7 +447,12 @@ FORMAT = Format(
             "objectName of statements about a table that is there: the table's, or the database.",
             ("table", "db"),
         ),
-        Option("oracle_frac", "ns", "Oracle's fractions: nanoseconds, or microseconds for SDK 2.0.", ("ns", "us")),
+        Option(
+            "oracle_frac",
+            "ns",
+            "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, which is what SDK 2.0 reads.",
+            ("ns", "us"),
+        ),
         Option(
             "kafka_key", "none", "The message's key: none, or what the partition is made of.", ("none", "partition_key")
         ),
