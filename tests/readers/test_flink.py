@@ -73,7 +73,9 @@ def python(column: pa.Array) -> list[Any]:
     return values
 
 
-@pytest.mark.parametrize("format", ["canal-json", "dts-canal-json,init_as_insert=on"])
+@pytest.mark.parametrize(
+    "format", ["canal-json", "dts-canal-json,init_as_insert=on", "oms-canal-json,canal_full_type=INSERT"]
+)
 def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> None:
     """Snapshot and changes of `crud`: all are accepted, every old row is the one that was there, and so is the end."""
     job = open_job("crud", format)
