@@ -72,6 +72,7 @@ class ColumnType:
     charset: str | None = None
     labels: tuple[str, ...] = ()
     spelled: str = ""  # as typed in the DDL, if it was: products that copy the text need it
+    characters: bool = False  # where a length may count bytes or characters: this one counts characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,9 @@ class SchemaChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(Event):
-    """The source is alive: falls on simulated time, between transactions."""
+    """The source is alive: falls on simulated time, between transactions. `last_ms`: when the one before committed."""
+
+    last_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,8 +170,12 @@ def zoned(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
 def moment(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
     """A moment without a zone of its own, in the task's."""
     if pa.types.is_string(array.type):
-        return without_zeros(array)
-    texts = binlog_text.datetime_trimmed(array, type, zone=how.zone)
+        # more than microseconds: only whole seconds move
+        seconds = pc.utf8_slice_codeunits(array, 0, 19).cast(pa.timestamp("us"))
+        texts = binlog_text.datetime_trimmed(seconds, type, zone=how.zone)
+        texts = without_zeros(pc.binary_join_element_wise(texts, pc.utf8_slice_codeunits(array, 19, 40), ""))
+    else:
+        texts = binlog_text.datetime_trimmed(array, type, zone=how.zone)
     return pc.binary_join_element_wise(texts, pa.scalar(how.zone, pa.string()), " ")
 
 

@@ -79,7 +79,8 @@ class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
 
     `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
-    says how values look where they are hashed, and `container` what a file of its values is.
+    says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
+    snapshot come after the CREATE TABLE of their table.
     """
 
     fields: tuple[Field, ...]
@@ -91,6 +92,7 @@ class Layout:
     beside: Beside | None = None
     writer: Writer | None = None
     container: Container | None = None
+    snapshot_ddl: bool = False
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
 
