@@ -37,6 +37,8 @@ Row = Sequence[str | None] | Mapping[str, str | None]
 
 EVENT_MS: Final = 1_700_000_000_000
 WRITE_MS: Final = 1_700_000_000_350
+# When the transaction before a case's was committed.
+PREVIOUS_MS: Final = 1_699_999_999_650
 
 
 def codec_of(text: str, source: str = "mysql-8.0") -> Codec:
@@ -202,7 +204,7 @@ def messages_of(
 ) -> list[Message]:
     """The messages of a block, as the pipeline makes them."""
     codec = codec_of(format, source)
-    stream = cast(Stream, SimpleNamespace(database="shop"))
+    stream = cast(Stream, SimpleNamespace(database="shop", previous_ms=lambda turns: np.full(len(turns), PREVIOUS_MS)))
     parsed = parse_route(route, codec.layout.routing)
     made = Renderer(stream, codec, parsed, None, lambda topic: partitions).render(block)
     return [] if made is None else list(made.messages())

@@ -86,6 +86,11 @@ class Timeline:
         _, first, length = self.transactions(turns)
         return self._turn_us(first + length - 1)
 
+    def previous_commit_us(self, turns: Ints) -> Ints:
+        """Commit time of the transaction before the one that each turn belongs to, epoch microseconds."""
+        _, first, _ = self.transactions(turns)
+        return self._turn_us(first - 1)
+
     def _turn_us(self, turns: Ints) -> Ints:
         moment = (turns.astype(np.float64) + unit(bits(self._jitter, turns))) * (1e6 / self.rate)
         return np.floor(moment).astype(np.int64) + self.start_ms * 1000
