@@ -206,8 +206,7 @@ def checked(loaded: Loaded, source: Source, stream: Stream) -> dict[str, Any]:
                 "name": str(t.id),
                 "key": list(t.primary_key),
                 "columns": [
-                    {"name": c.name, "type": source.types.type_text(c.type, style="show_create_80"), "null": c.nullable}
-                    for c in t.columns
+                    {"name": c.name, "type": source.ddl.type_name(c.type), "null": c.nullable} for c in t.columns
                 ],
             }
             for t in stream.first_tables

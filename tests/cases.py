@@ -816,14 +816,22 @@ _MYSQL: Final = Samples(
     ),
 )
 
-# Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`.
-MODULES: Final[Mapping[str, str]] = {}
+# Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`, or with
+# `samples(source)` where versions differ in their types.
+MODULES: Final[Mapping[str, str]] = {
+    "oceanbase-oracle": "cases_oracle",
+    "oracle": "cases_oracle",
+    "sqlserver": "cases_sqlserver",
+}
 
 
 def samples_of(source: str) -> Samples:
     """The samples of a source such as `mysql-8.0`, which are those of its type system."""
     module = MODULES.get(sources.find(source).id)
-    return _MYSQL if module is None else cast(Samples, import_module(module).SAMPLES)
+    if module is None:
+        return _MYSQL
+    found = import_module(module)
+    return cast(Samples, found.samples(source) if hasattr(found, "samples") else found.SAMPLES)
 
 
 def cases_of(source: str) -> list[Case]:

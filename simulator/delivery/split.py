@@ -23,8 +23,9 @@ def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
         return [batch]
     rows = np.flatnonzero(moved)
     inserted = batch.as_kind(INSERT, rows, odd=True)
-    # streams leave every second number free, of offsets as of ordinals
-    envelope = replace(inserted.envelope, offset=inserted.envelope.offset + 1)
+    # streams leave every second number free, of offsets and numbers of a second as of ordinals
+    envelope = inserted.envelope
+    envelope = replace(envelope, offset=envelope.offset + 1, in_second=envelope.in_second + 1)
     halves = [batch.as_kind(DELETE, rows), replace(inserted, envelope=envelope)]
     rest = np.flatnonzero(~moved)
     return [batch.take(rest), *halves] if len(rest) else halves

@@ -13,10 +13,18 @@ if TYPE_CHECKING:
 
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
+    "cloudcanal-canal-json": "simulator.formats.cloudcanal_canal_json:FORMAT",
+    "cloudcanal-debezium": "simulator.formats.cloudcanal_debezium:FORMAT",
+    "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
     "drs-avro": "simulator.formats.drs_avro:FORMAT",
     "drs-json": "simulator.formats.drs_json:FORMAT",
     "drs-json-c": "simulator.formats.drs_json_c:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
+    "oms-canal-json": "simulator.formats.oms_canal_json:FORMAT",
+    "oms-dataworks": "simulator.formats.oms_dataworks:FORMAT",
+    "oms-default": "simulator.formats.oms_default:FORMAT",
+    "oms-default-extend-column-type": "simulator.formats.oms_default_extend_column_type:FORMAT",
+    "oms-shareplex": "simulator.formats.oms_shareplex:FORMAT",
 }
 
 

@@ -187,7 +187,7 @@ OPTIONS: Final = (
         parse=topic_policy,
     ),
     Option("topic_name_format", None, "Names of topics that DRS makes: $database$-$tablename$.", parse=topic_name),
-    Option("ddl_topic", None, "A topic that all DDL goes to."),
+    Option("ddl_topic", "", "A topic that all DDL goes to."),
 )
 COLUMN_ORDER: Final = Option("column_order", "java_hashmap", "Order of columns in maps.", ("java_hashmap", "table"))
 DDL_TABLE: Final = Option("ddl_table", "empty", "`table` of DDL: empty, or the table's name.", ("empty", "name"))

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, decoded
+from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
@@ -49,7 +49,7 @@ class ChangeStream:
 
     def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
         self.loaded, self.source = loaded, source
-        self.database = loaded.spec.database
+        self.database = source.place(loaded.spec.database)[0]
         self.compiled = compiled = Compiled(loaded, source, seed=seed)
         self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
         self.first_tables, self.last_turn = compiled.first_tables, compiled.last_turn
@@ -122,6 +122,7 @@ class ChangeStream:
         number, begins, _ = self.timeline.transactions(what.turns)
         txn = self._txn(what.turns, number)
         event_ms = self.timeline.commit_us(what.turns) // 1000
+        in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
         done = np.cumsum(changes)
         place = done - changes  # row changes before the turn
         before_txn = place[begins - first]
@@ -153,6 +154,7 @@ class ChangeStream:
                 offset=self._offset(what.turns[turn], 2 * at),
                 event_ms=event_ms[turn],
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
+                in_second=in_second[turn] + 2 * at,
             )
             state = State(
                 self.compiled.ticks,
@@ -173,6 +175,11 @@ class ChangeStream:
         """Dense transaction numbers: schema changes are transactions too."""
         numbers: Ints = self.compiled.first_txn + number + np.searchsorted(self.compiled.ddl_turns, turns, side="right")
         return numbers
+
+    def _in_second(self, turns: Ints, event_ms: Ints, number: int) -> Ints:
+        """The number inside its second of a turn's place `number`: statements come first, then rows in steps of two."""
+        numbers = np.full(len(turns), number, dtype=np.int64)
+        return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride)
 
     def _offset(self, turn: Ints, ordinal: Ints) -> Ints:
         offset: Ints = self.compiled.first_offset + turn * self.compiled.stride + ordinal + 2 * BEFORE_ROWS
@@ -219,9 +226,10 @@ class ChangeStream:
     def _column(self, version: Version, place: int, state: State) -> pa.Array:
         """A column's values as the carrier of this version's type."""
         values = version.columns[place].array(state)
-        wanted = self.source.types.arrow_type(version.table.columns[place].type)
-        now = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-        return values if now == wanted else decoded(values).cast(wanted)
+        wanted = version.table.columns[place].type
+        if wanted == version.columns[place].field.type:
+            return values
+        return self.source.stored(values, wanted)
 
     # --------------------------------------------------------------------------------------------------------- events
 
@@ -240,6 +248,8 @@ class ChangeStream:
                 number, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
                 txn = self.compiled.first_txn + int(number[0]) + place
                 offset = self._numbers(order)[1]
+                earlier = sum(1 for other, _ in self.compiled.ddl[:place] if other == turn)
+                at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
                 events.append(
                     SchemaChange(
                         order,
@@ -252,6 +262,7 @@ class ChangeStream:
                         change.before,
                         change.after,
                         change.sql,
+                        in_second=int(self._in_second(at, commit, earlier)[0]),
                     )
                 )
         return sorted(events, key=lambda event: (event.order.turn, event.order.ordinal))
