@@ -84,6 +84,7 @@ DTS: Final[Files] = {
     ("dts-canal-json,timestamp_zone=UTC,frac=pad", "mysql-8.0"): ["dates and times", "dates that are none"],
     ("dts-canal-json,binary=hex", "mysql-8.0"): ["bytes", "geometries"],
 }
+_IMAGES: Final = ["insert", "update one column", "update a value to null", "update the key", "delete"]
 OMS: Final[Files] = {}
 DRS: Final[Files] = {
     ("drs-json", "mysql-8.0"): None,
@@ -98,6 +99,16 @@ DRS: Final[Files] = {
     ("drs-json-c,timezone=America/New_York", "mysql-8.0"): ["dates and times", "dates that are none"],
     ("drs-avro", "mysql-8.0"): None,
     ("drs-avro,full_sync_op=INIT", "mysql-8.0"): ["a row of a snapshot"],
+    ("drs-json", "oracle-19c"): None,
+    ("drs-avro", "oracle-19c"): None,
+    ("drs-json,supplemental=pk_ui", "oracle-19c"): [*_IMAGES, "update another column of each row"],
+    ("drs-avro,supplemental=pk_ui", "oracle-19c"): ["update one column"],
+    ("drs-json,raw=send", "oracle-19c"): ["bytes"],
+    ("drs-json,layout_version=oracle-legacy", "oracle-19c"): ["insert", "update one column", "delete", "add column"],
+    ("drs-json,blank_as=null,full_sync=on", "oracle-19c"): ["insert", "a row of a snapshot", "add column"],
+    ("drs-json", "sqlserver-2022"): None,
+    ("drs-avro", "sqlserver-2022"): None,
+    ("drs-json,sync_ddl=on", "sqlserver-2022"): _DDL,
 }
 _BATCHES: Final = [
     "insert several rows",
@@ -106,7 +117,6 @@ _BATCHES: Final = [
     "delete several rows",
     "a transaction on two tables",
 ]
-_IMAGES: Final = ["insert", "update one column", "update a value to null", "update the key", "delete"]
 CLOUDCANAL: Final[Files] = {
     ("cloudcanal-json", "mysql-8.0"): None,
     ("cloudcanal-json", "mysql-5.7"): ["integers at their bounds", "bits and years", "geometries", "add column"],

@@ -10,10 +10,12 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
+from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.formats.drs import System
 from simulator.formats.drs_record import Image, binary, character, date, decimal, floating, timestamp
 from simulator.model import Column, ColumnType, Kind
@@ -36,6 +38,9 @@ FILTERED: Final = frozenset(
 )
 _TEXTS: Final = frozenset({"char", "varchar2", "nchar", "nvarchar2"})
 _NO_FRACTION: Final = ColumnType("date")
+# 9999-12-31, and the microseconds of 400 years.
+_LAST_DAY: Final = 2_932_896
+_CENTURIES: Final = 146_097 * US_PER_DAY
 
 
 def number(array: pa.Array) -> pa.Array:
@@ -49,10 +54,28 @@ def number(array: pa.Array) -> pa.Array:
 def local(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
     """A moment in the zone of the session, without saying which."""
     if pa.types.is_timestamp(array.type):
-        return binlog_text.datetime_fixed(array, type, zone=zone)
+        return _shifted(array, type, zone)
     # with more than six digits it travels as text
-    seconds = binlog_text.datetime_fixed(_moments(array), _NO_FRACTION, zone=zone)
+    seconds = _shifted(_moments(array), _NO_FRACTION, zone)
     return pc.binary_join_element_wise(seconds, pc.utf8_slice_codeunits(array, 19), "")
+
+
+def _shifted(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
+    """Moments in a zone; those at the ends of the calendar may be of the years 0 and 10000 there."""
+    us = np.asarray(array.view(pa.int64()).fill_null(0))
+    late, early = us >= _LAST_DAY * US_PER_DAY, us < (FIRST_DAY + 1) * US_PER_DAY
+    if not late.any() and not early.any():
+        return binlog_text.datetime_fixed(array, type, zone=zone)
+    # the calendar repeats itself after 400 years
+    moved = us + np.where(early, _CENTURIES, np.where(late, -_CENTURIES, 0))
+    nulls = np.asarray(array.is_null()) if array.null_count else None
+    texts = binlog_text.datetime_fixed(
+        pa.array(moved, mask=nulls).cast(pa.timestamp("us")), type, zone=zone
+    ).to_pylist()
+    for row in np.flatnonzero(late | early).tolist():
+        if texts[row] is not None:
+            texts[row] = f"{int(texts[row][:4]) + (400 if late[row] else -400):04}{texts[row][4:]}"
+    return pa.array(texts, pa.string())
 
 
 def _moments(array: pa.Array) -> pa.Array:
@@ -74,7 +97,7 @@ def text(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
         case "timestamp" if pa.types.is_timestamp(array.type):
             return binlog_text.datetime_fixed(array, type)
         case "timestamp with local time zone":
-            return local(array, type, settings["timezone"])
+            return local(decoded(array), type, settings["timezone"])
         case "raw":
             return binlog_text.byte_list(array, type)
     return array
@@ -100,7 +123,7 @@ def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image
             return floating(0, 0)
         case "timestamp with local time zone":
             whole = timestamp()
-            return lambda array: whole(array if pa.types.is_timestamp(array.type) else _moments(array))
+            return lambda array: whole(array if pa.types.is_timestamp(array.type) else _moments(decoded(array)))
         case "date" | "timestamp" | "timestamp with time zone":
             return date(written)
         case "raw":

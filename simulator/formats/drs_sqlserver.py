@@ -44,7 +44,7 @@ def text(array: pa.Array, type: ColumnType) -> pa.Array:
             return binlog_text.float_(array, type)
         case "date":
             return binlog_text.date(array, type)
-        case "time" | "datetime" | "smalldatetime" | "datetime2" if not pa.types.is_string(array.type):
+        case "time" | "datetime" | "smalldatetime" | "datetime2" if pa.types.is_temporal(array.type):
             digits = _DIGITS[type.name] if type.length is None else type.length
             shown = ColumnType(type.name, digits)
             return (binlog_text.time_fixed if type.name == "time" else binlog_text.datetime_fixed)(array, shown)

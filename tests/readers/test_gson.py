@@ -53,7 +53,9 @@ def test_runs_come_back_unchanged(gson: Reader, format: str, scenario: str, star
 @pytest.mark.parametrize(("format", "source"), PAIRS)
 def test_all_cases_come_back_unchanged(gson: Reader, format: str, source: str) -> None:
     ours = [
-        message.value or b"" for case in cases_of(source) for message in messages_of(format, source, block_of(case))
+        message.value or b""
+        for case in cases_of(source, format)
+        for message in messages_of(format, source, block_of(case))
     ]
     assert ours
     assert gson.ask(ours) == [[value] for value in ours]
