@@ -173,7 +173,9 @@ class SchemaChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(Event):
-    """The source is alive: falls on simulated time, between transactions."""
+    """The source is alive: falls on simulated time, between transactions. `last_ms`: when the one before committed."""
+
+    last_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

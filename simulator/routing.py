@@ -62,7 +62,7 @@ class Routing:
     * `ddl_of`: topic and key of DDL are its table's, or those of the `schema` it is in: as if the table had no name.
     * `ddl_topic`: a topic that all DDL goes to.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
-      update of the key does so under any policy.
+      update of the key does so under any policy; `every`: every update does.
     * `key`: the message's key is the text that was hashed (`hashed`), the values of the row's primary key put together
       whatever was hashed (`primary`; the table policy's text for rows without one and for DDL), or there is none.
     * `key_as`: the key as it is, or as a JSON string.
@@ -83,7 +83,7 @@ class Routing:
     ddl: Literal["zero", "table", "all", "rows"] = "zero"
     ddl_of: Literal["table", "schema"] = "table"
     ddl_topic: str = ""
-    split: bool | Literal["always"] = False
+    split: bool | Literal["always", "every"] = False
     key: Literal["none", "hashed", "primary"] = "none"
     key_as: Literal["text", "json"] = "text"
     topic_case: Literal["kept", "lower", "upper"] = "kept"

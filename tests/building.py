@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Final, cast
 
@@ -171,7 +171,8 @@ def block_of(case: Case) -> Block:
     batches: list[ChangeBatch] = []
     events: list[Event] = []
     times = asdict(case.times)
-    ordinal, statement = 0, 0
+    ordinal, statement, seq = 0, 0, 0
+    size = sum(len(step.rows) for step in case.steps if isinstance(step, Rows))
     for step in case.steps:
         if isinstance(step, Rows):
             numbers = [statement + n for n in step.statements or [0] * len(step.rows)]
@@ -186,7 +187,9 @@ def block_of(case: Case) -> Block:
                 source=case.source,
                 **{**times, "offset": case.times.offset + ordinal},
             )
-            batches.append(batch)
+            envelope = replace(batch.envelope, seq=batch.envelope.seq + seq, size=0 * batch.envelope.size + size)
+            batches.append(replace(batch, envelope=envelope))
+            seq += len(step.rows)
             ordinal += 2 * len(step.rows)
             statement = max(numbers) + 1
         else:
@@ -200,11 +203,17 @@ def block_of(case: Case) -> Block:
 
 
 def messages_of(
-    format: str, source: str, block: Block, *, route: str | None = None, partitions: int = 1
+    format: str,
+    source: str,
+    block: Block,
+    *,
+    route: str | None = None,
+    partitions: int = 1,
+    previous_ms: int = PREVIOUS_MS,
 ) -> list[Message]:
-    """The messages of a block, as the pipeline makes them."""
+    """The messages of a block, as the pipeline makes them; the transaction before was committed at `previous_ms`."""
     codec = codec_of(format, source)
-    stream = cast(Stream, SimpleNamespace(database="shop", previous_ms=lambda turns: np.full(len(turns), PREVIOUS_MS)))
+    stream = cast(Stream, SimpleNamespace(database="shop", previous_ms=lambda turns: np.full(len(turns), previous_ms)))
     parsed = parse_route(route, codec.layout.routing)
     made = Renderer(stream, codec, parsed, None, lambda topic: partitions).render(block)
     return [] if made is None else list(made.messages())

@@ -76,10 +76,13 @@ class Router:
                 return tuple(fields[name] for name in self.route.columns if name in fields)
         return ()
 
-    def split_by(self, table: Table) -> tuple[int, ...]:
-        """Places of the columns of which an update is delivered as DELETE and INSERT; none where it never is."""
+    def split_by(self, table: Table) -> tuple[int, ...] | None:
+        """Places of the columns of which an update is delivered as DELETE and INSERT: none where it never is, None
+        where it always is."""
         if not self.routing.split:
             return ()
+        if self.routing.split == "every":
+            return None
         if self.routing.split == "always":
             return tuple(sorted({*table.key_positions, *self.columns(table)}))
         return self.columns(table)

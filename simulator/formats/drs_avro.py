@@ -146,6 +146,7 @@ def layout(settings: Settings) -> Layout:
     """Raises NotOffered for MongoDB, of which the record has no values."""
     settings = drs.complete(settings, timestamps="epoch")
     system = system_of(settings, "drs-avro")
+    sends = drs.sends(settings, system)
     return Layout(
         fields=(),
         cell=lambda column: system.cell(column, settings, None),
@@ -153,8 +154,8 @@ def layout(settings: Settings) -> Layout:
         routing=drs.routing(settings, "drs-avro", system),
         writer=Records(settings, system),
         container=avro.Container(drs_record.schema(), len(drs_record.FRAME)),
-        sends=drs.sends(settings, system),
-        snapshot_ddl=True,
+        sends=sends,
+        snapshot_ddl=READ in sends,
         previous_commit=system.previous_commit,
     )
 
@@ -164,7 +165,7 @@ FORMAT = Format(
     title="DRS Avro",
     product=drs.PRODUCT,
     spec=drs.SPEC,
-    sources=("mysql", "oracle", "sqlserver"),
+    sources=("gaussdb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,

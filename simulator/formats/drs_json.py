@@ -31,7 +31,7 @@ from simulator.batch import PackedBatch
 from simulator.formats import drs
 from simulator.formats.drs_fields import mysql_fields, relational_fields
 from simulator.formats.drs_systems import system_of
-from simulator.model import Column, Event, Kind
+from simulator.model import READ, Column, Event, Kind
 from simulator.wire import json_style
 from simulator.wire.fields import Encoder, Field
 from simulator.wire.format import Format, Layout, Settings
@@ -65,6 +65,7 @@ def layout(settings: Settings, format: str = "drs-json", changes: Sequence[Field
     def encoder(kind: Kind | None) -> Encoder:
         return Encoder(fields, lambda column: system.cell(column, settings, kind), style, order)
 
+    sends = drs.sends(settings, system)
     return Layout(
         fields=fields,
         cell=lambda column: system.cell(column, settings, None),
@@ -72,8 +73,8 @@ def layout(settings: Settings, format: str = "drs-json", changes: Sequence[Field
         routing=drs.routing(settings, format, system),
         order=order,
         writer=ByKind(encoder(None), {kind: encoder(kind) for kind in system.kinds}) if system.kinds else None,
-        sends=drs.sends(settings, system),
-        snapshot_ddl=True,
+        sends=sends,
+        snapshot_ddl=READ in sends,
         previous_commit=system.previous_commit,
     )
 
@@ -83,7 +84,7 @@ FORMAT = Format(
     title="DRS JSON",
     product=drs.PRODUCT,
     spec=drs.SPEC,
-    sources=("mysql", "oracle", "sqlserver"),
+    sources=("gaussdb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.errors import NotOffered
-from simulator.formats import drs_mysql, drs_oracle, drs_sqlserver
+from simulator.formats import drs_mysql, drs_oracle, drs_postgresql, drs_sqlserver
 from simulator.formats.drs import System
 from simulator.sources import find, mysql
 from simulator.wire.format import Settings
@@ -17,6 +17,10 @@ def system_of(settings: Settings, format: str) -> System:
     match source.id:
         case "oracle" | "oceanbase-oracle":
             return drs_oracle.SYSTEM
+        case "postgresql":
+            return drs_postgresql.SYSTEM
+        case "gaussdb":
+            return drs_postgresql.DISTRIBUTED if settings["gaussdb"] == "distributed" else drs_postgresql.GAUSSDB
         case "sqlserver":
             return drs_sqlserver.SYSTEM
     raise NotOffered(f"-f {format}: DRS has no such messages about {source.title}; drs-json has others.")

@@ -30,7 +30,7 @@ from simulator.formats.oms_writer import Writer
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind, Table
 from simulator.routing import Routing
 from simulator.sources import mysql
-from simulator.wire.fields import Field, Members, Order, PerChange, PerTable, number_text, plain, table_order
+from simulator.wire.fields import Field, Members, Order, PerChange, PerTable, number_pieces, plain, table_order
 from simulator.wire.format import Layout, Option, Settings
 from simulator.wire.java_map import hash_order
 from simulator.wire.json_style import JACKSON, Style, escape, quote
@@ -200,7 +200,7 @@ WRITE_MS: Final = PerChange(lambda batch: batch.envelope.write_ms, lambda event:
 
 
 def quoted_numbers(numbers: Ints) -> pa.Array:
-    return join(['"', number_text(numbers), '"'], len(numbers))
+    return join([*number_pieces('"', numbers), '"'], len(numbers))
 
 
 def as_text(number: PerChange) -> PerChange:
@@ -230,16 +230,17 @@ def unique_id(settings: Settings) -> PerChange:
 
     def of(batch: ChangeBatch) -> pa.Array:
         envelope = batch.envelope
-        row = number_text(envelope.seq - 1)
+        row = number_pieces("_", envelope.seq - 1)
         if in_oceanbase(settings):
             stream = f'"{settings["tenant_id"]}_{settings["log_stream"]}_'
-            transaction = number_text(envelope.txn + FIRST_TRANSACTION)
-            redo = number_text(envelope.offset * REDO_BYTES + FIRST_LSN)
-            return join([stream, transaction, "_", redo, "_", row, '"'], len(batch))
+            transaction = number_pieces(stream, envelope.txn + FIRST_TRANSACTION)
+            redo = number_pieces("_", envelope.offset * REDO_BYTES + FIRST_LSN)
+            return join([*transaction, *redo, *row, '"'], len(batch))
         if settings.source.startswith(("mysql", "mariadb")):
-            place = number_text(mysql.binlog_offset(envelope.turn, envelope.ordinal))
-            return join(['"', mysql.binlog_file(envelope.turn), "_", place, "_", row, '"'], len(batch))
-        return join(['"', number_text(envelope.txn), "_", number_text(envelope.offset), "_", row, '"'], len(batch))
+            place = number_pieces("_", mysql.binlog_offset(envelope.turn, envelope.ordinal))
+            return join(['"', mysql.binlog_file(envelope.turn), *place, *row, '"'], len(batch))
+        position = [*number_pieces('"', envelope.txn), *number_pieces("_", envelope.offset)]
+        return join([*position, *row, '"'], len(batch))
 
     return PerChange(of)
 

@@ -27,7 +27,7 @@ from simulator.formats.canal_json import switch
 from simulator.formats.oms_columns import Columns
 from simulator.formats.oms_envelope import by_row
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, ROW_KINDS, UPDATE, Table
-from simulator.wire.fields import Field, PerChange, PerTable, Rows, number_text
+from simulator.wire.fields import Field, PerChange, PerTable, Rows, number_pieces
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import quote
 from simulator.wire.moment_text import wall_clock
@@ -47,7 +47,8 @@ def clock(name: str, zone: str) -> PerChange:
 
 def place(batch: ChangeBatch) -> pa.Array:
     """`"2/3"`: the second of three changes."""
-    return join(['"', number_text(batch.envelope.seq), "/", number_text(batch.envelope.size), '"'], len(batch))
+    envelope = batch.envelope
+    return join([*number_pieces('"', envelope.seq), *number_pieces("/", envelope.size), '"'], len(batch))
 
 
 def qualified(table: Table) -> str:

@@ -201,7 +201,10 @@ class ScriptStream:
         order = OrderKey(1, number, 0)
         common = (order, int(self._txn[number]), int(self._offset[number]), turn.event_ms, turn.event_ms + WRITE_LAG_MS)
         if turn.heartbeat:
-            yield Heartbeat(*common)
+            commits = (
+                t.event_ms for t in reversed(self._script.turns[:number]) if t.statements or t.change is not None
+            )
+            yield Heartbeat(*common, next(commits, None))
         if turn.change is not None:
             applied = turn.change.applied
             facts = (applied.kind, applied.database, applied.before, applied.after, applied.sql)

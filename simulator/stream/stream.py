@@ -240,7 +240,8 @@ class ChangeStream:
         for turn, ms in self.timeline.heartbeats(first, stop - first):
             place = beats[turn] = beats.get(turn, -1) + 1
             order = OrderKey(1, turn, place - 2 * BEFORE_ROWS)
-            events.append(Heartbeat(order, *self._numbers(order), ms, ms + WRITE_LAG_MS))
+            last_ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
+            events.append(Heartbeat(order, *self._numbers(order), ms, ms + WRITE_LAG_MS, last_ms))
         for place, (turn, change) in enumerate(self.compiled.ddl):
             if first <= turn < stop:
                 ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
