@@ -181,6 +181,14 @@ OMS: Final[Files] = {
     ("oms-shareplex,server_timezone=UTC,map_order=schema", "oceanbase-mysql-4.3"): ["insert", "update one column"],
 }
 
+_DRS_IMAGES: Final = [
+    "insert",
+    "update one column",
+    "update a value to null",
+    "update the key",
+    "delete",
+    "update another column of each row",
+]
 DRS: Final[Files] = {
     ("drs-json", "mysql-8.0"): None,
     ("drs-json", "mysql-5.7"): ["insert", "documents", "geometries"],
@@ -194,6 +202,28 @@ DRS: Final[Files] = {
     ("drs-json-c,timezone=America/New_York", "mysql-8.0"): ["dates and times", "dates that are none"],
     ("drs-avro", "mysql-8.0"): None,
     ("drs-avro,full_sync_op=INIT", "mysql-8.0"): ["a row of a snapshot"],
+    ("drs-json", "oracle-19c"): None,
+    ("drs-avro", "oracle-19c"): None,
+    ("drs-json,supplemental=pk_ui", "oracle-19c"): _DRS_IMAGES,
+    ("drs-avro,supplemental=pk_ui", "oracle-19c"): ["update one column"],
+    ("drs-json,raw=send", "oracle-19c"): ["bytes"],
+    ("drs-json,layout_version=oracle-legacy", "oracle-19c"): ["insert", "update one column", "delete", "add column"],
+    ("drs-json,blank_as=null,full_sync=on", "oracle-19c"): ["insert", "a row of a snapshot", "add column"],
+    ("drs-json", "sqlserver-2022"): None,
+    ("drs-avro", "sqlserver-2022"): None,
+    ("drs-json,sync_ddl=on", "sqlserver-2022"): _DDL,
+    ("drs-json", "postgresql-16"): None,
+    ("drs-avro", "postgresql-16"): None,
+    ("drs-json,replica_identity=default", "postgresql-16"): [
+        *_DRS_IMAGES,
+        "update without a key",
+        "delete without a key",
+    ],
+    ("drs-json,sync_ddl=on", "postgresql-16"): _DDL,
+    ("drs-json,timezone=Asia/Kolkata", "postgresql-16"): ["dates and times"],
+    ("drs-json", "gaussdb-505"): None,
+    ("drs-avro", "gaussdb-505"): None,
+    ("drs-json,gaussdb=distributed", "gaussdb-505"): ["insert"],
 }
 
 _BATCHES: Final = [
