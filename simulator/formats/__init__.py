@@ -13,7 +13,20 @@ if TYPE_CHECKING:
 
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
+    "cloudcanal-canal-json": "simulator.formats.cloudcanal_canal_json:FORMAT",
+    "cloudcanal-debezium": "simulator.formats.cloudcanal_debezium:FORMAT",
+    "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
+    "drs-avro": "simulator.formats.drs_avro:FORMAT",
+    "drs-json": "simulator.formats.drs_json:FORMAT",
+    "drs-json-c": "simulator.formats.drs_json_c:FORMAT",
+    "dts-avro": "simulator.formats.dts_avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
+    "dts-shareplex-json": "simulator.formats.dts_shareplex_json:FORMAT",
+    "oms-canal-json": "simulator.formats.oms_canal_json:FORMAT",
+    "oms-dataworks": "simulator.formats.oms_dataworks:FORMAT",
+    "oms-default": "simulator.formats.oms_default:FORMAT",
+    "oms-default-extend-column-type": "simulator.formats.oms_default_extend_column_type:FORMAT",
+    "oms-shareplex": "simulator.formats.oms_shareplex:FORMAT",
 }
 
 
@@ -32,7 +45,7 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
         raise NotOffered(
-            f"-f {name}: {format.product} reads {', '.join(format.sources)}, not {source.id}; "
+            f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source.id}; "
             "--allow-undocumented writes it all the same, as far as the types are known."
         )
     return format.codec(str(source), options)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import unscaled, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, unscaled, validity
 from simulator.model import ColumnType
 from simulator.wire import java
 from simulator.wire.cells import (
@@ -179,6 +179,21 @@ def bit(array: pa.Array, type: ColumnType) -> pa.Array:
     return pc.cast(array, pa.string())
 
 
+def bit_hex(array: pa.Array, type: ColumnType) -> pa.Array:
+    """The bits as bytes, highest first, in upper-case hexadecimal digits.
+
+    >>> bit_hex(pa.array([513, 1, None], pa.uint64()), ColumnType("bit", 10)).to_pylist()
+    ['0201', '0001', None]
+    """
+    values, nulls = whole_numbers(array)
+    data = values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - ((type.length or 1) + 7) // 8 :]
+    digits = np.stack((_HEX[data >> 4], _HEX[data & 15]), axis=-1).reshape(len(array), -1)
+    width = digits.shape[1]
+    ends = np.arange(0, (len(array) + 1) * width, width, dtype=np.int32)
+    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(digits))]
+    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+
+
 def year(array: pa.Array, type: ColumnType) -> pa.Array:
     """Four digits: `2024`, `0000`."""
     values, nulls = whole_numbers(array)
@@ -217,7 +232,24 @@ def datetime_trimmed(
     """A date and time whose fraction has no zeros at its end, and no point if it is zero: `2024-02-29 12:34:56.35`."""
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     clock = joined(len(days), nulls, day_cells(days), seconds_table()[seconds])
-    return _with_trimmed(clock, fraction)
+    return with_trimmed(clock, fraction)
+
+
+def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A moment as seconds since 1970 in UTC, with exactly as many fraction digits as the column has.
+
+    | timestamp | timestamp(3) |
+    | --- | --- |
+    | `1624614713`, `0` for the zero date | `1624614713.201`, `0.000` |
+    """
+    us, nulls = whole_numbers(array)
+    us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+    seconds = us // 1_000_000
+    text = pc.cast(pa.array(seconds, mask=nulls), pa.string())
+    digits = type.length or 0
+    if not digits:
+        return text
+    return join([text, joined(len(us), None, *fraction_cells(us - seconds * 1_000_000, digits))], len(us))
 
 
 def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -237,7 +269,7 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
     """A time without zeros at the end of its fraction: `00:00:00.5`, `-838:59:59`."""
-    return _with_trimmed(*_clock(array))
+    return with_trimmed(*_clock(array))
 
 
 @lru_cache(maxsize=2)
@@ -248,7 +280,8 @@ def _trimmed_table(prefix: str) -> pa.Array:
     return pa.array(texts, type=pa.string())
 
 
-def _with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
+def with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
+    """Texts with these microseconds behind them, without zeros at their end, nor a point if there are none."""
     if not fraction.any():
         return clock
     high = fraction // 1000
@@ -338,6 +371,22 @@ def binary_stripped(array: pa.Array, type: ColumnType) -> pa.Array:
     ['a', '', None]
     """
     return java.latin1(without_trailing_zeros(array))
+
+
+@_of_dictionary
+def byte_list(array: pa.Array, type: ColumnType) -> pa.Array:
+    """Bytes as Java's Arrays.toString prints them: `[106, 103]`, `[-128]`, `[]`."""
+    return java.byte_list(array)
+
+
+@_of_dictionary
+def byte_list_stripped(array: pa.Array, type: ColumnType) -> pa.Array:
+    """BINARY(n) as the binary log holds it, without the zeros at the end, as a list of numbers.
+
+    >>> byte_list_stripped(pa.array([b"a\\0\\0", b"\\0\\0", None]), ColumnType("binary", 3)).to_pylist()
+    ['[97]', '[]', None]
+    """
+    return java.byte_list(without_trailing_zeros(array))
 
 
 def without_trailing_zeros(array: pa.Array) -> pa.Array:

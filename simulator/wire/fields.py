@@ -90,6 +90,7 @@ class Rows:
 
     `after` and `before` are whole images; `changed` and `changed after` the before and after values of the columns that
     count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
+    Columns at the places that `kept` gives are there, changed or not.
     `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
     `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns.
     """
@@ -100,6 +101,7 @@ class Rows:
     columns: Callable[[Table], Sequence[int]] | None = None
     skip_nulls: bool = False
     tail: PerTable | None = None
+    kept: Callable[[Table], Sequence[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -268,7 +270,7 @@ class _Images:
         starts = self.packed.starts
         tail = "" if hole.tail is None else self.encoder.per_table(hole.tail, self.batch.table)
         if hole.image.startswith("changed") or hole.skip_nulls:
-            members, some = self._changed(hole.image) if hole.image.startswith("changed") else self._present(hole)
+            members, some = self._changed(hole) if hole.image.startswith("changed") else self._present(hole)
             comma = "," if tail and some.all() else ""
             rows: list[Piece] = ["{", members, comma, tail, "}"]
             if tail and not some.all():
@@ -351,7 +353,7 @@ class _Images:
             return [lead + mark, text, mark]
         return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
 
-    def _changed(self, image: str) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _changed(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
         """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
         are any."""
         shown, before, after = self.packed.shown, self.batch.before, self.batch.after
@@ -361,12 +363,16 @@ class _Images:
 
         def values(i: int, rows: Ints) -> pa.Array:
             old = before[i]
-            if image == "changed after" or old is None:
+            if hole.image == "changed after" or old is None:
                 return after[i].take(pa.array(rows))
             if isinstance(old, Delta) and np.array_equal(old.rows, rows):
                 return old.values
             return self.batch.full_before(i).take(pa.array(rows))
 
+        if hole.kept is not None:
+            kept = set(hole.kept(self.batch.table))
+            every = np.arange(len(self.batch), dtype=np.int64)
+            shown = tuple(every if i in kept else rows for i, rows in enumerate(shown))
         return self._sparse(shown, values)
 
     def _present(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
@@ -427,6 +433,11 @@ class _Images:
             begun[rows] = True
             segments.append(segment if len(rows) == count else spread(segment, rows, count))
         return segments
+
+
+def number_text(numbers: Ints) -> pa.Array:
+    """Whole numbers as text."""
+    return join(number_pieces("", numbers), len(numbers))
 
 
 def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
