@@ -14,9 +14,26 @@ from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router
 from simulator.delivery.split import split
-from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange
+from simulator.errors import UnsupportedType
+from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange, Table
+from simulator.sources import Source
 from simulator.stream.block import Block, Stream
 from simulator.wire.format import Codec
+
+
+def renders(codec: Codec, source: Source, table: Table) -> bool:
+    """Whether a format has a rendering for every column of a table: tried with an insert of one row."""
+    literals = [source.types.boundary_values(column.type)[0] for column in table.columns]
+    image = tuple(
+        source.parse_values([text], column.type) for text, column in zip(literals, table.columns, strict=True)
+    )
+    one = np.ones(1, dtype=np.int64)
+    batch = ChangeBatch(table, INSERT, Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one)), image, None)
+    try:
+        codec.encode(cut(batch, pack(batch, codec.layout.packing), topic="", partition=None, key=None))
+    except UnsupportedType:
+        return False
+    return True
 
 
 class Renderer:
