@@ -27,6 +27,8 @@ days before `FIRST_DAY` in the same calendar; it has no partial dates.
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from typing import Any, Final
 
 import numpy as np
@@ -44,6 +46,10 @@ INFINITE_DAYS: Final = 2**31 - 1
 INFINITE_US: Final = 2**63 - 1
 
 Ints = npt.NDArray[np.int64]
+
+_MOMENT: Final = re.compile(
+    r"(?:(\d{4})-(\d\d)-(\d\d))?[ T]?(?:(\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(?: ([+-])(\d\d):(\d\d)| Z)?"
+)
 
 
 def partial_day(year: int, month: int, day: int) -> int:
@@ -73,9 +79,16 @@ def numbers(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def unscaled(array: pa.Array) -> Ints:
-    """The unscaled 64-bit numbers of a decimal128 array; only for precision up to 18."""
+    """The unscaled 64-bit numbers of a decimal128 array: precision up to 18, or what `fits_64_bits`."""
     words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
     return words[2 * array.offset :: 2]
+
+
+def fits_64_bits(array: pa.Array) -> bool:
+    """Whether the unscaled numbers of a decimal128 array (without nulls) are signed numbers of 64 bits."""
+    words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
+    low, high = words[2 * array.offset :: 2], words[2 * array.offset + 1 :: 2]
+    return bool((high == low >> 63).all())
 
 
 def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:
@@ -98,3 +111,66 @@ def validity(nulls: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
 def primitive(numbers: npt.NDArray[Any], type: pa.DataType, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """An Arrow array over these numbers, of a type of the same width (int64 as timestamp, int32 as date32 …)."""
     return pa.Array.from_buffers(type, len(numbers), [validity(nulls), pa.py_buffer(np.ascontiguousarray(numbers))], -1)
+
+
+# ----------------------------------------------------------------------------------------------- times that are texts
+
+
+def time_text(array: pa.Array, digits: int, *, zone: str = "") -> pa.Array:
+    """Timestamps (`2024-05-01 10:00:00.1234567`) or times of day (durations, `10:00:00.1234567`) as carrier texts.
+
+    Microseconds are cut or filled up to so many digits; `zone` is put behind a blank.
+
+    >>> time_text(pa.array([1_500_000], pa.timestamp("us")), 7, zone="+00:00").to_pylist()
+    ['1970-01-01 00:00:01.5000000 +00:00']
+    """
+    us = np.asarray(array.view(pa.int64()).fill_null(0))
+    days, clock = np.divmod(us, US_PER_DAY)
+    parts: list[tuple[Ints, int, bytes]] = []  # numbers, their digits, what stands behind
+    if pa.types.is_timestamp(array.type):
+        day = days.astype("M8[D]")
+        month = day.astype("M8[M]")
+        parts += [
+            (day.astype("M8[Y]").astype(np.int64) + 1970, 4, b"-"),
+            (month.astype(np.int64) % 12 + 1, 2, b"-"),
+            ((day - month).astype(np.int64) + 1, 2, b" "),
+        ]
+    seconds, fraction = np.divmod(clock, 1_000_000)
+    parts += [(seconds // 3600, 2, b":"), (seconds // 60 % 60, 2, b":"), (seconds % 60, 2, b"." if digits else b"")]
+    if digits:
+        shown = fraction // 10 ** (6 - digits) if digits < 6 else fraction * 10 ** (digits - 6)
+        parts.append((shown, digits, b""))
+    end = f" {zone}".encode() if zone else b""
+    width = sum(size + len(behind) for _, size, behind in parts) + len(end)
+    cells = np.empty((len(us), width), dtype=np.uint8)
+    place = 0
+    for numbers_, size, behind in parts:
+        for i in range(size):
+            cells[:, place + size - 1 - i] = numbers_ // 10**i % 10 + ord("0")
+        place += size
+        if behind:
+            cells[:, place] = behind[0]
+            place += 1
+    if end:
+        cells[:, place:] = np.frombuffer(end, dtype=np.uint8)
+    offsets = np.arange(len(us) + 1, dtype=np.int64) * width
+    nulls = np.asarray(array.is_null()) if array.null_count else None
+    buffers = [validity(nulls), pa.py_buffer(offsets), pa.py_buffer(cells)]
+    return pa.Array.from_buffers(pa.large_string(), len(us), buffers, -1).cast(pa.string())
+
+
+def text_us(text: str) -> int:
+    """The microseconds of a carrier text: since 1970 in UTC, or of the day; what is finer is cut.
+
+    >>> text_us("1970-01-01 08:00:01.5000009 +08:00"), text_us("00:00:02.25")
+    (1500000, 2250000)
+    """
+    match = _MOMENT.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is no date or time with an offset")
+    year, month, day, hour, minute, second, fraction, sign, ahead, past = match.groups()
+    days = dt.date(int(year), int(month), int(day)).toordinal() + FIRST_DAY - 1 if year else 0
+    seconds = int(hour or 0) * 3600 + int(minute or 0) * 60 + int(second or 0)
+    if sign:
+        seconds -= (int(ahead) * 60 + int(past)) * (60 if sign == "+" else -60)
+    return days * US_PER_DAY + seconds * 1_000_000 + int((fraction or "0")[:6].ljust(6, "0"))

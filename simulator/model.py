@@ -72,6 +72,7 @@ class ColumnType:
     charset: str | None = None
     labels: tuple[str, ...] = ()
     spelled: str = ""  # as typed in the DDL, if it was: products that copy the text need it
+    characters: bool = False  # where a length may count bytes or characters: this one counts characters
 
 
 @dataclass(frozen=True, slots=True)

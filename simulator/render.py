@@ -55,7 +55,9 @@ class Renderer:
                 if write_ms is not None:
                     batch = replace(batch, envelope=_written(batch.envelope, write_ms))
                 made += [self._changes(half) for half in split(batch, self.router.split_by(batch.table))]
-        events = [event for event in block.events if self.codec.sends(kind_of(event))]
+        events = [event for event in block.events if self.codec.sends_event(event)]
+        if not self.codec.layout.snapshot_ddl:
+            events = [event for event in events if event.order.phase]
         if events:
             made.append(self._events(events if write_ms is None else [replace(e, write_ms=write_ms) for e in events]))
         return made

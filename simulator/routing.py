@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,8 +13,8 @@ import pyarrow as pa
 
 from simulator.model import Column
 
-Policy = Literal["single", "table", "key", "columns"]
-POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns")
+Policy = Literal["single", "table", "key", "columns", "schema"]
+POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns", "schema")
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,22 @@ class Packing:
     """Rows of one statement share a message while `header + Σ row bytes` stays within `max_bytes` (or `max_rows`).
 
     `row_bytes(columns, arrays)` gives the bytes of each row image; `header(columns, images)` those of an event without
-    rows, for that many columns and images (two for updates).
+    rows, for that many columns and images (two for updates). Without `row_bytes` only rows are counted.
+
+    * `scope`: what may share a message: rows of a statement, or rows of one table and kind that follow each other in a
+      transaction.
+    * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
+      then which columns count as changed is not settled for the event, but row by row.
+    * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
     """
 
-    row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]]
-    header: Callable[[int, int], int]
-    max_bytes: int
+    row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]] | None = None
+    header: Callable[[int, int], int] = lambda columns, images: 0
+    max_bytes: int = 0
     max_rows: int | None = None
+    scope: Literal["statement", "transaction"] = "statement"
+    rows_of: Literal["event", "message"] = "event"
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,18 +45,21 @@ class Routing:
     """How a product chooses topic and partition.
 
     * `topic`: the product's own default topic, a pattern of {database}, {schema}, {table}.
+    * `topic_case`: the product's own topics are written in lower or upper case, or as the pattern says.
     * `policies`: what `--route` may say, the default first.
     * `combine`: the hashed text of a row is each value's hash, XORed (`xor`), or the values put together (`concat`)
       with `separator` between, nulls as `null_text`.
     * `hash`: Java's String.hashCode, or Kafka's murmur2 over UTF-8.
     * `database_hash`: the hash of the database takes part in the XOR.
     * `reduce`: `abs` is |hash mod n| with Java's signs, `mask` is (hash & 0x7fffffff) mod n.
-    * `table_text`: what the table policy hashes, a pattern like `topic`.
+    * `table_text`: what the table policy hashes, a pattern like `topic`; `schema_text`: what the schema policy does.
     * `image`: an update is routed by its `before` or `after` image.
     * `keyless`: rows without key columns go to partition 0 (`zero`), by what is left to hash (`database`), or as under
       the table policy (`table`).
     * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
       under the policies that hash (`all`).
+    * `ddl_of`: topic and key of DDL are its table's, or those of the `schema` it is in: as if the table had no name.
+    * `ddl_topic`: a topic that all DDL goes to.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
       update of the key does so under any policy.
     * `key`: the message's key is the text that was hashed (`hashed`), or there is none.
@@ -58,14 +71,18 @@ class Routing:
     reduce: Literal["abs", "mask"]
     table_text: str
     image: Literal["before", "after"]
+    schema_text: str = "{database}"
     hash: Literal["string_hash", "murmur2"] = "string_hash"
     separator: str = ""
     null_text: str = ""
     database_hash: bool = False
     keyless: Literal["zero", "database", "table"] = "zero"
     ddl: Literal["zero", "table", "all"] = "zero"
+    ddl_of: Literal["table", "schema"] = "table"
+    ddl_topic: str = ""
     split: bool | Literal["always"] = False
     key: Literal["none", "hashed"] = "none"
+    topic_case: Literal["kept", "lower", "upper"] = "kept"
 
 
 def fill(pattern: str, *, database: str, schema: str, table: str) -> str:
@@ -73,3 +90,12 @@ def fill(pattern: str, *, database: str, schema: str, table: str) -> str:
     return (
         pattern.replace("{database}", database or "ddl").replace("{schema}", schema).replace("{table}", table or "ddl")
     )
+
+
+def without(pattern: str, name: str) -> str:
+    """A pattern without one of its names, and without the separator that would be left at either end.
+
+    >>> without("{database}-{table}", "table"), without("{table}.{schema}.x", "table"), without("{table}", "table")
+    ('{database}', '{schema}.x', '')
+    """
+    return re.sub(rf"[-._:]*\{{{name}\}}$|^\{{{name}\}}[-._:]*|\{{{name}\}}", "", pattern)

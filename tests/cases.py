@@ -816,10 +816,14 @@ _MYSQL: Final = Samples(
     ),
 )
 
-# Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`.
+# Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`, or with
+# `samples(source)` where versions differ in their types.
 MODULES: Final[Mapping[str, str]] = {
     "gaussdb": "cases_gaussdb",
+    "oceanbase-oracle": "cases_oracle",
+    "oracle": "cases_oracle",
     "postgresql": "cases_postgresql",
+    "sqlserver": "cases_sqlserver",
 }
 
 
@@ -829,8 +833,7 @@ def samples_of(source: str) -> Samples:
     if module is None:
         return _MYSQL
     found = import_module(module)
-    # some versions have samples of their own
-    return cast(Samples, getattr(found, "BY_SOURCE", {}).get(source, found.SAMPLES))
+    return cast(Samples, found.samples(source) if hasattr(found, "samples") else found.SAMPLES)
 
 
 def cases_of(source: str) -> list[Case]:

@@ -85,7 +85,75 @@ DTS: Final[Files] = {
     ("dts-canal-json,binary=hex", "mysql-8.0"): ["bytes", "geometries"],
 }
 OMS: Final[Files] = {}
-DRS: Final[Files] = {}
-CLOUDCANAL: Final[Files] = {}
+DRS: Final[Files] = {
+    ("drs-json", "mysql-8.0"): None,
+    ("drs-json", "mysql-5.7"): ["insert", "documents", "geometries"],
+    ("drs-json,column_order=table", "mysql-8.0"): ["update one column", "names that need escapes"],
+    ("drs-json,ddl_table=name", "mysql-8.0"): _DDL,
+    ("drs-json,init_binary=padded", "mysql-8.0"): ["a row of a snapshot", "bytes"],
+    ("drs-json,pk_update=split", "mysql-8.0"): ["update one column", "update the key", "update a part of the key"],
+    ("drs-json,sync_ddl=off", "mysql-8.0"): ["insert", *_DDL],
+    ("drs-json-c", "mysql-8.0"): None,
+    ("drs-json-c,init_as_insert=on", "mysql-8.0"): ["a row of a snapshot"],
+    ("drs-json-c,timezone=America/New_York", "mysql-8.0"): ["dates and times", "dates that are none"],
+    ("drs-avro", "mysql-8.0"): None,
+    ("drs-avro,full_sync_op=INIT", "mysql-8.0"): ["a row of a snapshot"],
+}
+_BATCHES: Final = [
+    "insert several rows",
+    "update another column of each row",
+    "update nothing in the first and the last row",
+    "delete several rows",
+    "a transaction on two tables",
+]
+_IMAGES: Final = ["insert", "update one column", "update a value to null", "update the key", "delete"]
+CLOUDCANAL: Final[Files] = {
+    ("cloudcanal-json", "mysql-8.0"): None,
+    ("cloudcanal-json", "mysql-5.7"): ["integers at their bounds", "bits and years", "geometries", "add column"],
+    ("cloudcanal-json", "mariadb-10.11"): ["insert", "documents"],
+    ("cloudcanal-json", "oceanbase-mysql-4.3"): ["insert", "null everywhere", "bytes"],
+    ("cloudcanal-json,batch_rows=2", "mysql-8.0"): _BATCHES,
+    ("cloudcanal-json,batch_rows=50,key=pk,custom_header=env:test", "mysql-8.0"): _BATCHES,
+    ("cloudcanal-json,batch_rows=50,broker=rocketmq", "mysql-8.0"): _BATCHES,
+    ("cloudcanal-json,ddl_field=both,ddl_statements=all", "mysql-8.0"): [
+        "insert",
+        "create database",
+        "create index",
+        "drop index",
+        "drop table",
+        "drop database",
+    ],
+    ("cloudcanal-json,delete_image=before", "mysql-8.0"): ["delete"],
+    ("cloudcanal-json,delete_image=both,bid_mode=zero", "mysql-8.0"): _IMAGES,
+    ("cloudcanal-json,old_image=changed,null_columns=omit", "mysql-8.0"): _IMAGES,
+    ("cloudcanal-json,minimal=on", "mysql-8.0"): _IMAGES,
+    ("cloudcanal-json,emit_transaction_end=on", "mysql-8.0"): ["insert", "a transaction on two tables"],
+    ("cloudcanal-json,split_pk_update=on", "mysql-8.0"): ["update the key", "update a part of the key"],
+    ("cloudcanal-json,value_types=native,float_text=plain", "mysql-8.0"): [
+        "integers at their bounds",
+        "floating point numbers",
+    ],
+    ("cloudcanal-json,timestamp_zone=Asia/Shanghai,zero_date=1970-01-01 00:00:00", "mysql-8.0"): [
+        "dates and times",
+        "dates that are none",
+    ],
+    ("cloudcanal-json,geometry_srid=keep", "mysql-8.0"): ["geometries"],
+    ("cloudcanal-json,full_datetime=log", "mysql-8.0"): ["a row of a snapshot"],
+    ("cloudcanal-canal-json", "mysql-8.0"): None,
+    ("cloudcanal-canal-json,batch_rows=50,old_image=changed", "mysql-8.0"): _BATCHES,
+    ("cloudcanal-canal-json,database_name=db.schema", "mysql-8.0"): ["insert", "add column"],
+    ("cloudcanal-debezium", "mysql-8.0"): None,
+    ("cloudcanal-debezium,envelop_schema_include=on", "mysql-5.7"): ["insert", "add column", "null everywhere"],
+    ("cloudcanal-debezium,envelop_schema_include=on,connect_schema=on", "mysql-8.0"): ["insert", "add column"],
+    ("cloudcanal-debezium,envelop_schema_include=on,key_order=doc", "mysql-8.0"): ["insert", "delete", "add column"],
+    ("cloudcanal-debezium,empty_image=null,source_ts=exec,ddl_op=a", "mysql-8.0"): ["insert", "delete", "add column"],
+    ("cloudcanal-debezium,source_members=debezium,gtid=on,init_op=r", "mysql-8.0"): [
+        "insert",
+        "a row of a snapshot",
+        "add column",
+    ],
+    ("cloudcanal-debezium,minimal=on,null_columns=omit", "mysql-8.0"): _IMAGES,
+    ("cloudcanal-debezium,ddl_statements=all", "mysql-8.0"): ["create database", "drop index", "drop table"],
+}
 
 FILES: Final[Files] = {**CANAL, **DTS, **OMS, **DRS, **CLOUDCANAL}

@@ -8,6 +8,7 @@ import importlib
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -508,13 +509,15 @@ def test_statements() -> None:
         ("integer", "oid", False),
         ("numeric(8,2)", "numeric(10,2)", True),
         ("numeric(8,2)", "numeric(8,3)", False),
-        ("numeric(8,2)", "numeric", False),
+        ("numeric(8,2)", "numeric", True),
+        ("numeric", "numeric(8,2)", False),
         ("real", "double precision", True),
         ("varchar(20)", "varchar(40)", True),
         ("varchar(20)", "text", True),
         ("text", "varchar(20)", False),
         ("text", "varchar", False),
-        ("char(5)", "char(8)", False),
+        ("char(5)", "char(8)", True),
+        ("char(5)", "varchar(8)", False),
         ("timestamp(3)", "timestamp", True),
         ("timestamp", "timestamptz", False),
         ("enum('a')", "enum('a','b')", True),
@@ -543,6 +546,8 @@ def test_generated_values_are_stored_as_the_server_would() -> None:
     cut = postgresql.stored(us, ColumnType("timestamp without time zone", 3))
     assert cut.view(pa.int64()).to_pylist() == [1_234_000, -1000, None, INFINITE_US, -INFINITE_US]
     assert postgresql.stored(us, ColumnType("timestamp without time zone")) is us
+    small = postgresql.stored(pa.array([Decimal("0.0000001"), None]), ColumnType("numeric"))
+    assert small.to_pylist() == ["0.0000001", None]
     assert postgresql.unit_us(ColumnType("smalldatetime")) == 60_000_000
 
 
@@ -565,5 +570,5 @@ def test_examples_in_docstrings(module: str) -> None:
 def test_public_names(module: Any) -> None:
     assert module.__all__ == sorted(module.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
     assert all(hasattr(module, name) for name in module.__all__)
-    shared = [name for name in module.__all__ if name not in ("PostgresType", "PostgresTypes", "of_version")]
+    shared = [name for name in module.__all__ if name not in ("PostgresType", "PostgresTypes", "type_system")]
     assert all(hasattr(types_of("postgresql-12"), name) for name in shared)

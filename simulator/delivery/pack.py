@@ -5,38 +5,88 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Ints, PackedBatch, changed_rows
-from simulator.model import READ, UPDATE
+from simulator.batch import ChangeBatch, Ints, PackedBatch, changed_rows, decoded
+from simulator.model import DELETE, INSERT, UPDATE
 from simulator.routing import Packing
 
 
 @dataclass(frozen=True)
 class Events:
-    """Events of a batch: event i has the rows `starts[i]` to `starts[i + 1]`; `shown` as in `PackedBatch`."""
+    """Events of a batch: event i has the rows `starts[i]` to `starts[i + 1]`; `shown` as in `PackedBatch`.
+
+    A message of an event has up to `message_rows` of them, None for any number.
+    """
 
     starts: Ints
     shown: tuple[Ints | None, ...] | None
+    message_rows: int | None = None
 
 
 def pack(batch: ChangeBatch, packing: Packing | None) -> Events:
-    """Cut a batch into events: rows of one statement, as many as the product's rule lets share a message."""
+    """Cut a batch into events: rows of one statement (or transaction), as many as the product lets share a message."""
     count = len(batch)
     starts = np.arange(count + 1, dtype=np.int64)
-    if packing is not None and batch.kind is not READ and not batch.moved:
-        envelope = batch.envelope
-        begins = np.ones(count, dtype=bool)
-        begins[1:] = (np.diff(envelope.turn) != 0) | (np.diff(envelope.statement) != 0)
-        if not begins.all():
+    most = None
+    if packing is not None and batch.kind in (INSERT, UPDATE, DELETE) and not batch.moved:
+        most = packing.max_rows if packing.rows_of == "message" else None
+        begins = _begins(batch, packing)
+        if not begins.all() and most != 1:
             starts = _fill(batch, packing, np.flatnonzero(begins))
     if batch.kind is not UPDATE:
-        return Events(starts, None)
-    return Events(starts, tuple(_accumulate(changed_rows(batch, i), starts) for i in range(len(batch.table.columns))))
+        return Events(starts, None, most)
+    shown = [changed_rows(batch, i) for i in range(len(batch.table.columns))]
+    if packing is None or packing.rows_of == "event":
+        shown = [_accumulate(rows, starts) for rows in shown]
+    return Events(starts, tuple(shown), most)
+
+
+def _begins(batch: ChangeBatch, packing: Packing) -> npt.NDArray[np.bool_]:
+    """Which rows share no event with the row before."""
+    envelope = batch.envelope
+    begins = np.ones(len(batch), dtype=bool)
+    if packing.scope == "statement":
+        begins[1:] = (np.diff(envelope.turn) != 0) | (np.diff(envelope.statement) != 0)
+    else:
+        # the transaction has no other change between them: nothing is overtaken
+        begins[1:] = (np.diff(envelope.txn) != 0) | (np.diff(envelope.seq) != 1)
+    if packing.distinct and batch.kind is UPDATE:
+        _begin_at_repeats(batch, begins)
+    return begins
+
+
+def _begin_at_repeats(batch: ChangeBatch, begins: npt.NDArray[np.bool_]) -> None:
+    """Mark updates that leave a row just like an earlier one of their event did."""
+    event = np.cumsum(begins)
+    shared = np.flatnonzero((np.bincount(event) > 1)[event])
+    if not len(shared):
+        return
+    same = event[shared]
+    for column in batch.image():
+        codes = decoded(column.take(pa.array(shared))).dictionary_encode()
+        values = np.asarray(codes.indices.fill_null(-1)).astype(np.int64)
+        same = np.unique(same * (len(codes.dictionary) + 1) + values + 1, return_inverse=True)[1].astype(np.int64)
+    order = np.argsort(same, kind="stable")
+    again = np.flatnonzero(np.diff(same[order]) == 0)
+    # of each repeat: its place and that of the row before it that is the same
+    repeats = sorted(zip(shared[order[again + 1]].tolist(), shared[order[again]].tolist(), strict=True))
+    began = -1
+    for row, earlier in repeats:
+        if earlier >= began:
+            begins[row] = True
+            began = row
 
 
 def _fill(batch: ChangeBatch, packing: Packing, statements: Ints) -> Ints:
     """Event starts: within a statement a row joins the event while it fits."""
+    most = packing.max_rows if packing.rows_of == "event" else None
+    if packing.row_bytes is None:
+        rows = np.arange(len(batch), dtype=np.int64)
+        first = np.repeat(statements, np.diff(statements, append=len(batch)))
+        starts = statements if most is None else np.flatnonzero((rows - first) % most == 0)
+        return np.append(starts, len(batch))
     columns = batch.table.columns
     sizes = packing.row_bytes(columns, batch.image())
     images = 1
@@ -46,20 +96,20 @@ def _fill(batch: ChangeBatch, packing: Packing, statements: Ints) -> Ints:
     room = packing.max_bytes - packing.header(len(columns), images)
     ends = np.append(statements[1:], len(batch))
     done = np.concatenate([[0], np.cumsum(sizes)])
-    starts: list[int] = []
+    filled: list[int] = []
     # Statements that fit whole need no loop over rows; most do.
-    whole = (done[ends] - done[statements] <= room) & ((ends - statements) <= (packing.max_rows or len(batch)))
+    whole = (done[ends] - done[statements] <= room) & ((ends - statements) <= (most or len(batch)))
     for start, end, fits in zip(statements.tolist(), ends.tolist(), whole.tolist(), strict=True):
-        starts.append(start)
+        filled.append(start)
         at = start
         while not fits:
             # the last row that fits; a row larger than the room gets an event of its own
             at = max(at + 1, int(np.searchsorted(done, done[at] + room, side="right")) - 1)
-            at = min(at, starts[-1] + (packing.max_rows or len(batch)))
+            at = min(at, filled[-1] + (most or len(batch)))
             if at >= end:
                 break
-            starts.append(at)
-    return np.array([*starts, len(batch)], dtype=np.int64)
+            filled.append(at)
+    return np.array([*filled, len(batch)], dtype=np.int64)
 
 
 def _accumulate(rows: Ints | None, starts: Ints) -> Ints | None:
@@ -79,16 +129,21 @@ def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | Non
     starts = events.starts
     settled = starts[1:] - 1
     single = len(starts) == len(batch) + 1
-    if partition is None or single:
+    if single or (partition is None and events.message_rows is None):
         at = starts[:-1]
         return PackedBatch(
             batch, starts, settled, events.shown, topic, partition,
             None if key is None else key if single else key.take(pa.array(at)),
         )  # fmt: skip
     event = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    grouped = np.lexsort((partition, event))
+    to = np.zeros(len(batch), dtype=np.int64) if partition is None else partition
+    grouped = np.lexsort((to, event))
     begins = np.ones(len(batch), dtype=bool)
-    begins[1:] = (np.diff(event[grouped]) != 0) | (np.diff(partition[grouped]) != 0)
+    begins[1:] = (np.diff(event[grouped]) != 0) | (np.diff(to[grouped]) != 0)
+    if events.message_rows is not None:
+        rows = np.arange(len(batch))
+        begun = np.maximum.accumulate(np.where(begins, rows, 0))
+        begins |= (rows - begun) % events.message_rows == 0
     first = np.empty(len(batch), dtype=np.int64)  # row to the first row of its message
     first[grouped] = grouped[begins][np.cumsum(begins) - 1]
     # in stream order: messages by their first rows
@@ -104,6 +159,6 @@ def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | Non
         back[settled[event[order[heads]]]],
         shown,
         topic,
-        partition[order][heads],
+        None if partition is None else partition[order][heads],
         None if key is None else key.take(pa.array(order[heads])),
     )

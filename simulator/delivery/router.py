@@ -12,7 +12,7 @@ from simulator.batch import ChangeBatch, Ints
 from simulator.delivery import partition
 from simulator.errors import UsageError, closest
 from simulator.model import MARKS, UPDATE, Column, SchemaChange, Table
-from simulator.routing import POLICIES, Policy, Routing, fill
+from simulator.routing import POLICIES, Policy, Routing, fill, without
 from simulator.wire.template import join, repeat
 
 # A column's values as the product's text, nulls kept.
@@ -51,11 +51,13 @@ class Router:
     ) -> None:
         self.routing, self.route, self.texts = routing, route, texts
         self._pattern = topic or routing.topic
+        self._case = "kept" if topic else routing.topic_case
         self._partitions = partitions
         self._counts: dict[str, int] = {}
 
-    def topic(self, database: str, schema: str, table: str) -> str:
-        return fill(self._pattern, database=database, schema=schema, table=table)
+    def topic(self, database: str, schema: str, table: str, pattern: str | None = None) -> str:
+        name = fill(pattern or self._pattern, database=database, schema=schema, table=table)
+        return name if self._case == "kept" else name.lower() if self._case == "lower" else name.upper()
 
     def count(self, topic: str) -> int:
         if topic not in self._counts:
@@ -90,11 +92,13 @@ class Router:
         if batch.kind in MARKS or (n == 1 and routing.key == "none"):
             return topic, np.zeros(count, dtype=np.int64), None
         columns = self.columns(table)
-        by_table = self.route.policy in ("single", "table") or (not columns and routing.keyless == "table")
+        whole = self.route.policy in ("single", "table", "schema")
+        by_table = whole or (not columns and routing.keyless == "table")
         if by_table or (not columns and routing.keyless == "zero"):
-            keys = repeat(self._table_text(table), count) if routing.key == "hashed" else None
+            text = self._table_text(table)
+            keys = repeat(text, count) if routing.key == "hashed" else None
             zero = self.route.policy == "single" or not by_table
-            return topic, np.full(count, 0 if zero else self._partition(self._table_text(table), n)), keys
+            return topic, np.full(count, 0 if zero else self._partition(text, n)), keys
         texts = [self._text(batch, column) for column in columns]
         joined = None
         if routing.combine == "concat" or routing.key == "hashed":
@@ -114,11 +118,22 @@ class Router:
     def event(self, database: str, change: SchemaChange | None) -> tuple[str, list[int], str | None]:
         """(topic, partitions, key) of a DDL statement or a heartbeat."""
         table = None if change is None else change.after or change.before
-        topic = self.topic(database, table.id.schema if table else "", table.id.name if table else "")
-        n = self.count(topic)
-        key = None
+        schema, name = (table.id.schema, table.id.name) if table else ("", "")
+        pattern, key = self._pattern, None
         if self.routing.key == "hashed":
             key = self._table_text(table) if table else database
+        if change is not None and self.routing.ddl_of == "schema":
+            # a statement about no table has no schema either
+            pattern, key_text = without(pattern, "table"), without(self.routing.table_text, "table")
+            if table is None:
+                pattern, key_text = without(pattern, "schema"), without(key_text, "schema")
+            pattern = pattern or "{table}"
+            if key is not None:
+                key = fill(key_text, database=database, schema=schema, table="")
+        if change is not None and self.routing.ddl_topic:
+            pattern = self.routing.ddl_topic
+        topic = self.topic(database, schema, name, pattern)
+        n = self.count(topic)
         if change is not None and self.routing.ddl == "all" and self.route.policy != "single":
             return topic, list(range(n)), key
         if table is not None and self.route.policy == "table" and self.routing.ddl == "table" and n > 1:
@@ -134,8 +149,10 @@ class Router:
         return self.texts(batch.table.columns[column], values).fill_null(self.routing.null_text)
 
     def _table_text(self, table: Table) -> str:
+        """What is hashed of a table, or of its schema under the policy of that name."""
         at = table.id
-        return fill(self.routing.table_text, database=at.database, schema=at.schema, table=at.name)
+        pattern = self.routing.schema_text if self.route.policy == "schema" else self.routing.table_text
+        return fill(pattern, database=at.database, schema=at.schema, table=at.name)
 
     def _partition(self, text: str, n: int) -> int:
         return int(self._reduce(np.array([self._hash(text)], dtype=np.int32), n)[0])

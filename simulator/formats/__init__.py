@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
+    "cloudcanal-canal-json": "simulator.formats.cloudcanal_canal_json:FORMAT",
+    "cloudcanal-debezium": "simulator.formats.cloudcanal_debezium:FORMAT",
+    "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
+    "drs-avro": "simulator.formats.drs_avro:FORMAT",
+    "drs-json": "simulator.formats.drs_json:FORMAT",
+    "drs-json-c": "simulator.formats.drs_json_c:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
 }
 
@@ -32,7 +38,7 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
         raise NotOffered(
-            f"-f {name}: {format.product} reads {', '.join(format.sources)}, not {source.id}; "
+            f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source.id}; "
             "--allow-undocumented writes it all the same, as far as the types are known."
         )
     return format.codec(str(source), options)

@@ -34,6 +34,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
+from simulator.errors import NotOffered
 from simulator.formats.canal_json_column import json_column
 from simulator.model import (
     BEGIN,
@@ -127,7 +128,8 @@ def cell(column: Column, settings: Settings) -> Cell:
     if family == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
     render = TEXT[family]
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED)
+    parts = (lambda array: binlog_text.decimal_parts(array, grouped=True)) if family == "decimal" else None
+    return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 
 def checked_text(column: Column, settings: Settings) -> bool:
@@ -324,6 +326,8 @@ def event_header(columns: int, images: int) -> int:
 
 
 def layout(settings: Settings) -> Layout:
+    if settings.source not in mysql.VERSIONS:
+        raise NotOffered(f"-f canal-json: its values and type names are MySQL's; it has none for {settings.source}.")
     # The profile of the server decides how types are printed, unless the option says so.
     style = settings["mysql_type_style"] or mysql.VERSIONS[settings.source].type_style
     settings = Settings({**settings.values, "mysql_type_style": style}, settings.source)

@@ -73,7 +73,8 @@ def cell(column: Column, settings: Settings) -> Cell:
     if settings["binary"] == "hex" and family in ("binary", "geometry"):
         return Cell(lambda array: binlog_text.hex_bytes(array, type))
     render = TEXT[family]
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED)
+    parts = (lambda array: binlog_text.decimal_parts(array, grouped=False)) if family == "decimal" else None
+    return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 
 def code_cell(column: Column, settings: Settings) -> Cell:

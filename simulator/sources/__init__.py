@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from simulator.carriers import numbers, text_us, time_text
 from simulator.errors import UnknownName, UsageError
 from simulator.model import Column, ColumnType, Table, TableId
 
@@ -23,7 +24,18 @@ SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
     "oceanbase-mysql": ("simulator.sources.mysql", "OceanBase in MySQL mode", ("4.3",)),
+    "oceanbase-oracle": ("simulator.sources.oracle", "OceanBase in Oracle mode", ("4.3",)),
+    "oracle": ("simulator.sources.oracle", "Oracle", ("19c", "21c", "11g")),
     "postgresql": ("simulator.sources.postgresql", "PostgreSQL", ("16", "14", "12")),
+    "sqlserver": ("simulator.sources.sqlserver", "SQL Server", ("2022", "2019", "2016")),
+}
+
+# What times are generated as where their carrier is text, by family.
+_MADE: Final[Mapping[str, pa.DataType]] = {
+    "datetime": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us"),
+    "zoned": pa.timestamp("us"),
+    "time": pa.duration("us"),
 }
 
 
@@ -55,6 +67,10 @@ class TypeSystem(Protocol):
     date, datetime (no zone; MySQL's timestamp too), timestamptz (a moment), zoned (a moment and its zone), time, year,
     interval, text, binary, json, xml, enum, set, geometry, uuid, array, range, document; `other` for what only the
     system itself reads.
+    A system may offer more functions, which `Source` calls if they are there: `stored(array, type)` gives generated
+    values, or those of a type that this one widens, the form in which they are stored; `unit_us(type)` is the step
+    between a date or time type's values in microseconds; `generated(type)` the Arrow type in which values are made
+    where their carrier is text; `microseconds(ends)` the numbers of times that are texts.
     `identifier` is a name as the system stores it when it is typed without quotes; `table_id` says where a table of a
     scenario is: in which database, in which schema (systems have theirs for tables of which nobody says more).
     """
@@ -95,6 +111,54 @@ class Source:
         """Literals as this server stores them. Raises ValueError with a sentence."""
         return self.types.parse_values(texts, type, server=str(self))
 
+    def generated(self, type: ColumnType) -> pa.DataType:
+        """The Arrow type in which values of a type are made: the carrier, but microseconds for times that are texts."""
+        arrow = self.types.arrow_type(type)
+        own = getattr(self.types, "generated", None)
+        if own is not None:
+            return own(type)
+        if pa.types.is_string(arrow):
+            return _MADE.get(self.types.family(type), arrow)
+        return arrow
+
+    def place(self, database: str) -> tuple[str, str]:
+        """The database and the schema of a scenario's database: its tables are there."""
+        at = self.types.table_id(database, "")
+        return at.database, at.schema
+
+    @property
+    def stores(self) -> bool:
+        """Whether the system has its own way of storing generated values."""
+        return hasattr(self.types, "stored")
+
+    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        """Generated values, or values of a type that this one widens, as a column of the type's carrier."""
+        own = getattr(self.types, "stored", None)
+        if own is not None:
+            return cast(pa.Array, own(array, type))
+        wanted = self.types.arrow_type(type)
+        now = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        if now == wanted:
+            return array
+        if pa.types.is_string(wanted) and (pa.types.is_timestamp(now) or pa.types.is_duration(now)):
+            zone = "+00:00" if self.types.family(type) == "zoned" else ""
+            return time_text(array, type.length or 0, zone=zone)
+        return (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(wanted)
+
+    def unit_us(self, type: ColumnType) -> int:
+        """The step between the values of a date or time type, in microseconds."""
+        own = getattr(self.types, "unit_us", None)
+        return int(own(type)) if own is not None else int(10 ** (6 - min(type.length or 0, 6)))
+
+    def microseconds(self, ends: pa.Array) -> list[int]:
+        """Two times as numbers that can be compared, whatever their carrier."""
+        own = getattr(self.types, "microseconds", None)
+        if own is not None:
+            return cast("list[int]", own(ends))
+        if pa.types.is_string(ends.type):
+            return [text_us(text) for text in ends.to_pylist()]
+        return [int(number) for number in numbers(ends)]
+
 
 def find(text: str) -> Source:
     """`find("mysql")`, `find("mysql-5.7")`. Raises UnknownName, or UsageError for a version we do not have."""
@@ -109,7 +173,7 @@ def find(text: str) -> Source:
     version = version or versions[0]
     if version not in versions:
         raise UsageError(f"--source {text}: {title} is known here in version {', '.join(versions)}, not {version!r}.")
-    types = import_module(module)
-    # a module may hold a type system for each version
-    of_version = getattr(types, "of_version", None)
-    return Source(id, version, title, cast(TypeSystem, types if of_version is None else of_version(version)))
+    found = import_module(module)
+    # a module whose systems and versions differ in their types has one type system for each
+    types = found.type_system(f"{id}-{version}") if hasattr(found, "type_system") else found
+    return Source(id, version, title, cast(TypeSystem, types))

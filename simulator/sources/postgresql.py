@@ -10,7 +10,7 @@
 | `postgresql_ddl` | statements |
 | `postgresql_log` | places in the write-ahead log, transaction numbers, bytes of a row |
 
-The functions of this module are those of the newest version here; `of_version` gives another version's.
+The functions of this module are those of the newest version here; `type_system` gives another version's.
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ __all__ = [
     "identifier",
     "lsn",
     "lsn_text",
-    "of_version",
     "oid",
     "packed_bytes",
     "padding",
@@ -73,6 +72,7 @@ __all__ = [
     "show_value",
     "stored",
     "table_id",
+    "type_system",
     "type_text",
     "unit_us",
     "xid",
@@ -142,6 +142,10 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, stored(array.dictionary, type))
     wanted = arrow_type(type)
+    if pa.types.is_decimal(array.type) and pa.types.is_string(wanted):
+        # Arrow would write 1E-7
+        texts = [None if value is None else format(value, "f") for value in array.to_pylist()]
+        return pa.array(texts, wanted)
     if array.type != wanted:
         array = array.cast(wanted)
     if width := padding(type):
@@ -239,17 +243,17 @@ def _unspelled(type: ColumnType) -> ColumnType:
 
 
 _VERSIONS: Final[Mapping[str, PostgresTypes]] = {
-    version: PostgresTypes(Dialect("postgresql", "PostgreSQL", int(version)), PORTABLE)
-    for version in ("16", "14", "12")
+    f"postgresql-{version}": PostgresTypes(Dialect("postgresql", "PostgreSQL", version), PORTABLE)
+    for version in (16, 14, 12)
 }
 
 
-def of_version(version: str) -> PostgresTypes:
+def type_system(server: str) -> PostgresTypes:
     """The type system of a version: 12 has no multiranges, and no infinite numeric; scales below 0 came with 15."""
-    return _VERSIONS[version]
+    return _VERSIONS[server]
 
 
-_NEWEST: Final = _VERSIONS["16"]
+_NEWEST: Final = _VERSIONS["postgresql-16"]
 TYPES: Final = _NEWEST.TYPES
 ALIASES: Final = _NEWEST.ALIASES
 parse_type = _NEWEST.parse_type
@@ -259,4 +263,4 @@ boundary_values = _NEWEST.boundary_values
 
 def parse_values(texts: Sequence[str | None], type: ColumnType, *, server: str = "postgresql-16") -> pa.Array:
     """Literals as carriers: see `postgresql_values.parse_values`. Raises ValueError."""
-    return of_version(server.rpartition("-")[2]).parse_values(texts, type)
+    return type_system(server).parse_values(texts, type)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.model import Event, Table
+from simulator.model import Event, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.sources import Source
 
 # A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
 # function of the stream; `--clock wall` replaces it at the last moment.
@@ -26,8 +27,9 @@ class Block:
     """Some turns of a stream, from `first_turn`, `turns` of them.
 
     `batches` hold the row changes, each in stream order, one batch for a kind and a table version; `events` the DDL
-    statements and heartbeats in stream order. The order keys of both together make the stream; no two are equal.
-    A heartbeat carries the number of the transaction that follows it. `changes` counts the rows in `batches`.
+    statements and heartbeats in stream order. The order keys of both together make the stream; no two are equal. A
+    heartbeat carries the number of the transaction that follows it; a snapshot has the CREATE TABLE of each table
+    before the first of its rows. `changes` counts the rows in `batches`.
     """
 
     first_turn: int
@@ -35,6 +37,14 @@ class Block:
     batches: tuple[ChangeBatch, ...]
     events: tuple[Event, ...]
     changes: int
+
+
+def snapshot_table(source: Source, table: Table, turn: int, offset: int, ms: int) -> tuple[Event, ...]:
+    """The CREATE TABLE before the rows that a snapshot has of a table, for products that send one. It takes no number
+    of a row: it stands right before the first (`turn`)."""
+    at = (OrderKey(0, turn, -1), SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
+    sql = source.ddl.create_table(table)
+    return (SchemaChange(*at, SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql),)
 
 
 class Stream(Protocol):

@@ -69,8 +69,8 @@ def _declared(loaded: Loaded, first: Mapping[str, Table], source: Source) -> Map
     spec = loaded.spec
     declared = {
         name: {
-            column.name: Declared(
-                name, column, spec.tables[name].columns[column.name], ("tables", name, "columns", column.name)
+            column.field: Declared(
+                name, column, spec.tables[name].columns[column.field], ("tables", name, "columns", column.field)
             )
             for column in table.columns
         }

@@ -282,7 +282,10 @@ class _Expression:
         self.needs.append((table, name))
 
     def _check_digits(self, declared: Declared) -> None:
-        arrow = self.entities.source.types.arrow_type(declared.column.type)
-        if pa.types.is_decimal(arrow) and arrow.precision > MOST_DIGITS:
-            name = f"{declared.table}.{declared.column.name}"
+        source = self.entities.source
+        arrow, name = source.types.arrow_type(declared.column.type), f"{declared.table}.{declared.column.name}"
+        # a whole number of 19 digits is how some systems hold one of 64 bits
+        if pa.types.is_decimal(arrow) and arrow.precision > MOST_DIGITS + (arrow.scale == 0):
             self.fail(f"{name} has {arrow.precision} digits; expressions reckon with up to {MOST_DIGITS}")
+        if pa.types.is_string(arrow) and carrier(declared.column.type, source) in NUMBERS:
+            self.fail(f"{name} says not how many digits it has; expressions reckon with columns that do")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 import pyarrow as pa
 
-from simulator.carriers import numbers
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType
 from simulator.sources import Source
@@ -41,13 +41,15 @@ _FITS: Final[Mapping[str, tuple[str, ...]]] = {
     "version": (*NUMBERS, "text"),
     "commit_time": (*_TIMES, *NUMBERS),
     "range": (*NUMBERS, "floats", *_TIMES),
-    "uuid": ("text",),
+    "uuid": ("text", "UUIDs"),
     "pattern": ("text",),
     "text": ("text",),
     "bytes": ("bytes",),
     "document": ("text", "JSON"),
     "derived": (*NUMBERS, "text"),
 }
+# Texts longer than this are not tried out.
+LONGEST: Final = 100_000
 # A leaf of a document: what needs no place of its own in the row.
 _LEAVES: Final = ("constant", "range", "choices", "faker", "pattern", "text", "uuid", "version", "row", "commit_time")
 
@@ -56,9 +58,12 @@ def carrier(type: ColumnType, source: Source) -> str:
     """What a column holds, in a word for messages."""
     if type.labels:
         return "labels"
-    if type.name == "json":
+    family = source.types.family(type)
+    if family in ("json", "document"):
         return "JSON"
-    arrow = source.types.arrow_type(type)
+    arrow = source.generated(type)
+    if pa.types.is_string(arrow) and family != "text":
+        return {"uuid": "UUIDs"}.get(family, family)
     for word, test in (
         ("whole numbers", pa.types.is_integer),
         ("decimals", pa.types.is_decimal),
@@ -108,7 +113,10 @@ def check_values(loaded: Loaded, declared: Declared, home: Home, source: Source)
 def _given(loaded: Loaded, path: Key, declared: Declared, texts: Sequence[str | None], source: Source) -> pa.Array:
     if None in texts and not declared.column.nullable:
         loaded.fail(path, f"{declared.column.name} cannot be null")
-    return literals(loaded, path, texts, declared.column.type, source)
+    array = literals(loaded, path, texts, declared.column.type, source)
+    if array.null_count and not declared.column.nullable:
+        loaded.fail(path, f"{declared.column.name} cannot be null, as an empty text is in {source.title}")
+    return array
 
 
 def _constant(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
@@ -126,8 +134,13 @@ def _choices(loaded: Loaded, path: Key, declared: Declared, values: Values, sour
 def _range(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
     assert values.range is not None
     ends = literals(loaded, path, values.range, declared.column.type, source, each=True)
-    python = pa.types.is_decimal(ends.type) or pa.types.is_floating(ends.type)
-    low, high = ends.to_pylist() if python else numbers(ends).tolist()
+    made = source.generated(declared.column.type)
+    low: Any
+    high: Any
+    if pa.types.is_decimal(made):
+        low, high = map(Decimal, ends.to_pylist())
+    else:
+        low, high = ends.to_pylist() if pa.types.is_floating(made) else source.microseconds(ends)
     if low > high:
         loaded.fail(path, f"{values.range[0]!r} is above {values.range[1]!r}")
 
@@ -149,13 +162,21 @@ def _text(loaded: Loaded, path: Key, declared: Declared, values: Values, source:
     alphabet = values.text.alphabet
     if not alphabet:
         loaded.fail((*path, "alphabet"), "there are no characters in it")
-    characters = ALPHABETS.get(alphabet, alphabet)
-    literals(loaded, (*path, "alphabet"), list(dict.fromkeys(characters)), declared.column.type, source)
+    characters = dict.fromkeys(ALPHABETS.get(alphabet, alphabet))
+    literals(loaded, (*path, "alphabet"), list(characters), declared.column.type, source)
+    low, high = values.text.length
+    # the longest text where bytes are counted, and the shortest where it may be null
+    widest = max(characters, key=lambda character: len(character.encode()))
+    ends = [widest * min(high, LONGEST), *([""] if low == 0 else [])]
+    _given(loaded, (*path, "length"), declared, ends, source)
 
 
 def _bytes(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
     assert values.bytes is not None
-    _room(loaded, (*path, "length"), declared, values.bytes.length[1])
+    low, high = values.bytes.length
+    _room(loaded, (*path, "length"), declared, high)
+    if low == 0:
+        _given(loaded, (*path, "length"), declared, [""], source)
 
 
 def _uuid(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:

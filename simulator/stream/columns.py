@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Delta, decoded, scatter
-from simulator.carriers import numbers
+from simulator.carriers import US_PER_DAY
 from simulator.errors import UsageError
 from simulator.model import INSERT, UPDATE, ColumnType
 from simulator.sources import Source
@@ -60,10 +62,13 @@ class CompiledColumn:
     ) -> None:
         self.field, self.arrow, self.history, self.generator = field, arrow, history, generator
         self._nulls = nulls
+        self.stored: Callable[[pa.Array], pa.Array] | None = None
         self.default: pa.Array | None = None
 
     def array(self, state: State) -> pa.Array:
         values = self.generator.array(state)
+        if self.stored is not None:
+            values = self.stored(values)
         if self.field.spec.nulls:
             drawn: Bits = mix(state.identity + self._nulls + state.changes(self.history).view(np.uint64))
             values = with_nulls(values, chance(drawn, self.field.spec.nulls))
@@ -105,6 +110,8 @@ class Compiler:
             arrow = self.source.types.arrow_type(field.type)
             nulls = generators.salt(self.seed, table, name, "nulls")
             compiled = CompiledColumn(field, arrow, history, self.generator(field, field.spec.values, history), nulls)
+            if self.source.stores or self.source.generated(field.type) != arrow:
+                compiled.stored = partial(self.source.stored, type=field.type)
             if field.since is not None:
                 compiled.default = self.literals(field, [field.added_default])
             self._columns[table, name] = compiled
@@ -194,11 +201,15 @@ class Compiler:
         texts = self.source.types.boundary_values(field.type)
         if field.spec.nullable is False or field.name in self.loaded.spec.tables[field.table].key:
             texts = [text for text in texts if text is not None]
-        return generators.Choices(self.literals(field, texts), None, history, self.salt(field), turned=True)
+        values_ = self.literals(field, texts)
+        if values_.null_count > 1:  # an empty text may be null too
+            values_ = values_.unique()
+        return generators.Choices(values_, None, history, self.salt(field), turned=True)
 
     def _commit_time(self, field: Field, values: Values, history: History) -> Generator:
-        digits = field.type.length or 0
-        return generators.CommitTime(self.timeline, self.arrow(field), 10 ** (6 - min(digits, 6)), history)
+        made = self.source.generated(field.type)
+        unit = 1 if self.source.stores else self.source.unit_us(field.type)
+        return generators.CommitTime(self.timeline, made, unit, history)
 
     def _constant(self, field: Field, values: Values, history: History) -> Generator:
         return generators.Constant(self.literals(field, [values.constant]))
@@ -223,21 +234,23 @@ class Compiler:
 
     def _between(self, field: Field, low: str, high: str, history: History) -> Generator:
         ends = self.literals(field, [low, high])
-        salt, type = self.salt(field), ends.type
+        salt, type = self.salt(field), self.source.generated(field.type)
         if pa.types.is_floating(type):
             first_float, last_float = ends.to_pylist()
             return generators.FloatRange(first_float, last_float, type, history, salt)
         if pa.types.is_decimal(type):
-            first, last = (int(value.scaleb(type.scale)) for value in ends.to_pylist())
+            first, last = (int(Decimal(value).scaleb(type.scale)) for value in ends.to_pylist())
         elif pa.types.is_string(type) or pa.types.is_binary(type):
             self.fail(field, f"a range wants a column of numbers or times, not {field.type.name}")
         else:
-            first, last = (int(value) for value in numbers(ends))
+            first, last = self.source.microseconds(ends)
         if not -(2**62) < first <= last < 2**62:
             self.fail(field, f"the range {low}..{high} is empty or wider than 62 bits")
         unit = 1
         if pa.types.is_timestamp(type) or pa.types.is_duration(type):
-            unit = 10 ** (6 - (field.type.length or 0))
+            unit = self.source.unit_us(field.type)
+            if field.type.name == "date" and ":" not in low + high:
+                unit = max(unit, US_PER_DAY)  # a date may have a time of day, but here nobody speaks of one
         return generators.Range(first, last, unit, type, history, salt)
 
     def _pattern(self, field: Field, values: Values, history: History) -> Generator:
@@ -319,6 +332,8 @@ class Compiler:
 
     def _default(self, field: Field, values: Values, history: History) -> Generator:
         """What the type system says that a column of this type holds."""
+        if self.loaded.spec.source is None and field.spec.type.strip().lower() == "json":
+            return self._document(field, Values(document=DEFAULT_DOCUMENT), history)
         kind, arguments = self.source.types.default_values(field.type)
         salt = self.salt(field)
         match kind:
@@ -332,6 +347,8 @@ class Compiler:
                 return generators.Blobs(arguments["min_length"], arguments["max_length"], history, salt)
             case "choices":
                 return generators.Choices(self.literals(field, arguments["values"]), None, history, salt, turned=False)
+            case "uuid":
+                return generators.Uuid(history, salt)
             case "document":
                 return self._document(field, Values(document=DEFAULT_DOCUMENT), history)
         return self._boundary(field, values, history)

@@ -211,7 +211,7 @@ class _Always:
 
 def _highest(source: Source, field: Field) -> int:
     """The highest integer that a column takes, found by asking the type system."""
-    for bits in (64, 63, 32, 31, 24, 23, 16, 15, 8, 7):
+    for bits in (64, 63, 32, 31, 24, 23, 16, 15, 8, 7, 6, 3):
         try:
             source.parse_values([str(2**bits - 1)], field.type)
         except ValueError:

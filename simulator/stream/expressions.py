@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import numbers, unscaled
+from simulator.carriers import fits_64_bits, numbers, unscaled
+from simulator.errors import UsageError
 from simulator.values.draw import Ints
 
 AGGREGATES = ("sum", "count", "min", "max")
@@ -48,6 +49,8 @@ def number(array: pa.Array) -> Number:
     if array.null_count:
         array = array.fill_null(pa.scalar(Decimal(0) if pa.types.is_decimal(array.type) else 0, array.type))
     if pa.types.is_decimal128(array.type):
+        if array.type.precision > 18 and not fits_64_bits(array):
+            raise UsageError("an expression reckons with numbers of 64 bits, and a larger one is among its values.")
         return Number(unscaled(array), array.type.scale)
     if pa.types.is_integer(array.type):
         return Number(numbers(array).astype(np.int64), 0)

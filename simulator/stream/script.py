@@ -11,7 +11,7 @@ import pyarrow as pa
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints
 from simulator.model import DELETE, INSERT, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
-from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block
+from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
 from simulator.stream.loader import Loaded
 from simulator.stream.script_rows import Cells, Change, Shape, Statement, Turn, prepare
 
@@ -149,7 +149,7 @@ class ScriptStream:
 
     def __init__(self, loaded: Loaded, source: Source) -> None:
         self.loaded, self.source = loaded, source
-        self.database = loaded.spec.database
+        self.database = source.place(loaded.spec.database)[0]
         self._script = prepare(loaded, source)
         self.first_tables: tuple[Table, ...] = tuple(shape.table for shape in self._script.first)
         self.turns = len(self._script.turns)
@@ -254,10 +254,11 @@ class ScriptStream:
             yield shape.table, _columns(shape, _cells(list(rows.rows[number].values()), len(shape.table.columns)))
 
     def snapshot(self, turn: int = 0) -> Iterator[Block]:
-        """The rows alive before a turn as READ changes, table by table; those of snapshot entries from turn 0 on."""
+        """The rows alive before a turn as READ changes, table by table, each after its CREATE TABLE; those of snapshot
+        entries from turn 0 on."""
         ms = self._script.turns[max(turn - 1, 0)].event_ms if self.turns else self.loaded.spec.start
         told = 0
-        for table, columns in self.rows_at(turn):
+        for place, (table, columns) in enumerate(self.rows_at(turn)):
             n = len(columns[0])
             if not n:
                 continue
@@ -271,11 +272,12 @@ class ScriptStream:
                 txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
                 seq=one,
                 size=one,
-                offset=np.minimum(number, self.first_offset - 1),
+                offset=number + place + 1,
                 event_ms=ms * one,
                 write_ms=(ms + WRITE_LAG_MS) * one,
             )
-            yield Block(told, n, (ChangeBatch(table, READ, envelope, columns, None),), (), n)
+            created = snapshot_table(self.source, table, told, told + place, ms)
+            yield Block(told, n, (ChangeBatch(table, READ, envelope, columns, None),), created, n)
             told += n
 
 

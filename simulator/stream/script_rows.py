@@ -61,7 +61,7 @@ class Literals:
             except (ValueError, UsageError):
                 self._fail(loaded, source, type, range(begin, end))
                 raise
-            whole = part if whole is None else pa.concat_arrays([whole.cast(part.type), part])
+            whole = part if whole is None else pa.concat_arrays([source.stored(whole, type), part])
             self.arrays.append(whole)
         assert whole is not None
         indices = whole.dictionary_encode().indices
@@ -155,7 +155,7 @@ class _Preparation:
         for name, table in spec.tables.items():
             if table.created:
                 self.databases.add(table.database or spec.database)
-                self.now[name] = self._created(tables.first_version(loaded, name, source))
+                self.now[self._stored(name)] = self._created(tables.first_version(loaded, name, source))
 
     def script(self) -> Prepared:
         loaded = self.loaded
@@ -188,13 +188,17 @@ class _Preparation:
 
     # ------------------------------------------------------------------------------------------------------ statements
 
+    def _stored(self, name: str) -> str:
+        """A name as the source stores it: tables are known by that, whatever the scenario writes."""
+        return self.source.types.identifier(name)
+
     def _shape(self, path: Key, name: str) -> Shape:
-        if name not in self.now:
+        if self._stored(name) not in self.now:
             declared = self.loaded.spec.tables.get(name)
             if declared is not None:
                 self.loaded.fail(path, f"the table {name!r} is not there at this point of the script")
             unknown(self.loaded, path, "table", name, self.now)
-        return self.now[name]
+        return self.now[self._stored(name)]
 
     def _statement(self, path: Key, statement: ScriptedStatement) -> Statement:
         kind = "insert" if statement.insert else "update" if statement.update else "delete"
@@ -251,10 +255,19 @@ class _Preparation:
             if text is not None and not isinstance(text, str):
                 self.loaded.fail((*path, name), "a literal is one value; a document is written as text between quotes")
             assert place is not None
-            if text is None and not shape.table.columns[place].nullable:
-                self.loaded.fail((*path, name), f"{name} cannot be null")
+            column = shape.table.columns[place]
+            if not column.nullable and (text is None or (text == "" and self._is_null(column.type))):
+                empty = "" if text is None else f", as an empty text is in {self.source.title}"
+                self.loaded.fail((*path, name), f"{name} cannot be null{empty}")
             cells[place] = shape.literals[place].cell(text, (*path, name))
         return cells
+
+    def _is_null(self, type: ColumnType) -> bool:
+        """Whether an empty text is null in a column of this type."""
+        try:
+            return bool(self.source.parse_values([""], type).null_count)
+        except (ValueError, UsageError):
+            return False  # told with its place when the literals are parsed
 
     # -------------------------------------------------------------------------------------------------------------- DDL
 
@@ -281,11 +294,11 @@ class _Preparation:
             applied = tables.apply(loaded, path, None, change, self.source)
             assert applied.after is not None
             shape = self._created(applied.after)
-            self.now[change.table] = shape
+            self.now[shape.table.id.name] = shape
             return Change(replace(applied, after=shape.table), None, shape)
         before = self._shape((*path, "table"), change.table)
         applied = tables.apply(loaded, path, before.table, change, self.source)
-        del self.now[change.table]
+        del self.now[before.table.id.name]
         if applied.after is None:
             return Change(applied, before, None, dropped=(before.number,))
         table = self._numbered(applied.after)
@@ -330,7 +343,7 @@ class _Preparation:
 
     def _check_new_table(self, path: Key, change: ScriptedChange) -> None:
         loaded, name = self.loaded, change.table
-        if name in self.now:
+        if self._stored(name) in self.now:
             loaded.fail(
                 (*path, "table"), f"a table {name!r} is there already; one that a script creates says created: no"
             )
@@ -349,7 +362,12 @@ class _Preparation:
         if not creates and name not in self.databases:
             unknown(self.loaded, at, "database", name, self.databases)
         applied = tables.apply(self.loaded, path, None, change, self.source)
-        gone = [table for table, shape in self.now.items() if not creates and shape.table.id.database == name]
+        place = self.source.place(name)
+        gone = [
+            table
+            for table, shape in self.now.items()
+            if not creates and (shape.table.id.database, shape.table.id.schema) == place
+        ]
         numbers = tuple(self.now.pop(table).number for table in gone)
         self.databases ^= {name}
         return Change(applied, None, None, dropped=numbers)

@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, decoded
+from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
 from simulator.stream.alive import alive
-from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block
+from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
 from simulator.stream.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.history import State, row_count
 from simulator.stream.loader import Loaded
@@ -49,7 +49,7 @@ class ChangeStream:
 
     def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
         self.loaded, self.source = loaded, source
-        self.database = loaded.spec.database
+        self.database = source.place(loaded.spec.database)[0]
         self.compiled = compiled = Compiled(loaded, source, seed=seed)
         self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
         self.first_tables, self.last_turn = compiled.first_tables, compiled.last_turn
@@ -219,9 +219,10 @@ class ChangeStream:
     def _column(self, version: Version, place: int, state: State) -> pa.Array:
         """A column's values as the carrier of this version's type."""
         values = version.columns[place].array(state)
-        wanted = self.source.types.arrow_type(version.table.columns[place].type)
-        now = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-        return values if now == wanted else decoded(values).cast(wanted)
+        wanted = version.table.columns[place].type
+        if wanted == version.columns[place].field.type:
+            return values
+        return self.source.stored(values, wanted)
 
     # --------------------------------------------------------------------------------------------------------- events
 
@@ -274,11 +275,12 @@ class ChangeStream:
         return next(v for v in reversed(self.compiled.versions[name]) if v.since < turn)
 
     def snapshot(self, turn: int) -> Iterator[Block]:
-        """The rows alive before a turn as READ changes, table by table, in bounded memory."""
+        """The rows alive before a turn as READ changes, a table after its CREATE TABLE each, in bounded memory."""
         ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
         told = 0
-        for name in self.compiled.names:
+        for place, name in enumerate(self.compiled.names):
             version = self._version_at(name, turn)
+            created = snapshot_table(self.source, version.table, told, told + place, ms)
             for state in alive(self.compiled, name, turn):
                 n = len(state)
                 number = np.arange(told, told + n, dtype=np.int64)
@@ -291,13 +293,13 @@ class ChangeStream:
                     txn=np.minimum(number, self.compiled.first_txn + SNAPSHOT_TXN),
                     seq=one,
                     size=one,
-                    offset=np.minimum(number, self.compiled.first_offset - 1),
+                    offset=np.minimum(number + place + 1, self.compiled.first_offset - 1),
                     event_ms=ms * one,
                     write_ms=(ms + WRITE_LAG_MS) * one,
                 )
                 batch = ChangeBatch(version.table, READ, envelope, self._image(version, state), None)
-                yield Block(told, n, (batch,), (), n)
-                told += n
+                yield Block(told, n, (batch,), created, n)
+                told, created = told + n, ()
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows every table holds before a turn: (table version, columns), some thousands of rows at a time."""

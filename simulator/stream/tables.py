@@ -103,9 +103,10 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
         sql = source.ddl.create_table(table)
         return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
     database = str(getattr(change, change.change))
+    at, _ = source.place(database)
     if change.change == "create_database":
-        return Applied(SchemaChangeKind.CREATE_DATABASE, database, None, None, source.ddl.create_database(database))
-    return Applied(SchemaChangeKind.DROP_DATABASE, database, None, None, source.ddl.drop_database(database))
+        return Applied(SchemaChangeKind.CREATE_DATABASE, at, None, None, source.ddl.create_database(database))
+    return Applied(SchemaChangeKind.DROP_DATABASE, at, None, None, source.ddl.drop_database(database))
 
 
 def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
@@ -149,7 +150,7 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     if new.name in taken:
         column = replace(column, field=f"{new.name}@{table.version + 1}")
     columns = list(table.columns)
-    if new.after is None:
+    if new.after is None or not getattr(source.ddl, "PLACES_COLUMNS", True):
         columns.append(column)
     else:
         before = find_column(loaded, (*path, "after"), table, new.after, source)

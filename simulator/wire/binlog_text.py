@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import unscaled, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, unscaled, validity
 from simulator.model import ColumnType
 from simulator.wire import java
 from simulator.wire.cells import (
@@ -110,22 +110,27 @@ def decimal_groups(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
+    return join(decimal_parts(array, grouped=grouped), len(array))
+
+
+def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
+    """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
     precision, scale = array.type.precision, array.type.scale
     if precision > 18:
-        return _distinct(array, lambda value: _wide_decimal(value, scale, grouped))
+        return [_distinct(array, lambda value: _wide_decimal(value, scale, grouped))]
     nulls = nulls_of(array)
     values = np.ascontiguousarray(unscaled(array))
     if nulls is not None:
         values = np.where(nulls, 0, values)
     if scale == 0:
-        return pc.cast(pa.array(values, mask=nulls), pa.string())
+        return [pc.cast(pa.array(values, mask=nulls), pa.string())]
     size = np.abs(values)
     units = size // 10**scale
     fraction = size - units * 10**scale
     parts: list[Any] = [pc.cast(pa.array(units, mask=nulls), pa.string())]
     if (values < 0).any():
         parts.insert(0, _looked_up(["", "-"], (values < 0).astype(np.int64), None))
-    return join([*parts, *_fraction_parts(fraction, scale, grouped)], len(array))
+    return [*parts, *_fraction_parts(fraction, scale, grouped)]
 
 
 def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]:
@@ -143,11 +148,16 @@ def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]
         prefix = "." if left + width == scale else ""
         if dropped is not None and left < rest:
             instead = ".0" if lone and prefix else ""
-            texts = [*(f"{prefix}{number:0{width}}" for number in range(10**width)), instead]
-            parts.append(_looked_up(texts, np.where(dropped, 10**width, piece), None))
+            parts.append(_digits_or(instead, prefix, width).take(pa.array(np.where(dropped, 10**width, piece))))
         else:
             parts.append(joined(len(piece), None, digits_table(width, prefix)[piece]))
     return parts
+
+
+@lru_cache(maxsize=32)
+def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
+    """All numbers of this many digits, and a text of its own behind them."""
+    return pa.array([*(f"{prefix}{number:0{width}}" for number in range(10**width)), last], pa.string())
 
 
 def _wide_decimal(value: Any, scale: int, grouped: bool) -> str:
@@ -167,6 +177,21 @@ def float_(array: pa.Array, type: ColumnType) -> pa.Array:
 def bit(array: pa.Array, type: ColumnType) -> pa.Array:
     """The bits as an unsigned number: `5` for b'101'."""
     return pc.cast(array, pa.string())
+
+
+def bit_hex(array: pa.Array, type: ColumnType) -> pa.Array:
+    """The bits as bytes, highest first, in upper-case hexadecimal digits.
+
+    >>> bit_hex(pa.array([513, 1, None], pa.uint64()), ColumnType("bit", 10)).to_pylist()
+    ['0201', '0001', None]
+    """
+    values, nulls = whole_numbers(array)
+    data = values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - ((type.length or 1) + 7) // 8 :]
+    digits = np.stack((_HEX[data >> 4], _HEX[data & 15]), axis=-1).reshape(len(array), -1)
+    width = digits.shape[1]
+    ends = np.arange(0, (len(array) + 1) * width, width, dtype=np.int32)
+    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(digits))]
+    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
 
 
 def year(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -208,6 +233,23 @@ def datetime_trimmed(
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     clock = joined(len(days), nulls, day_cells(days), seconds_table()[seconds])
     return _with_trimmed(clock, fraction)
+
+
+def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A moment as seconds since 1970 in UTC, with exactly as many fraction digits as the column has.
+
+    | timestamp | timestamp(3) |
+    | --- | --- |
+    | `1624614713`, `0` for the zero date | `1624614713.201`, `0.000` |
+    """
+    us, nulls = whole_numbers(array)
+    us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+    seconds = us // 1_000_000
+    text = pc.cast(pa.array(seconds, mask=nulls), pa.string())
+    digits = type.length or 0
+    if not digits:
+        return text
+    return join([text, joined(len(us), None, *fraction_cells(us - seconds * 1_000_000, digits))], len(us))
 
 
 def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -328,6 +370,22 @@ def binary_stripped(array: pa.Array, type: ColumnType) -> pa.Array:
     ['a', '', None]
     """
     return java.latin1(without_trailing_zeros(array))
+
+
+@_of_dictionary
+def byte_list(array: pa.Array, type: ColumnType) -> pa.Array:
+    """Bytes as Java's Arrays.toString prints them: `[106, 103]`, `[-128]`, `[]`."""
+    return java.byte_list(array)
+
+
+@_of_dictionary
+def byte_list_stripped(array: pa.Array, type: ColumnType) -> pa.Array:
+    """BINARY(n) as the binary log holds it, without the zeros at the end, as a list of numbers.
+
+    >>> byte_list_stripped(pa.array([b"a\\0\\0", b"\\0\\0", None]), ColumnType("binary", 3)).to_pylist()
+    ['[97]', '[]', None]
+    """
+    return java.byte_list(without_trailing_zeros(array))
 
 
 def without_trailing_zeros(array: pa.Array) -> pa.Array:

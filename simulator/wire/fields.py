@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,8 @@ class Cell:
     """How a column's values look: `text` makes a column of text of a column of carriers, nulls stay null.
 
     `quoted`: a JSON string, otherwise the text stands bare (a number). `escaped`: the text may hold characters that
-    JSON escapes. `null` is what stands for a null.
+    JSON escapes. `null` is what stands for a null. `parts`, of columns without nulls, gives the text in pieces side by
+    side, which saves joining them before they are joined to the message.
     """
 
     text: Callable[[pa.Array], pa.Array]
@@ -39,6 +40,7 @@ class Cell:
     escaped: bool = False
     null: str = "null"
     constant: str | None = None  # all values, nulls too, have this text
+    parts: Callable[[pa.Array], list[pa.Array]] | None = None
 
 
 # Dictionaries that an encoder keeps in finished form.
@@ -88,6 +90,7 @@ class Rows:
 
     `after` and `before` are whole images; `changed` and `changed after` the before and after values of the columns that
     count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
+    Columns at the places that `kept` gives are there, changed or not.
     `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
     `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns.
     """
@@ -98,6 +101,7 @@ class Rows:
     columns: Callable[[Table], Sequence[int]] | None = None
     skip_nulls: bool = False
     tail: PerTable | None = None
+    kept: Callable[[Table], Sequence[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,10 @@ class Encoder:
             value = field.on(packed.changes.kind)
             if value is not ABSENT:
                 lead = f"{',' if pieces else '{'}{quote(field.name, self.style)}:"
-                pieces += [lead, *self._hole(value, packed, images)]
+                if isinstance(value, PerChange):
+                    pieces += self._per_change(lead, value, packed)
+                else:
+                    pieces += [lead, *self._hole(value, packed, images)]
         return [*pieces, "}"] if pieces else ["{}"]
 
     def _hole(self, value: Value, packed: PackedBatch, images: _Images) -> list[Piece]:
@@ -184,12 +191,6 @@ class Encoder:
                 return [self.per_table(value, packed.changes.table)]
             case Members():
                 return self._object(value.fields, packed, images)
-            case PerChange():
-                made = value.of(packed.changes)
-                if not packed.single:
-                    at = packed.starts[:-1]
-                    made = made.take(pa.array(at)) if isinstance(made, pa.Array) else made[at]
-                return [made if isinstance(made, pa.Array) else number_text(made)]
             case Rows():
                 return images.rows(value)
             case Codes():
@@ -198,6 +199,13 @@ class Encoder:
                 raise TypeError("a PerEvent value cannot stand in a message about rows")
             case _:
                 return [json_text(value, self.style)]
+
+    def _per_change(self, lead: str, hole: PerChange, packed: PackedBatch) -> list[Piece]:
+        made = hole.of(packed.changes)
+        if not packed.single:
+            at = packed.starts[:-1]
+            made = made.take(pa.array(at)) if isinstance(made, pa.Array) else made[at]
+        return [lead, made] if isinstance(made, pa.Array) else number_pieces(lead, made)
 
     def per_table(self, hole: PerTable, table: Table) -> str:
         """The text of a hole for a table version, made once."""
@@ -246,20 +254,23 @@ def json_text(value: Any, style: Style) -> str:
 
 _COMMAS = pa.array(["", ","], pa.string())
 
+# A column of text, or the pieces of one.
+Text: TypeAlias = pa.Array | list[pa.Array]
+
 
 class _Images:
     """The row images of one batch as pieces; texts that several fields need are made once."""
 
     def __init__(self, encoder: Encoder, packed: PackedBatch) -> None:
         self.encoder, self.packed, self.batch = encoder, packed, packed.changes
-        self._after: dict[int, pa.Array] = {}
+        self._after: dict[int, Text] = {}
 
     def rows(self, hole: Rows) -> list[Piece]:
         """The array of each message's rows, or the one object."""
         starts = self.packed.starts
         tail = "" if hole.tail is None else self.encoder.per_table(hole.tail, self.batch.table)
         if hole.image.startswith("changed") or hole.skip_nulls:
-            members, some = self._changed(hole.image) if hole.image.startswith("changed") else self._present(hole)
+            members, some = self._changed(hole) if hole.image.startswith("changed") else self._present(hole)
             comma = "," if tail and some.all() else ""
             rows: list[Piece] = ["{", members, comma, tail, "}"]
             if tail and not some.all():
@@ -307,7 +318,7 @@ class _Images:
     def _names(self) -> list[str]:
         return [quote(column.name, self.encoder.style) for column in self.batch.table.columns]
 
-    def _text(self, image: str, column: int) -> pa.Array:
+    def _text(self, image: str, column: int) -> Text:
         """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
         after, before = self.batch.after, self.batch.before
         if before is not None and image == "before":
@@ -321,15 +332,19 @@ class _Images:
             self._after[column] = self._escaped(column, after[column])
         return self._after[column]
 
-    def _escaped(self, column: int, array: pa.Array) -> pa.Array:
+    def _escaped(self, column: int, array: pa.Array) -> Text:
         cell = self.encoder.cell(self.batch.table.columns[column])
+        if cell.parts is not None and array.null_count == 0 and not pa.types.is_dictionary(array.type):
+            return cell.parts(array)
         text = cell.text(array)
         return escape(text, self.encoder.style) if cell.escaped else text
 
-    def _member(self, lead: str, column: int, text: pa.Array) -> list[Piece]:
+    def _member(self, lead: str, column: int, text: Text) -> list[Piece]:
         """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""
         cell = self.encoder.cell(self.batch.table.columns[column])
         mark = '"' if cell.quoted else ""
+        if isinstance(text, list):
+            return [lead + mark, *text, mark]
         if pa.types.is_dictionary(text.type):
             # what surrounds a value is put round the different values once, not round each row's
             whole = self.encoder.surrounded(lead + mark, text.dictionary, mark).take(text.indices)
@@ -338,7 +353,7 @@ class _Images:
             return [lead + mark, text, mark]
         return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
 
-    def _changed(self, image: str) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _changed(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
         """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
         are any."""
         shown, before, after = self.packed.shown, self.batch.before, self.batch.after
@@ -348,12 +363,16 @@ class _Images:
 
         def values(i: int, rows: Ints) -> pa.Array:
             old = before[i]
-            if image == "changed after" or old is None:
+            if hole.image == "changed after" or old is None:
                 return after[i].take(pa.array(rows))
             if isinstance(old, Delta) and np.array_equal(old.rows, rows):
                 return old.values
             return self.batch.full_before(i).take(pa.array(rows))
 
+        if hole.kept is not None:
+            kept = set(hole.kept(self.batch.table))
+            every = np.arange(len(self.batch), dtype=np.int64)
+            shown = tuple(every if i in kept else rows for i, rows in enumerate(shown))
         return self._sparse(shown, values)
 
     def _present(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
@@ -416,13 +435,13 @@ class _Images:
         return segments
 
 
-def number_text(numbers: Ints) -> pa.Array:
-    """Whole numbers as text. Times come in runs of equal ones, which are written once."""
+def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
+    """Whole numbers behind a constant. Times come in runs of equal ones, which are written once, constant and all."""
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
     if len(begins) > len(numbers) // 4:
-        return pa.array(numbers).cast(pa.string())
-    distinct = pa.array(numbers[begins]).cast(pa.string())
-    return distinct.take(pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(numbers)))))
+        return [lead, pa.array(numbers).cast(pa.string())]
+    distinct = join([lead, pa.array(numbers[begins]).cast(pa.string())], len(begins))
+    return [distinct.take(pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(numbers)))))]
 
 
 def plain(array: pa.Array) -> pa.Array:

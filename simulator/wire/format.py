@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.errors import OptionError, UsageError, closest
-from simulator.model import Column, Event, Kind
+from simulator.model import Column, Event, Kind, SchemaChange, SchemaChangeKind
 from simulator.routing import Packing, Routing
 from simulator.wire.avro import Container
 from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
@@ -79,7 +79,8 @@ class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
 
     `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
-    says how values look where they are hashed, and `container` what a file of its values is.
+    says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
+    snapshot come after the CREATE TABLE of their table.
     """
 
     fields: tuple[Field, ...]
@@ -91,7 +92,9 @@ class Layout:
     beside: Beside | None = None
     writer: Writer | None = None
     container: Container | None = None
+    snapshot_ddl: bool = False
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
+    statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -158,6 +161,13 @@ class Codec:
     def sends(self, kind: Kind) -> bool:
         """Whether the product, set up like this, sends events of this kind."""
         return kind in self._sends
+
+    def sends_event(self, event: Event) -> bool:
+        """Whether it sends this statement or heartbeat."""
+        if not isinstance(event, SchemaChange):
+            return self.sends(Kind.HEARTBEAT)
+        statements = self.layout.statements
+        return self.sends(Kind.DDL) and (statements is None or event.kind in statements)
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
         """One value per message, with `end` behind it."""

@@ -1,4 +1,5 @@
-"""How Java prints things: doubles and floats by the algorithm of JDK 18 and older, bytes as ISO-8859-1 characters.
+"""How Java prints things: doubles and floats by the algorithm of JDK 18 and older, bytes as ISO-8859-1 characters or as
+a list of numbers.
 
 Up to JDK 18 `Double.toString` is FloatingDecimal, whose digits are not always the shortest that bring the value back:
 2e23 is printed 1.9999999999999998E23. JDK 19 changed that; the products imitated here ran on older ones.
@@ -285,4 +286,50 @@ def latin1(array: pa.Array) -> pa.Array:
         data, offsets = np.compress(counts, pairs), offsets + grown[offsets]
     nulls = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
     buffers = [validity(nulls), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+
+
+# Texts of an array of bytes, in the order of their numbers: a byte behind another, the first one, the end, none at all.
+_LIST_TEXTS: Final = [
+    *(f", {number - 256 if number > 127 else number}" for number in range(256)),
+    *(f"[{number - 256 if number > 127 else number}" for number in range(256)),
+    "]",
+    "[]",
+]
+_LIST_CELLS: Final = np.array(_LIST_TEXTS, dtype="S6").view(np.uint8).reshape(-1, 6)
+_LIST_SIZES: Final = np.array([len(text) for text in _LIST_TEXTS])
+_FIRST, _END, _NONE = 256, 512, 513
+
+
+def byte_list(array: pa.Array) -> pa.Array:
+    r"""Arrays.toString of bytes: signed numbers. Null stays null; of a dictionary array only the dictionary is printed.
+
+    >>> byte_list(pa.array([b"jg", b"", b"\x00\x80\xff", None])).to_pylist()
+    ['[106, 103]', '[]', '[0, -128, -1]', None]
+    """
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, byte_list(array.dictionary))
+    if not len(array):
+        return pa.array([], pa.string())
+    ends = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(array.buffers()[2] or b"", dtype=np.uint8)[ends[0] : ends[-1]]
+    offsets = ends.astype(np.int64) - int(ends[0])
+    rows = np.arange(len(array))
+    # the numbers of the texts: one of each byte, and one that ends each value
+    texts = np.empty(len(data) + len(array), dtype=np.int16)
+    closing = offsets[1:] + rows
+    inner = np.ones(len(texts), dtype=bool)
+    inner[closing] = False
+    texts[inner] = data
+    some = np.diff(offsets) > 0
+    texts[closing] = np.where(some, _END, _NONE)
+    texts[(offsets[:-1] + rows)[some]] += _FIRST
+    sizes = _LIST_SIZES[texts]
+    done = np.cumsum(sizes)
+    if int(done[-1]) >= 1 << 31:
+        raise OverflowError("a column of this block holds more than 2 GiB as text")
+    out = _LIST_CELLS[texts][np.arange(6) < sizes[:, None]]
+    nulls = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    starts = np.concatenate([[0], done[closing]]).astype(np.int32)
+    buffers = [validity(nulls), pa.py_buffer(starts), pa.py_buffer(np.ascontiguousarray(out))]
     return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)

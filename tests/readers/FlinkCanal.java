@@ -7,6 +7,7 @@ import java.util.List;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.formats.common.TimestampFormat;
 import org.apache.flink.formats.json.canal.CanalJsonDeserializationSchema;
+import org.apache.flink.formats.json.debezium.DebeziumJsonDeserializationSchema;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
@@ -15,6 +16,7 @@ import org.apache.flink.table.data.DecimalData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.TimestampData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.utils.LogicalTypeParser;
 import org.apache.flink.table.types.utils.TypeConversions;
@@ -23,9 +25,10 @@ import org.apache.flink.util.SimpleUserCodeClassLoader;
 import org.apache.flink.util.UserCodeClassLoader;
 
 /**
- * Flink's own canal-json reader in its strict form, asked message by message, without a cluster.
+ * Flink's own canal-json and debezium-json readers in their strict form, asked message by message, without a cluster.
  *
- * A line `ROW<id BIGINT, …>` declares the table that the messages after it are read into. Every other line is a message.
+ * A line `ROW<id BIGINT, …>` declares the table that the messages after it are read into, as canal-json; as debezium-json
+ * if it begins `debezium ROW<` (payloads) or `debezium-schema ROW<` (with their schema). Every other line is a message.
  * Its changelog is answered row by row: {"kind":"+I","row":{"id":"1","name":null}}. Values are texts: timestamps as
  * microseconds and dates as days since 1970, decimals with their scale. {"error":"…"} stands for a failed job.
  */
@@ -39,8 +42,9 @@ public class FlinkCanal {
         Table table = null;
         for (String line; (line = in.readLine()) != null; ) {
             try {
-                if (line.startsWith("ROW<")) {
-                    table = new Table(line, out);
+                int declared = line.indexOf("ROW<");
+                if (declared >= 0 && !line.startsWith("{")) {
+                    table = new Table(line.substring(0, declared).strip(), line.substring(declared), out);
                 } else {
                     table.schema.deserialize(line.getBytes(StandardCharsets.UTF_8), table);
                 }
@@ -63,18 +67,22 @@ public class FlinkCanal {
         final RowData.FieldGetter[] fields;
         final PrintStream out;
 
-        Table(String declared, PrintStream out) throws Exception {
+        Table(String format, String declared, PrintStream out) throws Exception {
             this.out = out;
             type = (RowType) LogicalTypeParser.parse(declared, LOADER);
             fields = new RowData.FieldGetter[type.getFieldCount()];
             for (int i = 0; i < fields.length; i++) {
                 fields[i] = RowData.createFieldGetter(type.getTypeAt(i), i);
             }
-            schema = CanalJsonDeserializationSchema
-                .builder(TypeConversions.fromLogicalToDataType(type), List.of(), InternalTypeInfo.of(type))
-                .setTimestampFormat(TimestampFormat.SQL)
-                .setIgnoreParseErrors(false)
-                .build();
+            DataType read = TypeConversions.fromLogicalToDataType(type);
+            InternalTypeInfo<RowData> made = InternalTypeInfo.of(type);
+            boolean enveloped = format.equals("debezium-schema");
+            schema = format.startsWith("debezium")
+                ? new DebeziumJsonDeserializationSchema(read, List.of(), made, enveloped, false, TimestampFormat.SQL)
+                : CanalJsonDeserializationSchema.builder(read, List.of(), made)
+                    .setTimestampFormat(TimestampFormat.SQL)
+                    .setIgnoreParseErrors(false)
+                    .build();
             schema.open(new DeserializationSchema.InitializationContext() {
                 @Override
                 public MetricGroup getMetricGroup() {

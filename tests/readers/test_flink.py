@@ -1,4 +1,5 @@
-"""Flink's released canal-json reader, strict, on our messages: what it accepts, and the table it makes of them."""
+"""Flink's released canal-json and debezium-json readers, strict, on our messages: what they accept, and the table they
+make of them."""
 
 from __future__ import annotations
 
@@ -39,10 +40,13 @@ def flink() -> Iterator[Reader]:
         yield reader
 
 
-def read(flink: Reader, columns: dict[str, str], lines: list[bytes]) -> list[list[dict[str, Any]]]:
-    """The changelog of each message, of a table with these columns; a failure is a row {"error": …}."""
+def read(flink: Reader, columns: dict[str, str], lines: list[bytes], *, reader: str = "") -> list[list[dict[str, Any]]]:
+    """The changelog of each message, of a table with these columns; a failure is a row {"error": …}.
+
+    `reader` is "" for canal-json, `debezium` or `debezium-schema` for debezium-json.
+    """
     declared = ", ".join(f"`{name}` {type}" for name, type in columns.items())
-    table, *answers = flink.ask([f"ROW<{declared}>".encode(), *lines])
+    table, *answers = flink.ask([f"{reader} ROW<{declared}>".strip().encode(), *lines])
     assert table == []
     return [[json.loads(line) for line in answer] for answer in answers]
 
@@ -73,7 +77,25 @@ def python(column: pa.Array) -> list[Any]:
     return values
 
 
-@pytest.mark.parametrize("format", ["canal-json", "dts-canal-json,init_as_insert=on"])
+def reader_of(format: str) -> str:
+    """Which of the readers a format is for."""
+    if "debezium" not in format:
+        return ""
+    return "debezium-schema" if "schema_include=on" in format else "debezium"
+
+
+@pytest.mark.parametrize(
+    "format",
+    [
+        "canal-json",
+        "dts-canal-json,init_as_insert=on",
+        "cloudcanal-canal-json",
+        "cloudcanal-canal-json,batch_rows=20",
+        "cloudcanal-debezium",
+        "cloudcanal-debezium,envelop_schema_include=on,init_op=r",
+        "cloudcanal-debezium,empty_image=null,key_order=doc",
+    ],
+)
 def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> None:
     """Snapshot and changes of `crud`: all are accepted, every old row is the one that was there, and so is the end."""
     job = open_job("crud", format)
@@ -83,7 +105,7 @@ def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> Non
     names = [column.name for column in parts[0][0].columns]
     types = dict(zip(names, map(flink_type, parts[0][1]), strict=True))
 
-    answers = read(flink, types, sink.values())
+    answers = read(flink, types, sink.values(), reader=reader_of(format))
     assert len(answers) == done.messages
     held: dict[str, Row] = {}
     kinds = {"+I": 0, "-U": 0, "+U": 0, "-D": 0}
@@ -169,3 +191,48 @@ def test_names_are_matched_by_case(flink: Reader) -> None:
     """No failure, and no value: the reader at work is the one whose faults are known."""
     line = b'{"data":[{"ID":"1","total":"1e2"}],"old":null,"type":"INSERT"}'
     assert read(flink, ORDERS, [line]) == [[{"kind": "+I", "row": {"id": None, "status": None, "total": "100.00"}}]]
+
+
+ACTIONS = {"INSERT": ["+I"], "UPDATE": ["-U", "+U"], "DELETE": ["-D"]}
+
+
+def test_cloudcanal_statements_fail_but_create_is_skipped(flink: Reader) -> None:
+    """`data` is [] where Canal has null: the reader still looks at the type first."""
+    tour = by_type("cloudcanal-canal-json,ddl_statements=drop")
+    assert set(tour) == {*ACTIONS, "ALTER", "CREATE", "TRUNCATE", "RENAME", "DROP"}
+    for type, lines in tour.items():
+        for answer in read(flink, ORDERS, lines):
+            if type in ACTIONS:
+                assert [told["kind"] for told in answer] == ACTIONS[type]
+            elif type == "CREATE":
+                assert answer == []
+            else:
+                assert [list(told) for told in answer] == [["error"]], type
+                assert answer[0]["error"].startswith(CORRUPT)
+
+
+def envelopes(options: str) -> list[bytes]:
+    found = messages("tour", f"cloudcanal-debezium{options}", limit=None, snapshot=True)
+    return [message.value for message in found if message.value is not None]
+
+
+def test_envelopes_with_and_without_schema_want_their_own_reader(flink: Reader) -> None:
+    for options, mine, other in (
+        ("", "debezium", "debezium-schema"),
+        (",envelop_schema_include=on", "debezium-schema", "debezium"),
+    ):
+        values = envelopes(options)
+        rows = [value for value in values if b'"op":' in value]
+        assert len(rows) > 10
+        assert all("error" not in told for answer in read(flink, ORDERS, rows, reader=mine) for told in answer)
+        assert all("error" in answer[0] for answer in read(flink, ORDERS, rows, reader=other))
+        statements = [value for value in values if b'"op":' not in value]
+        assert len(statements) > 3
+        assert all("error" in answer[0] for answer in read(flink, ORDERS, statements, reader=mine))
+
+
+@pytest.mark.parametrize(("options", "op"), [(",legacy_insert_op=i", b'"op":"i"'), (",ddl_op=a", b'"op":"a"')])
+def test_other_operations_of_envelopes_fail(flink: Reader, options: str, op: bytes) -> None:
+    values = [value for value in envelopes(options) if op in value]
+    assert len(values) > 3
+    assert all("error" in answer[0] for answer in read(flink, ORDERS, values, reader="debezium"))

@@ -1,0 +1,429 @@
+"""CloudCanal (ClouGence; BladePipe abroad): what its message formats share, whatever is in the message.
+
+Pages: "Message Format", and of the product's documentation the pages of Kafka as a target, `api_datajob_mapping`,
+`api_datajob_schema`, `param_guide` and the release notes up to 5.4.0.0.
+
+* Topics are named by a rule; a DDL statement goes to partition 0 of its table's topic, once, or to `ddlTopic`.
+* The partition is a hash of the key's values, which is not published: here it is Canal's, without the database.
+* A record has no key and no headers, unless the options say so; RocketMQ's keys and tags are as decided here.
+* Up to `batch_rows` rows of one table and action that follow each other share a message. The product keeps a group open
+  for a time; here it ends with its transaction (or its statement), so that no message depends on a clock, and before a
+  row that an earlier update of the group left just the same, which readers cannot tell apart. Rows of the full load
+  stand alone.
+* DDL: CREATE, ALTER, RENAME and TRUNCATE; DROP and statements about indexes and databases only when asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import HEADERS, PackedBatch
+from simulator.formats.canal_json import switch, zone
+from simulator.formats.cloudcanal_types import code, expression, is_mysql, library, name
+from simulator.formats.cloudcanal_values import Phases
+from simulator.model import (
+    DDL,
+    DELETE,
+    INSERT,
+    READ,
+    UPDATE,
+    Column,
+    Event,
+    Kind,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+)
+from simulator.routing import Packing, Routing
+from simulator.wire.fields import PerTable, Rows
+from simulator.wire.format import Option, Settings
+from simulator.wire.json_style import FASTJSON2, Style, escape, quote
+from simulator.wire.template import Piece, join, repeat
+
+PRODUCT: Final = "CloudCanal"
+SPEC: Final = "Message Format, and the product's documentation up to 5.4.0.0"
+SOURCES: Final = ("mariadb", "mysql", "oceanbase-mysql")
+
+# ------------------------------------------------------------------------------------------------------------- events
+
+ACTIONS: Final[Mapping[Kind, str]] = {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
+# The action of a statement; those about indexes and databases are decisions.
+STATEMENTS: Final[Mapping[SchemaChangeKind, str]] = {
+    SchemaChangeKind.CREATE_TABLE: "CREATE",
+    SchemaChangeKind.ADD_COLUMN: "ALTER",
+    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER",
+    SchemaChangeKind.RENAME_COLUMN: "ALTER",
+    SchemaChangeKind.DROP_COLUMN: "ALTER",
+    SchemaChangeKind.RENAME_TABLE: "RENAME",
+    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE",
+    SchemaChangeKind.DROP_TABLE: "DROP",
+    SchemaChangeKind.CREATE_INDEX: "CREATE",
+    SchemaChangeKind.DROP_INDEX: "DROP",
+    SchemaChangeKind.CREATE_DATABASE: "CREATE",
+    SchemaChangeKind.DROP_DATABASE: "DROP",
+}
+PUBLISHED: Final = frozenset(
+    kind for kind, action in STATEMENTS.items() if action in ("ALTER", "RENAME", "TRUNCATE")
+) | {SchemaChangeKind.CREATE_TABLE}
+STATEMENT_SETS: Final = {
+    "tables": PUBLISHED,
+    "drop": PUBLISHED | {SchemaChangeKind.DROP_TABLE},
+    "all": frozenset(STATEMENTS),
+}
+
+
+def statements(settings: Settings) -> frozenset[SchemaChangeKind]:
+    """The statements that are published."""
+    return STATEMENT_SETS[settings["ddl_statements"]]
+
+
+def source_ms(settings: Settings, milliseconds: Any) -> Any:
+    """The time at the source: whole seconds where that is MySQL's binary log."""
+    return milliseconds - milliseconds % 1000 if is_mysql(settings) else milliseconds
+
+
+def schema_of(table: Table) -> str:
+    """The schema; where a source has none, the database once more."""
+    return table.id.schema or table.id.database
+
+
+def statement_table(event: SchemaChange) -> Table | None:
+    """The table a statement is about, as it was subscribed: the old one of a rename."""
+    return event.before or event.after
+
+
+def statement_columns(event: SchemaChange) -> tuple[Column, ...]:
+    """The columns after the statement; none of a dropped table."""
+    return event.after.columns if event.after else ()
+
+
+def statement_text(event: SchemaChange) -> str:
+    """The statement without a semicolon at its end."""
+    return event.sql.rstrip().removesuffix(";").rstrip()
+
+
+def table_changes(event: SchemaChange, settings: Settings) -> dict[str, Any]:
+    """`tableChanges`: the table after the statement, columns in table order from position 0."""
+    columns = [
+        {
+            "jdbcType": code(column, settings),
+            "name": column.name,
+            "position": position,
+            "typeExpression": expression(column, settings),
+            "typeName": name(column, settings),
+        }
+        for position, column in enumerate(statement_columns(event))
+    ]
+    keys = list(event.after.primary_key) if event.after else []
+    return {"table": {"columns": columns, "primaryKeyColumnNames": keys}, "type": STATEMENTS[event.kind]}
+
+
+# ------------------------------------------------------------------------------------------------------------- images
+
+
+def key_places(table: Table) -> tuple[int, ...]:
+    """Places of the key's columns, in table order."""
+    return tuple(sorted(table.key_positions))
+
+
+def images(settings: Settings) -> dict[str, dict[Kind, Any]]:
+    """What stands in `data` and `before` of each kind: `{"data": {INSERT: Rows(…), …}, "before": {…}}`."""
+    nulls = settings["null_columns"] == "omit"
+    after, before = Rows("after", skip_nulls=nulls), Rows("before", skip_nulls=nulls)
+    deleted = Rows("before", columns=key_places) if settings["minimal"] else before
+    in_before, in_data = settings["delete_image"] != "data", settings["delete_image"] != "before"
+    data: dict[Kind, Any] = {READ: after, INSERT: after, UPDATE: after, DELETE: deleted if in_data else [], DDL: []}
+    old: dict[Kind, Any] = {READ: [], INSERT: [], UPDATE: before, DELETE: deleted if in_before else [], DDL: []}
+    if settings["old_image"] == "changed":
+        old[UPDATE] = Rows("changed")
+    if settings["minimal"]:
+        # increLogMinimal: an update without the columns that did not change, but for the key
+        data[UPDATE], old[UPDATE] = Rows("changed after", kept=key_places), Rows("changed", kept=key_places)
+    return {"data": data, "before": old}
+
+
+def type_map(settings: Settings) -> PerTable:
+    """Column name to `dbValType`, in table order."""
+
+    def text(table: Table, style: Style) -> str:
+        members = (f"{quote(c.name, style)}:{quote(expression(c, settings), style)}" for c in table.columns)
+        return "{" + ",".join(members) + "}"
+
+    return PerTable(text)
+
+
+def code_map(settings: Settings) -> PerTable:
+    """Column name to `jdbcType`, in table order."""
+
+    def text(table: Table, style: Style) -> str:
+        return "{" + ",".join(f"{quote(c.name, style)}:{code(c, settings)}" for c in table.columns) + "}"
+
+    return PerTable(text)
+
+
+def key_names(table: Table, style: Style) -> str:
+    """The key's columns in key order; [] without a key."""
+    return "[" + ",".join(quote(key, style) for key in table.primary_key) + "]"
+
+
+# ------------------------------------------------------------------------------------------------- topics, partitions
+
+# Pattern of each rule of the page `api_datajob_mapping`, and its case; {schema} with what stands before it is left out
+# for sources that have none.
+TOPIC_RULES: Final[Mapping[str, tuple[str, str]]] = {
+    "SOURCE_INS_DB_TABLE_BY_DOT": ("{instance}.{database}.{table}", "kept"),
+    "SOURCE_INS_DB_SCHEMA_TABLE_BY_DOT": ("{instance}.{database}.{schema}.{table}", "kept"),
+    "SOURCE_INS_DB_BY_DOT": ("{instance}.{database}", "kept"),
+    "SOURCE_INS_DB_TABLE_BY_PERCENT": ("{instance}%{database}%{table}", "kept"),
+    "SOURCE_INS_DB_SCHEMA_TABLE_BY_PERCENT": ("{instance}%{database}%{schema}%{table}", "kept"),
+    "SOURCE_INS_DB_BY_PERCENT": ("{instance}%{database}", "kept"),
+    "SOURCE_INS_DB_TABLE_BY_DOUBLE_UNDERLINE": ("{instance}__{database}__{table}", "kept"),
+    "MIRROR": ("{table}", "kept"),
+    "TO_LOWER_CASE": ("{table}", "lower"),
+    "TO_UPPER_CASE": ("{table}", "upper"),
+    "SOURCE_DB_TABLE_BY_COLON": ("{database}:{table}", "kept"),
+    "SOURCE_DB_SCHEMA_TABLE_BY_COLON": ("{database}:{schema}:{table}", "kept"),
+    "SOURCE_DB_TABLE_BY_UNDERLINE": ("{database}_{table}", "kept"),
+    "SOURCE_DB_TABLE_BY_UNDERLINE_LOWER_CASE": ("{database}_{table}", "lower"),
+    "DEFAULT_TOPIC": ("{default}", "kept"),
+}
+# Names of instances: what they begin with, and 16 characters.
+INSTANCES: Final[Mapping[str, str]] = {
+    "mysql": "my", "oracle": "ora", "postgresql": "pg", "sqlserver": "sqlserver", "mongodb": "mongo",
+}  # fmt: skip
+INSTANCE_TAIL: Final = "cdcsim0000000001"
+
+
+def broker_of(settings: Settings) -> str:
+    """What messages are made for; formats that have no such option are for Kafka."""
+    return str(settings.values.get("broker", "kafka"))
+
+
+def levels(settings: Settings) -> int:
+    """Levels of names above the column: database and table, or a schema between them."""
+    return 3 if library(settings) in ("oracle", "postgresql", "sqlserver") else 2
+
+
+def instance(settings: Settings) -> str:
+    """The id of the source instance: `my-` and 16 characters."""
+    return settings["instance"] or f"{INSTANCES[library(settings)]}-{INSTANCE_TAIL}"
+
+
+def topic(settings: Settings) -> tuple[str, str]:
+    """The pattern of topic names, and its case. RocketMQ takes no dots in them: there the default has `%`."""
+    by = "PERCENT" if broker_of(settings) == "rocketmq" else "DOT"
+    own = "SOURCE_INS_DB_SCHEMA_TABLE_BY_" if levels(settings) == 3 else "SOURCE_INS_DB_TABLE_BY_"
+    pattern, case = TOPIC_RULES[settings["topic_rule"] or own + by]
+    if levels(settings) == 2:
+        pattern = re.sub(r"\{schema\}[.%:]", "", pattern)
+    return pattern.replace("{instance}", instance(settings)).replace("{default}", settings["default_topic"]), case
+
+
+def routing(settings: Settings) -> Routing:
+    """Explicit partitions: the XOR of the hashes of the key's values; a table without key columns has partition 0."""
+    pattern, case = topic(settings)
+    return Routing(
+        topic=pattern,
+        policies=("key", "columns", "table", "single"),
+        combine="xor",
+        reduce="abs",
+        table_text="{table}",
+        image="after",
+        keyless=settings["keyless"],
+        ddl_topic=settings["ddl_topic"],
+        split=settings["split_pk_update"],
+        topic_case=case,  # type: ignore[arg-type]
+    )
+
+
+def packing(settings: Settings) -> Packing:
+    """`batchWriteSize` counts the rows of a message, after they were put into partitions."""
+    return Packing(max_rows=settings["batch_rows"], scope=settings["batch_scope"], rows_of="message", distinct=True)
+
+
+# --------------------------------------------------------------------------------------------------- beside the value
+
+# RocketMQ's keys of a message: rows at most, and bytes at most (its properties have room for 32 KiB).
+KEYS_ROWS: Final = 100
+KEYS_BYTES: Final = 8192
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Key, headers and tag of a message; `key` is `none`, `pk` or `table`."""
+
+    writer: Phases
+    broker: str
+    key: str
+    headers: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def _headers(self) -> list[dict[str, Any]]:
+        return [{"name": name, "value": value.encode()} for name, value in self.headers]
+
+    def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
+        """One entry per message."""
+        count, table = len(packed), packed.changes.table
+        made: dict[str, pa.Array] = {}
+        if self.headers:
+            made["headers"] = pa.array([self._headers], HEADERS).take(pa.array(np.zeros(count, dtype=np.int64)))
+        if packed.changes.kind in ACTIONS:
+            if self.broker == "rocketmq":
+                made["tag"] = repeat(tag(table.id.database, table, ACTIONS[packed.changes.kind]), count)
+                if table.primary_key:
+                    made["key"] = self._rocketmq_keys(packed).cast(pa.binary())
+            elif self.key != "none":
+                key = self._primary_key(packed) if self.key == "pk" else repeat(str(table.id), count)
+                if key is not None:
+                    made["key"] = key.cast(pa.binary())
+        if self.broker == "rabbitmq":
+            made["tag"] = repeat(packed.topic, count)
+        return made
+
+    def event(self, event: Event) -> Mapping[str, Any]:
+        """The same of a statement."""
+        assert isinstance(event, SchemaChange)
+        table = statement_table(event)
+        made: dict[str, Any] = {"headers": self._headers} if self.headers else {}
+        if self.broker == "rocketmq":
+            made["tag"] = tag(event.database, table, STATEMENTS[event.kind])
+        elif self.key == "table" and table is not None:
+            made["key"] = str(table.id).encode()
+        return made
+
+    def _texts(self, packed: PackedBatch, column: int, rows: pa.Array) -> pa.Array:
+        return self.writer.text(packed.changes.table.columns[column], packed.changes.image()[column].take(rows))
+
+    def _primary_key(self, packed: PackedBatch) -> pa.Array | None:
+        """`{"id":"7"}`: the key of a message's first row; None for a table without one."""
+        table, first = packed.changes.table, pa.array(packed.starts[:-1])
+        pieces: list[Piece] = []
+        for place in table.key_positions:
+            lead = f'{"," if pieces else "{"}{quote(table.columns[place].name)}:"'
+            pieces += [lead, escape(self._texts(packed, place, first), FASTJSON2), '"']
+        return join([*pieces, "}"], len(packed)) if pieces else None
+
+    def _rocketmq_keys(self, packed: PackedBatch) -> pa.Array:
+        """`7_a 8_b`: the key values of each row; none for a table without a key."""
+        table, every = packed.changes.table, pa.array(np.arange(len(packed.changes)))
+        texts = [self._texts(packed, place, every).fill_null("") for place in table.key_positions]
+        rows = join([piece for text in texts for piece in ("_", text)][1:], len(packed.changes))
+        if packed.single:
+            return rows
+        values, starts = rows.to_pylist(), packed.starts.tolist()
+        return pa.array([fitting(values[a : min(b, a + KEYS_ROWS)]) for a, b in pairwise(starts)], pa.string())
+
+
+def beside(writer: Phases, settings: Settings) -> Beside | None:
+    """Key, headers and tag as the options say; None where there is nothing."""
+    broker, key, pairs = broker_of(settings), settings["key"], settings["custom_header"]
+    if broker == "kafka" and key == "none" and not pairs:
+        return None
+    return Beside(writer, broker, key, pairs)
+
+
+def fitting(keys: list[str]) -> str:
+    """The keys with blanks between, as many as there is room for."""
+    while len(keys) > 1 and len(" ".join(keys).encode()) > KEYS_BYTES:
+        keys = keys[:-1]
+    return " ".join(keys)
+
+
+def tag(database: str, table: Table | None, action: str) -> str:
+    """RocketMQ's tag: `shop.customer.UPDATE`, `ORCL.HR.EMP.INSERT`."""
+    names = [database] if table is None else [table.id.database, table.id.schema, table.id.name]
+    return ".".join(part for part in (*names, action) if part)
+
+
+# ------------------------------------------------------------------------------------------------------------ options
+
+
+def rows(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise ValueError("it is a whole number, 1 or more")
+    return int(text)
+
+
+def headers(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = [part.partition(":") for part in text.split(";") if part]
+    if any(not colon or not key.strip() or " " in key.strip() for key, colon, _ in pairs):
+        raise ValueError("it is a list such as 'env:test;team:orders'")
+    return tuple((key.strip(), value.strip()) for key, _, value in pairs)
+
+
+def zero_date(text: str) -> str:
+    if text and not re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", text):
+        raise ValueError("it is a moment such as '1970-01-01 00:00:00'")
+    return text
+
+
+def topic_name(text: str) -> str:
+    if not re.fullmatch(r"[^\s{}/]*", text):
+        raise ValueError("it is a name without blanks and braces")
+    return text
+
+
+VALUE_OPTIONS: Final = (
+    Option("timestamp_zone", "UTC", "srcTimeZone: zone in which TIMESTAMP values are printed.", parse=zone),
+    Option("zero_date", "", "defaultZeroDate: what stands for zero dates; empty: they stay.", parse=zero_date),
+    Option(
+        "full_datetime",
+        "millis",
+        "Moments of the full load: three digits of a fraction (since 4.7.1.0), or as later changes.",
+        ("millis", "log"),
+    ),
+    Option(
+        "float_text", "java", "Floating point numbers: as Java prints them, or without an exponent.", ("java", "plain")
+    ),
+    Option("value_types", "string", "Values are strings; native: numbers are JSON numbers.", ("string", "native")),
+    Option("geometry_srid", "drop", "Well-known text of geometries without or with SRID.", ("drop", "keep")),
+    Option("oracle_std_codes", "off", "on: java.sql.Types for the types that ojdbc numbers itself.", parse=switch),
+)
+ROUTING_OPTIONS: Final = (
+    Option("instance", None, "Id of the source instance in topic names.", parse=topic_name),
+    Option(
+        "topic_rule", None, "Rule of topic names; default: instance, database, (schema,) table.", tuple(TOPIC_RULES)
+    ),
+    Option("default_topic", "cloudcanal", "Topic under the rule DEFAULT_TOPIC.", parse=topic_name),
+    Option("ddl_topic", "", "ddlTopic: where all DDL goes; empty: partition 0 of its table's topic.", parse=topic_name),
+    Option("keyless", "zero", "Tables without key columns: partition 0, or by the table's name.", ("zero", "table")),
+    Option("split_pk_update", "off", "on: an update of the partition key is a DELETE and an INSERT.", parse=switch),
+    Option("key", "none", "Key of a record: none, the primary key as JSON, or the table.", ("none", "pk", "table")),
+    Option("custom_header", "", "customHeader: headers of each record: 'env:test;team:orders'.", parse=headers),
+)
+DDL_OPTION: Final = Option(
+    "ddl_statements",
+    "tables",
+    "Statements that are published: CREATE, ALTER, RENAME and TRUNCATE of tables; DROP, too; all.",
+    tuple(STATEMENT_SETS),
+)
+BATCH_OPTIONS: Final = (
+    Option("batch_rows", "1", "batchWriteSize: rows in a message at most.", parse=rows),
+    Option(
+        "batch_scope",
+        "transaction",
+        "What may share a message: rows of a transaction that follow each other, or of a statement.",
+        ("transaction", "statement"),
+    ),
+    Option(
+        "broker",
+        "kafka",
+        "What names, keys and tags are made for.",
+        ("kafka", "rocketmq", "rabbitmq"),
+    ),
+    Option("bid_mode", "counter", "Numbers of batches rise, or are 0 as in the printed examples.", ("counter", "zero")),
+    Option("delete_image", "data", "Where deleted rows stand.", ("data", "before", "both")),
+    Option("old_image", "full", "Columns of the row before an update: all, or the changed ones.", ("full", "changed")),
+)
+IMAGE_OPTIONS: Final = (
+    Option("null_columns", "null", "Null columns are written or left out.", ("null", "omit")),
+    Option("minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch),
+)

@@ -1,0 +1,152 @@
+"""Column values as CloudCanal writes them: strings, whatever the type, in all of its JSON formats.
+
+Pages: "Message Format" (its examples hold strings only) and release notes: binaries are hexadecimal "to unify"
+(5.2.1.0), BIT with more than one bit too (4.6.0.0), full-load moments have three digits of a fraction (4.7.1.0), zero
+dates may be replaced (`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`). Numbers as Java
+prints them, upper-case digits and plain well-known text are decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator import sources
+from simulator.batch import PackedBatch
+from simulator.errors import UnsupportedType
+from simulator.formats.cloudcanal_types import is_mysql
+from simulator.model import READ, Column, Event, Kind, Table
+from simulator.sources.mysql_geometry import to_text
+from simulator.wire import binlog_text
+from simulator.wire.fields import Cell, Encoder, Field
+from simulator.wire.format import Settings
+from simulator.wire.json_style import FASTJSON2, Style
+
+# Family of types to the text of its values.
+TEXT: Final[Mapping[str, Any]] = {
+    "integer": binlog_text.integer,
+    "decimal": binlog_text.decimal_plain,
+    "float": binlog_text.float_,
+    "bit": binlog_text.bit_hex,
+    "date": binlog_text.date,
+    "datetime": binlog_text.datetime_fixed,
+    "time": binlog_text.time_fixed,
+    "year": binlog_text.year,
+    "text": binlog_text.text,
+    "binary": binlog_text.hex_bytes,
+    "json": binlog_text.text,
+    "enum": binlog_text.enum_label,
+    "set": binlog_text.set_labels,
+}
+ESCAPED: Final = frozenset({"text", "json", "enum", "set"})
+ZERO_DAY: Final = "0000-00-00"
+
+
+def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
+    """How a column's values are written; `scanned`: by the full load."""
+    type, family = column.type, sources.find(settings.source).types.family(column.type)
+    if family == "datetime":
+        return moments(column, settings, scanned)
+    if family == "date":
+        return Cell(zero_days(binlog_text.date, column, settings))
+    if family == "geometry" and is_mysql(settings):
+        keep = settings["geometry_srid"] == "keep"
+        return Cell(lambda array: each_value(array, lambda stored: well_known(stored, keep)))
+    if family == "float":
+        plain = settings["float_text"] == "plain"
+        text = plain_float if plain else binlog_text.float_
+        return Cell(lambda array: text(array, type), quoted=settings["value_types"] == "string")
+    render = TEXT[family]
+    bare = family == "integer" and settings["value_types"] == "native"
+    return Cell(lambda array: render(array, type), quoted=not bare, escaped=family in ESCAPED)
+
+
+def supported(column: Column, settings: Settings) -> bool:
+    """Whether something is known of how values of this type look."""
+    family = sources.find(settings.source).types.family(column.type)
+    return family in TEXT or (family == "geometry" and is_mysql(settings))
+
+
+def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
+    """Dates with a time: as many digits as the column has; three where the full load read them (4.7.1.0)."""
+    type = column.type
+    if scanned and settings["full_datetime"] == "millis":
+        type = replace(type, length=3)
+    zone = settings["timestamp_zone"] if type.name == "timestamp" else None
+
+    def render(array: pa.Array, _: Any) -> pa.Array:
+        return binlog_text.datetime_fixed(array, type, zone=zone)
+
+    return Cell(zero_days(render, column, settings))
+
+
+def zero_days(render: Callable[..., pa.Array], column: Column, settings: Settings) -> Callable[[pa.Array], pa.Array]:
+    """The renderer with what `defaultZeroDate` says in the place of zero dates, cut to the column's form."""
+    instead: str = settings["zero_date"]
+    if not instead:
+        return lambda array: render(array, column.type)
+
+    def text(array: pa.Array) -> pa.Array:
+        texts = render(array, column.type)
+        zero = pc.starts_with(texts, ZERO_DAY)
+        return pc.if_else(zero, instead[:10] if column.type.name == "date" else instead, texts)
+
+    return text
+
+
+def well_known(stored: bytes, keep_srid: bool) -> str:
+    """`POINT(1 2)`; with its reference system `SRID=4326;POINT(1 2)`."""
+    text = to_text(stored)
+    return text if keep_srid else text[text.find(";") + 1 :]
+
+
+def plain_float(array: pa.Array, type: Any) -> pa.Array:
+    """Java's digits without an exponent: `10000000000`, `0.0001`; a whole number below ten million keeps its `.0`."""
+    return each_value(binlog_text.float_(array, type), lambda text: format(Decimal(text), "f"))
+
+
+def each_value(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
+    """Texts made one by one, of each distinct value; nulls stay."""
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    texts = [None if value is None else text(value) for value in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(coded.indices)
+
+
+class Phases:
+    """A writer with an encoder of its own for the rows of the full load, whose moments look otherwise."""
+
+    def __init__(self, fields: tuple[Field, ...], settings: Settings, style: Style = FASTJSON2) -> None:
+        self.settings = settings
+        self._checked: dict[int, Table] = {}
+        self.changes = Encoder(fields, lambda column: cell(column, settings), style)
+        self.scan = Encoder(fields, lambda column: cell(column, settings, scanned=True), style)
+
+    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
+        """One JSON text per message, and `end` behind it."""
+        self._check(packed.changes.table)
+        return (self.scan if packed.changes.kind is READ else self.changes).encode(packed, end)
+
+    def encode_event(self, event: Event, kind: Kind) -> bytes:
+        """The JSON text of a statement."""
+        return self.changes.encode_event(event, kind)
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        """A column's plain text, which is hashed: the same in both phases (release 3.4.1.0)."""
+        return self.changes.text(column, array)
+
+    def _check(self, table: Table) -> None:
+        """Raises UnsupportedType for a column whose values have no known text."""
+        if id(table) in self._checked:
+            return
+        for column in table.columns:
+            if not supported(column, self.settings):
+                raise UnsupportedType(
+                    f"CloudCanal has no known text for {column.type.name} ({table.id}.{column.name}). "
+                    "Drop the column or use another format."
+                )
+        self._checked[id(table)] = table  # keeps the table alive, so that its id stays its own

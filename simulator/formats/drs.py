@@ -1,0 +1,163 @@
+"""What the formats of Huawei Cloud DRS share: options, topics, partitions and keys, and the order of columns.
+
+Spec: "Kafka Message Format" (page of 2024-03-28), the vendor's SDK and Terraform provider (topic_policy,
+partition_policy, topic_name_format), and "Topic and Partition policies" for GaussDB.
+
+| DRS's partition_policy | here | key of a message, decided here |
+| --- | --- | --- |
+| 0, hash of database.schema.table | `--route table` | the same text |
+| 1, partition 0 | `--route single` | as with 0 |
+| 2, hash of the primary key | `--route key` | the key's values, commas between; without a key as with 0 |
+| 3, hash of database.schema | `--route schema` | the same text |
+| 5, hash of chosen columns | `--route columns:a,b` | the columns' values, commas between |
+
+The hash is not published: it is that of a Kafka client's default partitioner, so that key and partition agree with what
+any client would compute. DDL goes to partition 0, under the name of its database (and schema) alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from simulator.errors import OptionError
+from simulator.formats.canal_json import switch, zone
+from simulator.formats.drs_record import Image
+from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
+from simulator.routing import Policy, Routing
+from simulator.wire.fields import Cell, Order, PerTable, table_order
+from simulator.wire.format import Option, Settings
+from simulator.wire.java_map import hash_order
+from simulator.wire.json_style import Style, quote
+
+PRODUCT: Final = "Huawei Cloud DRS"
+SPEC: Final = "Kafka Message Format, 2024-03-28"
+# No format has heartbeats or marks of transactions: no edition of the page knows any.
+SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
+SILENT: Final = frozenset({BEGIN, COMMIT, HEARTBEAT})
+
+# topic_policy by our name: the product's topic name format, and the partition policies that go with it (Terraform
+# provider; of MySQL, partition 0 is offered with topics made by DRS only).
+TOPICS: Final[dict[str, tuple[str, tuple[Policy, ...]]]] = {
+    "single": ("drs", ("key", "table", "single", "schema", "columns")),
+    "table": ("{database}-{schema}-{table}", ("key", "single", "columns")),
+    "database": ("{database}", ("table", "single", "schema")),
+    "schema": ("{database}-{schema}", ("table", "single")),
+}
+_VARIABLES: Final = {"$database$": "{database}", "$schema$": "{schema}", "$tablename$": "{table}"}
+
+
+@dataclass(frozen=True)
+class System:
+    """What DRS says of a type system.
+
+    `cell` says how a column's values look, `code` is its sqlType, `type_name` the name of its type, `image` its class
+    of Avro; values of rows of the full load may differ (`kind`). `table_text` and `schema_text` are what is hashed of
+    names, `topics` the topic policies that there are, `ddl` whether DDL is synchronised unless somebody says so.
+    """
+
+    cell: Callable[[Column, Settings, Kind | None], Cell]
+    code: Callable[[Column], int]
+    type_name: Callable[[Column], str]
+    image: Callable[[Column, Settings, Kind | None], Image]
+    table_text: str
+    schema_text: str
+    topics: tuple[str, ...]
+    ddl: bool
+
+
+def topic_policy(text: str) -> str:
+    """A name of the table above; which of them there are depends on the source."""
+    if text not in TOPICS:
+        raise ValueError(f"it is one of {', '.join(TOPICS)}")
+    return text
+
+
+def topic_name(text: str) -> str:
+    """`$database$-$tablename$` as a pattern of ours."""
+    if not re.fullmatch(rf"(?:[\w.-]|{'|'.join(map(re.escape, _VARIABLES))})+", text, re.ASCII):
+        raise ValueError(f"it is the name of a topic, in which may be {', '.join(_VARIABLES)}")
+    for variable, ours in _VARIABLES.items():
+        text = text.replace(variable, ours)
+    return text
+
+
+def routing(settings: Settings, format: str, system: System) -> Routing:
+    """Where messages go. Raises OptionError for what DRS does not offer."""
+    policy = settings["topic_policy"]
+    if policy not in system.topics:
+        offered = ", ".join(system.topics)
+        raise OptionError(f"-f {format},topic_policy={policy}: for {settings.source} DRS offers {offered}.")
+    topic, policies = TOPICS[policy]
+    if "{schema}" not in system.table_text:
+        topic = topic.replace("-{schema}", "")
+        if policy == "single":
+            policies = tuple(each for each in policies if each != "single")
+    if settings["topic_name_format"] is not None:
+        if policy == "single":
+            raise OptionError(f"-f {format},topic_name_format: with topic_policy=single there is one topic; see --to.")
+        topic = settings["topic_name_format"]
+    return Routing(
+        topic=topic,
+        policies=policies,
+        combine="concat",
+        reduce="mask",
+        table_text=system.table_text,
+        schema_text=system.schema_text,
+        image="after",
+        hash="murmur2",
+        separator=",",
+        null_text="null",
+        keyless="table",
+        ddl_of="schema",
+        ddl_topic=settings["ddl_topic"],
+        split="always" if settings["pk_update"] == "split" else False,
+        key="hashed",
+    )
+
+
+def order(settings: Settings) -> Order:
+    """The order of columns in the maps of a message: java.util.HashMap's, as in the page's samples."""
+    return hash_order if settings["column_order"] == "java_hashmap" else table_order
+
+
+def sends(settings: Settings, system: System) -> frozenset[Kind] | None:
+    """The kinds that the settings let through."""
+    wanted = system.ddl if settings["sync_ddl"] is None else settings["sync_ddl"]
+    return None if wanted else SENDS - {DDL}
+
+
+def key_names(table: Table, style: Style) -> str:
+    """The key's columns in key order; null without a key, as in the sample of GaussDB."""
+    names = [quote(name, style) for name in table.primary_key]
+    return f"[{','.join(names)}]" if names else "null"
+
+
+PK_NAMES: Final = PerTable(key_names)
+
+OPTIONS: Final = (
+    Option("column_order", "java_hashmap", "Order of columns in maps.", ("java_hashmap", "table")), Option("sync_ddl",
+    None, "Whether DDL is synchronised; default: as DRS has it.", ("on", "off"), switch), Option(
+        "pk_update",
+        "single",
+        "split: an update of the primary key is a DELETE and an INSERT, which DRS itself never does.",
+        ("single", "split"),
+    ),
+    Option("timezone", "+08:00", "Zone of the source's session, in which moments are printed.", parse=zone),
+    Option(
+        "topic_policy",
+        "single",
+        "One topic, or those that DRS makes for each table, database, schema: single, table, database, schema.",
+        parse=topic_policy,
+    ),
+    Option("topic_name_format", None, "Names of topics that DRS makes: $database$-$tablename$.", parse=topic_name),
+    Option("ddl_topic", "", "A topic that all DDL goes to."),
+)  # fmt: skip
+
+MYSQL_OPTIONS: Final = (
+    Option(
+        "init_binary", "stripped", "Zeros at the end of BINARY(n) in rows of the full load.", ("stripped", "padded")
+    ),
+)

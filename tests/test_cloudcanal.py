@@ -1,0 +1,476 @@
+"""CloudCanal's formats: the examples of the vendor's page, batches, topics, keys, partitions."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from building import batch_of, codec_of, encoded, table_of
+
+from simulator import messages
+from simulator.api import open_job
+from simulator.delivery.pack import cut, pack
+from simulator.delivery.router import parse_route
+from simulator.model import DDL, INSERT, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.pipeline import Limits
+from simulator.render import Renderer
+from simulator.sinks.memory import MemorySink
+
+# "Message Format", the JSON examples as printed, comments and all.
+TABLE_CHANGES: Final = """
+"table":{
+"columns":[
+{
+"jdbcType":12, // Jdbc type.
+"name":"col1", // Column name.
+"position":0, // Column order.
+"typeExpression":"varchar(22)", // Type annotation.
+"typeName":"varchar" // Type name.
+},
+{
+"jdbcType":12,
+"name":"col2",
+"position":1,
+"typeExpression":"varchar(22)",
+"typeName":"varchar"
+},
+{
+"jdbcType":12,
+"name":"col_pk",
+"position":2,
+"typeExpression":"varchar(22)",
+"typeName":"varchar"
+}
+],
+"primaryKeyColumnNames":["col_pk"], // The name list of primary key.
+}
+"""
+CLOUDCANAL_DML: Final = """
+{
+"action":"INSERT/DELETE/UPDATE",
+"before":[
+// The before field of an UPDATE statement.
+{
+"col1":"22",
+"col2":"22",
+"col_pk":"22"
+}
+],
+"bid":0,
+"data":[
+{
+"col1":"11",
+"col2":"11",
+"col_pk":"11"
+}
+],
+"db":"db_test",
+"dbValType":{
+"col1":"varchar(22)",
+"col2":"varchar(22)",
+"col_pk":"varchar(22)"
+},
+"isDdl":false,
+"entryType":"ROWDATA",
+"execTs":1669789152000,
+"jdbcType":{
+"col1":12,
+"col2":12,
+"col_pk":12
+},
+"pks":[],
+"schema":"db_test",
+"sendTs":1669789153377,
+"sql":"",
+"table":"table_test"
+}
+"""
+CLOUDCANAL_DDL: Final = (
+    """
+{
+"action":"ALTER",
+"before":[],
+"bid":0,
+"data":[],
+"db":"db_test",
+"dbValType":{
+"col1":"varchar(22)",
+"col2":"varchar(22)",
+"col_pk":"varchar(22)"
+},
+"isDdl":true,
+"entryType":"ROWDATA",
+"execTs":1669789188000,
+"jdbcType":{
+"col1":12,
+"col2":12,
+"col_pk":12
+},
+"pks":[],
+"schema":"db_test",
+"sendTs":1669789189533,
+"sql":"alter table table_test add col2 varchar(22) null",
+"table":"table_test",
+"tableChanges":{"""
+    + TABLE_CHANGES
+    + """,
+"type":"ALTER"
+}
+}
+"""
+)
+CANAL_DML: Final = """
+{
+"data":[
+{
+"col1":"11",
+"col2":"11",
+"col_pk":"11"
+}
+],
+"database":"db_test",
+"es":1669790847000,
+"id":0,
+"isDdl":false,
+"mysqlType":{
+"col1":"varchar(22)",
+"col2":"varchar(22)",
+"col_pk":"varchar(22)"
+},
+"old":[
+// The old field for an UPDATE type.
+{
+"col1":"22",
+"col2":"22",
+"col_pk":"22"
+}
+],
+"pkNames":["col_pk"],
+"sql":"",
+"sqlType":{
+"col1":12,
+"col2":12,
+"col_pk":12
+},
+"table":"table_test",
+"ts":1669790848072,
+"type":"INSERT/DELETE/UPDATE"
+}
+"""
+CANAL_DDL: Final = (
+    """
+{
+"data":[],
+"database":"db_test",
+"es":1669790951000,
+"id":0,
+"isDdl":true,
+"mysqlType":{
+"col1":"varchar(22)",
+"col2":"varchar(22)",
+"col_pk":"varchar(22)"
+},
+"old":[],
+"pkNames":[],
+"sql":"alter table table_test add col2 varchar(22) null",
+"sqlType":{
+"col1":12,
+"col2":12,
+"col_pk":12
+},
+"table":"table_test",
+"tableChanges":{"""
+    + TABLE_CHANGES
+    + """,
+"type":"ALTER"
+},
+"ts":1669790952584,
+"type":"ALTER"
+}
+"""
+)
+ENVELOPE_SOURCE: Final = """
+"source":{
+"ts_ms":1669796261933,
+"db":"db_test",
+"table":"table_test",
+"connector":"MySQL",
+"gtid": null,
+"file": "mysql-bin.000003",
+"pos": 154,
+"server_id": 223344,
+...
+}
+"""
+ENVELOPE_DML: Final = (
+    """
+{
+"schema":...,
+"payload":{
+"op":"i",
+"ts_ms":1669796261933,
+"after":{
+"col1":"11",
+"col2":"11",
+"col_pk":"11"
+},
+"before":{},"""
+    + ENVELOPE_SOURCE
+    + """
+}
+}
+"""
+)
+ENVELOPE_DDL: Final = (
+    """
+{
+"schema":...,
+"payload":{
+"databaseName":"db_test",
+"ddl":"alter table table_test add col2 varchar(22) null",
+"ts_ms":1669797213247,"""
+    + ENVELOPE_SOURCE
+    + """,
+"tableChanges":{
+"type":"ALTER","""
+    + TABLE_CHANGES
+    + """
+}
+}
+}
+"""
+)
+COLUMNS: Final = {"col1": "varchar(22)", "col2": "varchar(22)", "col_pk": "varchar(22)"}
+NEW: Final = ["11", "11", "11"]
+OLD: Final = ["22", "22", "22"]
+# The turn with which the third file of the binary log begins.
+THIRD_FILE: Final = 2 * 1024
+
+
+def printed(text: str) -> dict[str, Any]:
+    """An example without comments, without commas before a closing bracket, without what "..." stands for."""
+    text = re.sub(r"//.*", "", text).replace('"schema":...,', "").replace("...", "")
+    document: dict[str, Any] = json.loads(re.sub(r",\s*([}\]])", r"\1", text))
+    return document
+
+
+def compact(document: Any) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+def page_table(*key: str) -> Table:
+    """The columns in the order in which the page prints them."""
+    return table_of("table_test", COLUMNS, key, database="db_test")
+
+
+def statement(event_ms: int, write_ms: int) -> SchemaChange:
+    """The statement of the examples: `col2` stands before the key, where the page has it."""
+    before = table_of("table_test", {"col1": "varchar(22)", "col_pk": "varchar(22)"}, ["col_pk"], database="db_test")
+    return SchemaChange(
+        OrderKey(1, THIRD_FILE, 0), 1, 0, event_ms, write_ms, SchemaChangeKind.ADD_COLUMN, "db_test", before,
+        page_table("col_pk"), "alter table table_test add col2 varchar(22) null;",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("format", "example", "name", "key", "event_ms", "write_ms"),
+    [
+        # of a table without a key: `pks` is empty in the example
+        ("cloudcanal-json", CLOUDCANAL_DML, "action", (), 1669789152000, 1669789153377),
+        ("cloudcanal-canal-json", CANAL_DML, "type", ("col_pk",), 1669790847000, 1669790848072),
+    ],
+)
+def test_the_page_examples_of_rows(
+    format: str, example: str, name: str, key: tuple[str, ...], event_ms: int, write_ms: int
+) -> None:
+    """One correction: the action is one of the three."""
+    batch = batch_of(page_table(*key), UPDATE, [NEW], [OLD], offset=0, event_ms=event_ms, write_ms=write_ms)
+    assert encoded(codec_of(format), batch) == [compact(printed(example) | {name: "UPDATE"})]
+
+
+@pytest.mark.parametrize(
+    ("format", "example", "event_ms", "write_ms"),
+    [
+        ("cloudcanal-json", CLOUDCANAL_DDL, 1669789188000, 1669789189533),
+        ("cloudcanal-canal-json", CANAL_DDL, 1669790951000, 1669790952584),
+    ],
+)
+def test_the_page_examples_of_statements(format: str, example: str, event_ms: int, write_ms: int) -> None:
+    made = codec_of(format).encode_event(statement(event_ms, write_ms), DDL)
+    assert made == compact(printed(example))
+
+
+ENVELOPE: Final = "cloudcanal-debezium,envelop_schema_include=on,key_order=doc,legacy_insert_op=i"
+
+
+def without_schema(value: bytes) -> bytes:
+    """The message without its schema, which the page does not print."""
+    document = json.loads(value)
+    assert list(document) == ["schema", "payload"]
+    assert document.pop("schema")["type"] == "struct"
+    return compact(document)
+
+
+def test_the_page_example_of_an_envelope() -> None:
+    """One correction: the log of MySQL 8.0 has its first event at 157."""
+    batch = batch_of(page_table("col_pk"), INSERT, [NEW], turn=THIRD_FILE, write_ms=1669796261933)
+    expected = printed(ENVELOPE_DML)
+    expected["payload"]["source"]["pos"] = 157
+    assert [without_schema(value) for value in encoded(codec_of(ENVELOPE), batch)] == [compact(expected)]
+
+
+def test_the_page_example_of_an_envelope_with_a_statement() -> None:
+    """Two corrections: the position, and `ts_ms` of the source, which the page copied from its other example."""
+    expected = printed(ENVELOPE_DDL)
+    expected["payload"]["source"] |= {"pos": 157, "ts_ms": expected["payload"]["ts_ms"]}
+    made = codec_of(ENVELOPE).encode_event(statement(1669797212000, 1669797213247), DDL)
+    assert without_schema(made) == compact(expected)
+
+
+def test_the_schema_of_the_blog() -> None:
+    """Article 020 prints of it that members are sorted, `isPK`, `jdbType`, and the source's type."""
+    table = table_of("t", {"column_1": "int", "column_2": "varchar(20)"}, ["column_1"], source="mysql-5.7")
+    codec = codec_of("cloudcanal-debezium,envelop_schema_include=on", "mysql-5.7")
+    (value,) = encoded(codec, batch_of(table, INSERT, [["3", None]]))
+    document = json.loads(value)
+    assert list(document) == ["payload", "schema"]
+    fields = {field["field"]: field for field in document["schema"]["fields"]}
+    assert list(fields) == list(document["payload"]) == ["after", "before", "op", "source", "ts_ms"]
+    assert compact(fields["after"]) == (
+        b'{"field":"after","fields":[{"field":"column_1","isPK":true,"jdbType":4,"type":"int(11)"},'
+        b'{"field":"column_2","isPK":false,"jdbType":12,"type":"varchar(20)"}],"type":"struct"}'
+    )
+    assert document["payload"]["after"] == {"column_1": "3", "column_2": None}
+    assert [field["field"] for field in fields["source"]["fields"]] == list(document["payload"]["source"])
+
+
+# -------------------------------------------------------------------------------------------------------------- batches
+
+
+def rows_of(value: bytes) -> int:
+    return len(json.loads(value)["data"])
+
+
+@pytest.mark.parametrize("scope", ["transaction", "statement"])
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitions: int) -> None:
+    """Wherever the stream is cut (at borders of transactions), the same messages come out."""
+    job = open_job("orders", f"cloudcanal-json,batch_rows=4,batch_scope={scope}")
+    stream = job.stream
+    renderer = Renderer(stream, job.codec, parse_route(None, job.codec.layout.routing), None, lambda topic: partitions)
+
+    def rendered(first: int, stop: int) -> list[bytes]:
+        made = renderer.render(stream.read(first, stop))
+        return [] if made is None else made["value"].to_pylist()
+
+    borders = [stream.border(turn) for turn in (0, 1, 17, 600, 601, 2_500, 4_000)]
+    pieces = [value for first, stop in pairwise(borders) if first < stop for value in rendered(first, stop)]
+    whole = rendered(0, borders[-1])
+    assert pieces == whole
+    sizes = [rows_of(value) for value in whole]
+    assert max(sizes) == (4 if partitions == 1 else 3)
+    assert sum(sizes) == stream.read(0, borders[-1]).changes
+
+
+def test_batches_overtake_nothing() -> None:
+    """All tables in one topic of one partition: rows come in the order in which one-row messages have them."""
+
+    def told(format: str) -> list[tuple[str, str, str]]:
+        with MemorySink() as sink:
+            open_job("orders", format).run(sink, limits=Limits(changes=3_000))()
+            documents = [json.loads(value) for value in sink.values()]
+        return [(d["table"], d["action"], compact(row).decode()) for d in documents for row in d["data"]]
+
+    assert told("cloudcanal-json,batch_rows=50") == told("cloudcanal-json")
+
+
+TABLE: Final = table_of("t", {"id": "int", "v": "varchar(9)"}, ["id"])
+
+
+def test_an_update_that_leaves_a_row_as_an_earlier_one_begins_a_message() -> None:
+    rows = [["1", "a"], ["2", "b"], ["1", "a"], ["1", "c"], ["2", "b"], ["3", None], ["3", None]]
+    old = [["1", "x"]] * len(rows)
+    batch = batch_of(TABLE, UPDATE, rows, old)
+    made = [json.loads(value)["data"] for value in encoded(codec_of("cloudcanal-json,batch_rows=50"), batch)]
+    assert [[(row["id"], row["v"]) for row in data] for data in made] == [
+        [("1", "a"), ("2", "b")],
+        [("1", "a"), ("1", "c"), ("2", "b"), ("3", None)],
+        [("3", None)],
+    ]
+
+
+def test_rows_are_counted_in_each_partition() -> None:
+    """batch_rows=2: rows 1, 3 and 5 go to partition 1, 2 and 4 to partition 0."""
+    rows = [[str(n), "x"] for n in range(1, 6)]
+    codec = codec_of("cloudcanal-json,batch_rows=2")
+    batch = batch_of(TABLE, INSERT, rows)
+    to = np.array([1, 0, 1, 0, 1], dtype=np.int64)
+    packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=to, key=None)
+    made = [[row["id"] for row in json.loads(value)["data"]] for value in codec.encode(packed).to_pylist()]
+    assert made == [["1", "3"], ["2", "4"], ["5"]]
+    assert packed.partition is not None
+    assert packed.partition.tolist() == [1, 0, 1]
+
+
+# ----------------------------------------------------------------------------------- topics, partitions, what is beside
+
+
+@pytest.mark.parametrize(
+    ("options", "topic"),
+    [
+        ("", "my-cdcsim0000000001.shop.customers"),
+        (",instance=my-vgpq6q097174t6t", "my-vgpq6q097174t6t.shop.customers"),
+        (",topic_rule=SOURCE_INS_DB_SCHEMA_TABLE_BY_DOT,instance=i", "i.shop.customers"),
+        (",topic_rule=SOURCE_INS_DB_BY_DOT,instance=i", "i.shop"),
+        (",topic_rule=SOURCE_INS_DB_TABLE_BY_DOUBLE_UNDERLINE,instance=i", "i__shop__customers"),
+        (",topic_rule=SOURCE_DB_TABLE_BY_COLON", "shop:customers"),
+        (",topic_rule=MIRROR", "customers"),
+        (",topic_rule=TO_UPPER_CASE", "CUSTOMERS"),
+        (",topic_rule=SOURCE_DB_TABLE_BY_UNDERLINE_LOWER_CASE", "shop_customers"),
+        (",topic_rule=DEFAULT_TOPIC,default_topic=all", "all"),
+        (",broker=rocketmq,instance=i", "i%shop%customers"),
+    ],
+)
+def test_topics(options: str, topic: str) -> None:
+    found = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None) if b'"table":"customers"' in m.value]
+    assert {message.topic for message in found} == {topic}
+    assert len(found) > 5
+
+
+def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
+    for options, topics in (("", 2), (",ddl_topic=changes", 1)):
+        found = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None, partitions=4) if m.kind is DDL]
+        assert len(found) > 3
+        assert {message.partition for message in found} == {0}
+        assert len({message.topic for message in found}) >= topics
+        assert ({message.topic for message in found} == {"changes"}) == bool(options)
+
+
+def test_partitions_are_the_hashes_of_the_key() -> None:
+    with_key = [m for m in messages("crud", "cloudcanal-json", limit=300, partitions=7) if m.kind is not DDL]
+    assert len({message.partition for message in with_key}) == 7
+    for message in with_key:
+        (row,) = json.loads(message.value)["data"]
+        hashed = 0
+        for character in row["id"].encode("utf-16-be")[1::2]:
+            hashed = (31 * hashed + character) & 0xFFFFFFFF
+        signed = hashed - (1 << 32) if hashed >> 31 else hashed
+        assert message.partition == abs(int(np.fmod(signed, 7)))
+
+
+def test_what_stands_beside_the_value() -> None:
+    def first(options: str) -> Any:
+        return next(m for m in messages("tour", f"cloudcanal-json{options}", limit=1) if m.kind is not DDL)
+
+    plain = first("")
+    assert (plain.key, plain.tag, plain.headers) == (None, None, ())
+    assert first(",key=pk").key == b'{"id":"3"}'
+    assert first(",key=table").key == b"shop.customers"
+    assert first(",custom_header=env:test;team:a b").headers == (("env", b"test"), ("team", b"a b"))
+    rocketmq = first(",broker=rocketmq")
+    assert (rocketmq.key, rocketmq.tag) == (b"3", "shop.customers.INSERT")
+    assert first(",broker=rabbitmq").tag == plain.topic
