@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import UPDATE, Kind, Message, OrderKey, Table
+from simulator.model import SECOND_NUMBERS, UPDATE, Kind, Message, OrderKey, Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,6 +26,10 @@ class Envelope:
     `offset` is a number of the change that rises strictly along the stream, with gaps: what products make ids, log
     offsets and sequence numbers of. `event_ms` is the commit time of the transaction at the source, `write_ms` when the
     product wrote it (epoch ms, UTC).
+
+    `in_second` numbers the changes that commit in one second, with gaps: what products put behind a timestamp to sort
+    by. A second with more than `SECOND_NUMBERS` of them runs over into the next, so that seconds · SECOND_NUMBERS +
+    in_second rises strictly along the stream. Left out, it follows `offset`.
     """
 
     phase: int
@@ -38,8 +42,13 @@ class Envelope:
     offset: Ints
     event_ms: Ints
     write_ms: Ints
+    in_second: Ints = None  # type: ignore[assignment]
 
-    ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms")
+    ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
+
+    def __post_init__(self) -> None:
+        if self.in_second is None:
+            object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
     def take(self, rows: Ints) -> Envelope:
         return replace(self, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})

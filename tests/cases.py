@@ -819,8 +819,10 @@ _MYSQL: Final = Samples(
 # Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`, or with
 # `samples(source)` where versions differ in their types.
 MODULES: Final[Mapping[str, str]] = {
+    "gaussdb": "cases_gaussdb",
     "oceanbase-oracle": "cases_oracle",
     "oracle": "cases_oracle",
+    "postgresql": "cases_postgresql",
     "sqlserver": "cases_sqlserver",
 }
 

@@ -10,12 +10,15 @@ from simulator.batch import ChangeBatch, changed_rows
 from simulator.model import DELETE, INSERT, UPDATE
 
 
-def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
-    """The batch, or what is left of it and the halves. A half keeps its row's place; the insert stands right behind."""
+def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBatch]:
+    """The batch, or what is left of it and the halves: of updates that change one of these columns, of all if None.
+
+    A half keeps its row's place; the insert stands right behind.
+    """
     if batch.kind is not UPDATE:
         return [batch]
-    moved = np.zeros(len(batch), dtype=bool)
-    for column in columns:
+    moved = np.full(len(batch), columns is None)
+    for column in columns or ():
         rows = changed_rows(batch, column)
         if rows is not None:
             moved[rows] = True
@@ -23,8 +26,9 @@ def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
         return [batch]
     rows = np.flatnonzero(moved)
     inserted = batch.as_kind(INSERT, rows, odd=True)
-    # streams leave every second number free, of offsets as of ordinals
-    envelope = replace(inserted.envelope, offset=inserted.envelope.offset + 1)
+    # streams leave every second number free, of offsets and numbers of a second as of ordinals
+    envelope = inserted.envelope
+    envelope = replace(envelope, offset=envelope.offset + 1, in_second=envelope.in_second + 1)
     halves = [batch.as_kind(DELETE, rows), replace(inserted, envelope=envelope)]
     rest = np.flatnonzero(~moved)
     return [batch.take(rest), *halves] if len(rest) else halves

@@ -57,11 +57,19 @@ def of_event(source: str, event: Event) -> Positions:
     return Positions(at, at, found.txid)
 
 
-def mysql_scn(txn: Ints, size: Ints) -> Ints:
-    """The end of each transaction in the log as one number: the file's, and its offset in ten digits."""
+def commit_numbers(source: str, txn: Ints, size: Ints) -> Ints:
+    """What each transaction, of so many changes, has for an SCN, rising with it.
+
+    Of MySQL where it ends in the log: the file's number, and its offset in ten digits: 780000072469.
+    """
     end = mysql.binlog_offset(txn, _FIRST_ROW + 2 * size)
     number: Ints = mysql.binlog_file_number(txn) * 10**10 + end
     return number
+
+
+def snapshot_number(source: str) -> int:
+    """The one that the rows of a full load have: below all others."""
+    return 10**10 + mysql.FIRST_OFFSET
 
 
 def _mysql(txn: Ints, places: Ints) -> Positions:
