@@ -40,7 +40,7 @@ from simulator.wire.json_style import Style, quote
 
 PRODUCT: Final = "CloudCanal"
 SPEC: Final = "Message Format, and the product's documentation up to 5.4.0.0"
-SOURCES: Final = ("mariadb", "mysql", "oceanbase-mysql", "sqlserver")
+SOURCES: Final = ("mariadb", "mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle", "sqlserver")
 
 # ------------------------------------------------------------------------------------------------------------- events
 
@@ -281,6 +281,7 @@ VALUE_OPTIONS: Final = (
     ),
     Option("value_types", "string", "Values are strings; native: numbers are JSON numbers.", ("string", "native")),
     Option("geometry_srid", "drop", "Well-known text of geometries without or with SRID.", ("drop", "keep")),
+    Option("oracle_lob", "off", "oraLmLobEnable: on: LogMiner shows BLOBs; else they are null.", parse=switch),
     Option("oracle_std_codes", "off", "on: java.sql.Types for the types that ojdbc numbers itself.", parse=switch),
 )
 ROUTING_OPTIONS: Final = (

@@ -27,7 +27,7 @@ from simulator.formats.cloudcanal_beside import beside
 from simulator.formats.cloudcanal_json import changes
 from simulator.formats.cloudcanal_positions import positions
 from simulator.formats.cloudcanal_schema import statement_schema, table_schema
-from simulator.formats.cloudcanal_types import library
+from simulator.formats.cloudcanal_types import source_id
 from simulator.formats.cloudcanal_values import Phases, cell
 from simulator.model import (
     ABSENT,
@@ -47,9 +47,12 @@ from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable,
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import FASTJSON2, quote
 
-# The data source's type as the product spells it.
+# The data source's type as the product spells it; MySQL's is printed, the others are decisions.
 CONNECTORS: Final[Mapping[str, str]] = {
+    "mariadb": "MariaDB",
     "mysql": "MySQL",
+    "oceanbase-mysql": "OceanBase",
+    "oceanbase-oracle": "OceanBase",
     "oracle": "Oracle",
     "postgresql": "PostgreSQL",
     "sqlserver": "SQLServer",
@@ -110,7 +113,7 @@ def source(settings: Settings) -> tuple[Field, ...]:
         lambda batch: source_ms(settings, batch.envelope.event_ms), lambda event: source_ms(settings, event.event_ms)
     )
     fields = [
-        Field("connector", CONNECTORS[library(settings)]),
+        Field("connector", CONNECTORS[source_id(settings)]),
         Field("db", both(PerTable(lambda table, style: quote(table.id.database, style)), lambda event: event.database)),
         Field("table", both(PerTable(lambda table, style: quote(table.id.name, style)), table)),
         Field("ts_ms", happened if settings["source_ts"] == "exec" else sent()),

@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.formats.cloudcanal_types import library
 from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
-from simulator.sources import mysql, sqlserver
+from simulator.sources import mysql, oracle_log, sqlserver
 from simulator.sources.mysql_binlog import FIRST_OFFSET
 from simulator.wire.fields import Field, PerChange
 from simulator.wire.format import Settings
@@ -80,6 +80,17 @@ def mysql_position(settings: Settings) -> list[Field]:
     ]
 
 
+def oracle_position(settings: Settings) -> list[Field]:
+    """System change numbers of the change and its commit, as texts; the transaction; redo thread 1."""
+    return [
+        Field("commit_scn", placed(lambda at: pa.array(oracle_log.commit_scn(at.txn)).cast(pa.string()))),
+        Field("redo_thread", {**dict.fromkeys((*ROW_KINDS, DDL), 1), READ: None}),
+        Field("scn", placed(lambda at: pa.array(oracle_log.change_scn(at.txn, at.seq)).cast(pa.string()))),
+        Field("ssn", 0),
+        Field("txId", placed(lambda at: oracle_log.xid(at.txn))),
+    ]
+
+
 def sqlserver_position(settings: Settings) -> list[Field]:
     """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
     return [
@@ -91,6 +102,7 @@ def sqlserver_position(settings: Settings) -> list[Field]:
 
 POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
     "mysql": mysql_position,
+    "oracle": oracle_position,
     "sqlserver": sqlserver_position,
 }
 

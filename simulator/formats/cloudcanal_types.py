@@ -81,12 +81,17 @@ LIBRARIES: Final[Mapping[str, str]] = {
 
 
 # How the texts of types are called in the modules of the systems.
-STYLES: Final[Mapping[str, str]] = {"sqlserver": "catalogue"}
+STYLES: Final[Mapping[str, str]] = {"oracle": "dictionary", "sqlserver": "catalogue"}
+
+
+def source_id(settings: Settings) -> str:
+    """The source without its version: `oceanbase-oracle`."""
+    return sources.find(settings.source).id
 
 
 def library(settings: Settings) -> str:
     """Which type library a source goes by: `mysql`, `oracle`, `postgresql`, `sqlserver`, `mongodb`."""
-    return LIBRARIES.get(sources.find(settings.source).id, "mysql")
+    return LIBRARIES.get(source_id(settings), "mysql")
 
 
 def is_mysql(settings: Settings) -> bool:

@@ -2,8 +2,10 @@
 
 Pages: "Message Format" (its examples hold strings only) and release notes: binaries are hexadecimal "to unify"
 (5.2.1.0), BIT with more than one bit too (4.6.0.0), full-load moments have three digits of a fraction (4.7.1.0), zero
-dates may be replaced (`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`). Numbers as Java
-prints them, upper-case digits and plain well-known text are decisions.
+dates may be replaced (`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`), LogMiner shows no
+BLOB (`oraLmLobEnable`, 5.5.0.0). Decisions: numbers as Java prints them, upper-case digits, plain well-known text,
+Oracle's numbers without zeros at their end and its moments of the local zone in `srcTimeZone`, SQL Server's moments
+with as many digits as it stores and its GUIDs in capitals; whatever else a source has, in its own text.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import PackedBatch, decoded
 from simulator.errors import UnsupportedType
-from simulator.formats.cloudcanal_types import is_mysql, library
+from simulator.formats.cloudcanal_types import is_mysql, library, source_id
 from simulator.model import READ, Column, ColumnType, Event, Kind, Table
-from simulator.sources import sqlserver_clr, sqlserver_shapes, sqlserver_table
+from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
 from simulator.wire import binlog_text
 from simulator.wire.fields import Cell, Encoder, Field
@@ -59,6 +61,13 @@ def _sqlserver_other(array: pa.Array, type: ColumnType) -> pa.Array:
     return each_value(array, sqlserver_clr.node) if type.name == "hierarchyid" else binlog_text.text(array, type)
 
 
+def _oracle_number(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A NUMBER as Oracle keeps it, without zeros at its end: the redo log knows no scale."""
+    if pa.types.is_int64(array.type):
+        return binlog_text.integer(array, type)
+    return oracle.number_text(array)
+
+
 def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnType], pa.Array]:
     """A renderer of times that has as many digits as SQL Server stores; what does not fit a number comes as text."""
 
@@ -72,6 +81,7 @@ def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnT
 
 # Library of types, family: how its values are written where that is not as above.
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "oracle": {"decimal": _oracle_number, "other": binlog_text.text},
     "sqlserver": {
         "bit": binlog_text.integer,
         "time": _with_digits(binlog_text.time_fixed),
@@ -99,8 +109,11 @@ def family_of(column: Column, settings: Settings) -> str:
 def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
     """How a column's values are written; `scanned`: by the full load."""
     type, family = column.type, family_of(column, settings)
-    if family == "datetime":
+    if family in ("datetime", "timestamptz"):
         return moments(column, settings, scanned)
+    if type.name == "blob" and source_id(settings) == "oracle" and not (scanned or settings["oracle_lob"]):
+        # what LogMiner does not show: release 5.5.0.0, oraLmLobEnable
+        return Cell(lambda array: pa.nulls(len(array), pa.string()))
     if family == "date":
         return Cell(zero_days(binlog_text.date, column, settings))
     if family == "geometry" and library(settings) in WELL_KNOWN:
@@ -121,7 +134,7 @@ def supported(column: Column, settings: Settings) -> bool:
     family = family_of(column, settings)
     if family == "geometry":
         return library(settings) in WELL_KNOWN
-    return family in ("datetime", "date", "float") or text_of(column, settings) is not None
+    return family in ("datetime", "timestamptz", "date", "float") or text_of(column, settings) is not None
 
 
 def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
@@ -132,14 +145,24 @@ def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
     millis = scanned and settings["full_datetime"] == "millis"
     if millis:
         type = replace(type, length=3)
-    zone = settings["timestamp_zone"] if type.name == "timestamp" and is_mysql(settings) else None
+    local = family_of(column, settings) == "timestamptz" or (type.name == "timestamp" and is_mysql(settings))
+    zone = settings["timestamp_zone"] if local else None
 
     def render(array: pa.Array, _: Any) -> pa.Array:
         if pa.types.is_string(decoded_type(array)):
+            array = array if zone is None else each_value(array, lambda text: moved(text, zone))
             return pc.utf8_slice_codeunits(decoded(array), 0, len("2024-05-01 10:11:12.123")) if millis else array
         return binlog_text.datetime_fixed(array, type, zone=zone)
 
     return Cell(zero_days(render, column, settings))
+
+
+def moved(text: str, zone: str) -> str:
+    """A moment with more digits than a microsecond in another zone: `2024-05-01 18:00:00.123456789`."""
+    whole, _, fraction = text.partition(".")
+    seconds = pa.array([whole]).cast(pa.timestamp("us"))
+    shown: str = binlog_text.datetime_fixed(seconds, ColumnType("datetime"), zone=zone)[0].as_py()
+    return f"{shown}.{fraction}"
 
 
 def zero_days(render: Callable[..., pa.Array], column: Column, settings: Settings) -> Callable[[pa.Array], pa.Array]:
