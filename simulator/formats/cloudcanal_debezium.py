@@ -49,6 +49,7 @@ from simulator.wire.json_style import FASTJSON2, quote
 
 # The data source's type as the product spells it; MySQL's is printed, the others are decisions.
 CONNECTORS: Final[Mapping[str, str]] = {
+    "gaussdb": "openGauss",
     "mariadb": "MariaDB",
     "mysql": "MySQL",
     "oceanbase-mysql": "OceanBase",
@@ -171,7 +172,7 @@ def payload(settings: Settings) -> tuple[Field, ...]:
     fields = [
         *images(settings),
         Field("databaseName", {DDL: PerEvent(lambda event: event.database)}),
-        Field("ddl", {DDL: PerEvent(statement_text)}),
+        Field("ddl", {DDL: PerEvent(lambda event: statement_text(event, settings))}),
         Field("op", ops),
         Field("source", Members(source(settings))),
         Field("tableChanges", {DDL: table_changes(settings)}),
@@ -233,7 +234,7 @@ FORMAT = Format(
         Option("server_id", "223344", "The source server's number.", parse=count),
         Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        cloudcanal.DDL_OPTION,
+        *cloudcanal.DDL_OPTIONS,
         *cloudcanal.IMAGE_OPTIONS,
         *cloudcanal.VALUE_OPTIONS,
         *cloudcanal.ROUTING_OPTIONS,

@@ -100,7 +100,7 @@ FORMAT = Format(
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
         Option("server_id", "1", "MySQL's server id, a tag."),
         Option("source_version", None, "The version that the source reports; default: one of the source's."),
-        cloudcanal.DDL_OPTION,
+        cloudcanal.DDL_OPTIONS[0],
         *cloudcanal.ROUTING_OPTIONS,
     ),
     layout=layout,

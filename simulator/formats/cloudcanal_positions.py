@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.formats.cloudcanal_types import library
 from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
-from simulator.sources import mysql, oracle_log, sqlserver
+from simulator.sources import mysql, oracle_log, postgresql_log, sqlserver
 from simulator.sources.mysql_binlog import FIRST_OFFSET
 from simulator.wire.fields import Field, PerChange
 from simulator.wire.format import Settings
@@ -36,6 +36,8 @@ class Place(Protocol):
     def seq(self) -> Ints: ...
     @property
     def size(self) -> Ints: ...
+    @property
+    def offset(self) -> Ints: ...
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,12 @@ class One:
     txn: Ints
     seq: Ints
     size: Ints
+    offset: Ints
 
 
 def one(event: Event) -> One:
     """The place of a single event."""
-    numbers = (event.order.turn, event.order.ordinal, event.txn, 1, 1)
+    numbers = (event.order.turn, event.order.ordinal, event.txn, 1, 1, event.offset)
     return One(*(np.array([number], dtype=np.int64) for number in numbers))
 
 
@@ -91,6 +94,15 @@ def oracle_position(settings: Settings) -> list[Field]:
     ]
 
 
+def postgresql_position(settings: Settings) -> list[Field]:
+    """The place in the write-ahead log and the transaction's number."""
+    return [
+        Field("lsn", placed(lambda at: postgresql_log.lsn(at.offset))),
+        Field("txId", placed(lambda at: postgresql_log.xid(at.txn))),
+        Field("xmin", None),
+    ]
+
+
 def sqlserver_position(settings: Settings) -> list[Field]:
     """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
     return [
@@ -103,6 +115,7 @@ def sqlserver_position(settings: Settings) -> list[Field]:
 POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
     "mysql": mysql_position,
     "oracle": oracle_position,
+    "postgresql": postgresql_position,
     "sqlserver": sqlserver_position,
 }
 

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import PackedBatch, decoded
 from simulator.errors import UnsupportedType
+from simulator.formats import cloudcanal_postgresql
 from simulator.formats.cloudcanal_types import is_mysql, library, source_id
 from simulator.model import READ, Column, ColumnType, Event, Kind, Table
 from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
@@ -51,7 +52,7 @@ TEXT: Final[Mapping[str, Any]] = {
     "uuid": binlog_text.text,
 }
 ESCAPED: Final = frozenset(
-    {"text", "json", "enum", "set", "xml", "interval", "zoned", "array", "range", "document", "uuid", "other"}
+    "text json enum set xml interval zoned array range document uuid other geometry decimal".split()  # noqa: SIM905
 )
 ZERO_DAY: Final = "0000-00-00"
 
@@ -82,6 +83,14 @@ def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnT
 # Library of types, family: how its values are written where that is not as above.
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "oracle": {"decimal": _oracle_number, "other": binlog_text.text},
+    "postgresql": {
+        "bit": binlog_text.text,
+        "boolean": cloudcanal_postgresql.boolean,
+        "decimal": cloudcanal_postgresql.numeric,
+        "geometry": binlog_text.text,
+        "other": binlog_text.text,
+        "time": binlog_text.time_trimmed,
+    },
     "sqlserver": {
         "bit": binlog_text.integer,
         "time": _with_digits(binlog_text.time_fixed),
@@ -115,7 +124,8 @@ def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
         # what LogMiner does not show: release 5.5.0.0, oraLmLobEnable
         return Cell(lambda array: pa.nulls(len(array), pa.string()))
     if family == "date":
-        return Cell(zero_days(binlog_text.date, column, settings))
+        of_library = cloudcanal_postgresql.date if library(settings) == "postgresql" else binlog_text.date
+        return Cell(zero_days(of_library, column, settings))
     if family == "geometry" and library(settings) in WELL_KNOWN:
         shown, keep = WELL_KNOWN[library(settings)], settings["geometry_srid"] == "keep"
         return Cell(lambda array: each_value(array, lambda stored: with_srid(shown(stored, type), keep)))
@@ -132,8 +142,8 @@ def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
 def supported(column: Column, settings: Settings) -> bool:
     """Whether something is known of how values of this type look."""
     family = family_of(column, settings)
-    if family == "geometry":
-        return library(settings) in WELL_KNOWN
+    if family == "geometry" and library(settings) in WELL_KNOWN:
+        return True
     return family in ("datetime", "timestamptz", "date", "float") or text_of(column, settings) is not None
 
 
@@ -147,6 +157,9 @@ def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
         type = replace(type, length=3)
     local = family_of(column, settings) == "timestamptz" or (type.name == "timestamp" and is_mysql(settings))
     zone = settings["timestamp_zone"] if local else None
+    if library(settings) == "postgresql":
+        shown = cloudcanal_postgresql.scanned if millis else cloudcanal_postgresql.moment
+        return Cell(lambda array: shown(array, column.type, zone=zone))
 
     def render(array: pa.Array, _: Any) -> pa.Array:
         if pa.types.is_string(decoded_type(array)):
