@@ -157,7 +157,8 @@ def test_large_values(format: str, source: str, text: str) -> None:
         return
     for value in values:
         decode(format, value)
-    assert sum(len(value) for value in values) > 140_000 or not mentions(values, "c")
+    empty = all(b'"c":null' in value for value in values)
+    assert sum(len(value) for value in values) > 140_000 or empty or not mentions(values, "c")
 
 
 def mentions(values: list[bytes], column: str) -> bool:

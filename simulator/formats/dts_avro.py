@@ -112,7 +112,8 @@ class Shape:
 
 
 class Writer:
-    """Records of changes and events. `field_tail` is what a wider Field record has behind name and number.
+    """Records of changes and events. `field_tail` is what a wider Field record has behind name and number,
+    `operations` the words for the kinds of event.
 
     Holds no state but caches.
     """
@@ -124,8 +125,10 @@ class Writer:
         *,
         field_tail: Callable[[Table, Column], bytes] | None = None,
         format: str = "dts-avro",
+        operations: Mapping[Kind, str] = OPERATIONS,
     ) -> None:
         self.settings, self.format, self.field_tail = settings, format, field_tail
+        self.operations = operations
         self.source = settings.source.rpartition("-")[0]
         self.system: System = system_of(settings.source)
         self.prefix = b"\x00" + settings["schema_id"].to_bytes(4) if settings["framing"] == "confluent" else b""
@@ -178,7 +181,7 @@ class Writer:
         )
         values = dts_record.records(
             count,
-            operation=OPERATIONS[kind],
+            operation=self.operations[kind],
             id=envelope.offset,
             source_timestamp=envelope.event_ms // 1000,
             source_position=where.source,
@@ -235,7 +238,7 @@ class Writer:
         """The record of a DDL statement or a heartbeat."""
         where = dts_positions.of_event(self.settings.source, event)
         source_ms, name, after, tags = event.event_ms, None, [dts_record.NOTHING], dict[str, Texts]()
-        operation = OPERATIONS[kind]
+        operation = self.operations[kind]
         if isinstance(event, SchemaChange):
             name, after = self._ddl_object(event), dts_record.statement(event.sql)
             tags = self._ddl_tags(event)
