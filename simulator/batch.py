@@ -286,3 +286,23 @@ def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
     else:
         rows = np.flatnonzero(differing(new, old))
     return rows if len(rows) else None
+
+
+def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
+    """The batch, or what is left of it and the halves. A half keeps its row's place; the insert stands right behind."""
+    if batch.kind is not UPDATE:
+        return [batch]
+    moved = np.zeros(len(batch), dtype=bool)
+    for column in columns:
+        rows = changed_rows(batch, column)
+        if rows is not None:
+            moved[rows] = True
+    if not moved.any():
+        return [batch]
+    rows = np.flatnonzero(moved)
+    inserted = batch.as_kind(Kind.INSERT, rows, odd=True)
+    # streams leave every second number free, of offsets as of ordinals
+    envelope = replace(inserted.envelope, offset=inserted.envelope.offset + 1)
+    halves = [batch.as_kind(Kind.DELETE, rows), replace(inserted, envelope=envelope)]
+    rest = np.flatnonzero(~moved)
+    return [batch.take(rest), *halves] if len(rest) else halves

@@ -821,6 +821,7 @@ _MYSQL: Final = Samples(
 MODULES: Final[Mapping[str, str]] = {
     "oceanbase-oracle": "cases_oracle",
     "oracle": "cases_oracle",
+    "mongodb": "cases_mongodb",
     "sqlserver": "cases_sqlserver",
 }
 

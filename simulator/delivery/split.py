@@ -2,29 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from simulator.batch import split
 
-import numpy as np
-
-from simulator.batch import ChangeBatch, changed_rows
-from simulator.model import DELETE, INSERT, UPDATE
-
-
-def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
-    """The batch, or what is left of it and the halves. A half keeps its row's place; the insert stands right behind."""
-    if batch.kind is not UPDATE:
-        return [batch]
-    moved = np.zeros(len(batch), dtype=bool)
-    for column in columns:
-        rows = changed_rows(batch, column)
-        if rows is not None:
-            moved[rows] = True
-    if not moved.any():
-        return [batch]
-    rows = np.flatnonzero(moved)
-    inserted = batch.as_kind(INSERT, rows, odd=True)
-    # streams leave every second number free, of offsets as of ordinals
-    envelope = replace(inserted.envelope, offset=inserted.envelope.offset + 1)
-    halves = [batch.as_kind(DELETE, rows), replace(inserted, envelope=envelope)]
-    rest = np.flatnonzero(~moved)
-    return [batch.take(rest), *halves] if len(rest) else halves
+__all__ = ["split"]
