@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import MESSAGE_SCHEMA, ChangeBatch, Envelope, MessageBatch, concat
+from simulator.batch import MESSAGE_SCHEMA, ChangeBatch, Envelope, MessageBatch, concat, split
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router
-from simulator.delivery.split import split
 from simulator.errors import UnsupportedType
 from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange, Table
 from simulator.sources import Source
