@@ -1,7 +1,7 @@
 """Alibaba's own SDK reads our DTS records: every kind, and every type of column of every source.
 
-SDK 2.0.0 was compiled with version A of the schema. It takes every DateTime's fraction for microseconds, so that sources
-with nanoseconds are read as `oracle_frac=us` writes them; and it knows no full load: INIT is UNKNOWN to it.
+SDK 2.0.0 was compiled with version A of the schema. It takes every DateTime's fraction for microseconds, so that
+sources with nanoseconds are read as `oracle_frac=us` writes them; and it knows no full load: INIT is UNKNOWN to it.
 """
 
 from __future__ import annotations
