@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import UPDATE, Kind, Message, OrderKey, Table
+from simulator.model import ABSENT, UPDATE, Absent, Kind, Message, OrderKey, Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -25,7 +25,8 @@ class Envelope:
     `txn` is the dense number of the transaction; `seq` the change's place in it, from 1, and `size` the changes in it.
     `offset` is a number of the change that rises strictly along the stream, with gaps: what products make ids, log
     offsets and sequence numbers of. `event_ms` is the commit time of the transaction at the source, `write_ms` when the
-    product wrote it (epoch ms, UTC).
+    product wrote it (epoch ms, UTC). `own` and `foreign`, where the stream knows them, are the executed GTIDs with the
+    change's transaction: how many of the server's own, and the sets of others as text.
     """
 
     phase: int
@@ -38,11 +39,15 @@ class Envelope:
     offset: Ints
     event_ms: Ints
     write_ms: Ints
+    own: Ints | None = None
+    foreign: pa.Array | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms")
 
     def take(self, rows: Ints) -> Envelope:
-        return replace(self, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
+        own = None if self.own is None else self.own[rows]
+        foreign = None if self.foreign is None else self.foreign.take(pa.array(rows))
+        return replace(self, own=own, foreign=foreign, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,9 @@ class Delta:
     values: pa.Array
 
 
-# A column of an update's before image: the whole column, the rows that may differ, or None: as in the after image.
-Before: TypeAlias = pa.Array | Delta | None
+# A column of an update's before image: the whole column, the rows that may differ, None: as in the after image, or
+# ABSENT: the log did not hold it.
+Before: TypeAlias = pa.Array | Delta | Absent | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,8 @@ class ChangeBatch:
             return old
         assert self.after is not None
         new = self.after[column]
+        if isinstance(old, Absent):
+            return pa.nulls(len(new), new.type)
         return new if old is None else scatter(new, old)
 
     def take(self, rows: Ints) -> ChangeBatch:
@@ -100,8 +108,10 @@ class ChangeBatch:
         after = None if self.after is None else tuple(column.take(index) for column in self.after)
         before: tuple[Before, ...] | None = None
         if self.before is not None:
-            whole = [None if old is None else self.full_before(i) for i, old in enumerate(self.before)]
-            before = tuple(None if column is None else column.take(index) for column in whole)
+            before = tuple(
+                old if old is None or old is ABSENT else self.full_before(i).take(index)
+                for i, old in enumerate(self.before)
+            )
         return replace(self, envelope=self.envelope.take(rows), after=after, before=before)
 
     def as_kind(self, kind: Kind, rows: Ints, *, odd: bool = False) -> ChangeBatch:
@@ -279,7 +289,7 @@ def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
     assert batch.before is not None
     assert batch.after is not None
     old, new = batch.before[column], batch.after[column]
-    if old is None:
+    if old is None or old is ABSENT:
         return None
     if isinstance(old, Delta):
         rows = old.rows[differing(new.take(pa.array(old.rows)), old.values)]

@@ -146,6 +146,9 @@ start_option = click.option(
 route_option = click.option(
     "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
 )
+force_option = click.option(
+    "--force", is_flag=True, help="Go on after a SQL script's errors, which are told on stderr."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
 
 
@@ -184,6 +187,7 @@ def cli() -> None:
 @route_option
 @source_option
 @seed_option
+@force_option
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
 @click.option(
     "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it as JSON, too."
@@ -203,6 +207,7 @@ def run(
     route: str | None,
     source: str | None,
     seed: int | None,
+    force: bool,
     envelope: bool,
     summary_to: Path | None,
     quiet: bool,
@@ -214,7 +219,7 @@ def run(
     from simulator.pipeline import Limits
     from simulator.sinks import open_sink
 
-    job = open_job(scenario, format, source=source, seed=seed)
+    job = open_job(scenario, format, source=source, seed=seed, force=force, tell=_tell)
     job.route(route)  # a wrong one is told before anything is opened
     pace = parse_pace(rate) if rate else None
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
@@ -242,7 +247,7 @@ def run(
             _write_json(summary_to, facts)
         if not quiet:
             click.echo(progress.summary(this.summary, progress.public(to)), err=True)
-        if failure is not None:
+        if failure := failure or job.failure:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0
 
@@ -267,6 +272,10 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _tell(problem: str) -> None:
+    click.echo(f"cdcsim: {problem}", err=True)
+
+
 def _write_json(path: Path, facts: object) -> None:
     import orjson
 
@@ -286,6 +295,7 @@ def _write_json(path: Path, facts: object) -> None:
 @click.option("--partitions", type=click.IntRange(min=1), default=1, show_default=True, help="Partitions to route to.")
 @source_option
 @seed_option
+@force_option
 def show(
     scenario: str,
     format: str,
@@ -296,6 +306,7 @@ def show(
     partitions: int,
     source: str | None,
     seed: int | None,
+    force: bool,
 ) -> None:
     """Print messages for people: where each goes, and its value, indented."""
     from itertools import islice
@@ -305,27 +316,30 @@ def show(
     from simulator.pipeline import Limits
     from simulator.sinks.memory import MemorySink
 
-    job = open_job(scenario, format, source=source, seed=seed)
+    job = open_job(scenario, format, source=source, seed=seed, force=force, tell=_tell)
     with MemorySink(partitions=partitions) as sink:
         wanted = None if job.stream.turns is not None else count
         job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()
         for message in islice(sink.messages(), count):
             click.echo(progress.message(message))
+    if job.failure is not None:
+        raise job.failure
 
 
 @cli.command()
 @scenario_argument
 @source_option
+@force_option
 @json_option
-def check(scenario: str, source: str | None, as_json: bool) -> None:
+def check(scenario: str, source: str | None, force: bool, as_json: bool) -> None:
     """Validate a scenario; errors come with file, line and key."""
     from simulator import progress
-    from simulator.stream import open_stream, source_of
-    from simulator.stream.loader import load
+    from simulator.api import open_scenario
 
-    loaded = load(scenario)
-    found = source_of(loaded, source)
-    facts = progress.checked(loaded, found, open_stream(loaded, found))
+    loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=_tell)
+    if failure := getattr(stream, "failure", None):
+        raise failure
+    facts = progress.checked(loaded, found, stream)
     click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
 
 

@@ -12,7 +12,7 @@ from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router
 from simulator.delivery.split import split
-from simulator.model import DDL, HEARTBEAT, INSERT, Event, Heartbeat, Kind, SchemaChange
+from simulator.model import DDL, HEARTBEAT, INSERT, STATEMENT, Event, Heartbeat, Kind, LoggedStatement
 from simulator.stream.block import Block, Stream
 from simulator.wire.format import Codec
 
@@ -49,7 +49,7 @@ class Renderer:
                 if write_ms is not None:
                     batch = replace(batch, envelope=_written(batch.envelope, write_ms))
                 made += [self._changes(half) for half in self._split(batch)]
-        events = [event for event in block.events if self.codec.sends(kind_of(event))]
+        events = [e for e in block.events if self.codec.sends(kind_of(e)) and not self.codec.omits(e)]
         if events:
             made.append(self._events(events if write_ms is None else [replace(e, write_ms=write_ms) for e in events]))
         return made
@@ -80,8 +80,7 @@ class Renderer:
     def _events(self, events: list[Event]) -> MessageBatch:
         rows = []
         for event in events:
-            change = event if isinstance(event, SchemaChange) else None
-            topic, partition = self.router.event(change.database if change else self.stream.database, change)
+            topic, partition = self.router.event(self.stream.database, event)
             value = self.codec.encode_event(event, kind_of(event)) + self.line_end.encode()
             order = event.order
             rows.append((order.phase, order.turn, order.ordinal, kind_of(event), 0, topic, partition, value))
@@ -96,6 +95,8 @@ class Renderer:
 
 
 def kind_of(event: Event) -> Kind:
+    if isinstance(event, LoggedStatement):
+        return STATEMENT
     return HEARTBEAT if isinstance(event, Heartbeat) else DDL
 
 

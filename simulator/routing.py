@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.model import Column
+from simulator.model import Column, Event
 
-Policy = Literal["single", "table", "key", "columns"]
-POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns")
+Policy = Literal["single", "table", "key", "columns", "rules"]
+POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns", "rules")
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,15 @@ class Packing:
 
 
 @dataclass(frozen=True)
+class TableRule:
+    """A rule of the policy `rules`: the tables (by database and name) that it is for, and what holds for them."""
+
+    matches: Callable[[str, str], bool]
+    policy: Policy
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Routing:
     """How a product chooses topic and partition.
 
@@ -44,6 +53,10 @@ class Routing:
     * `keyless`: partition of rows without key columns: 0, or by what is left to hash (`database`).
     * `ddl_with_table`: DDL goes where its table's rows go under the table policy; otherwise to partition 0.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies.
+    * `rules`: what the policy `rules` means, the first that matches a table; rows of others go to partition 0.
+    * `topics`: the topic of a database and table where the product has rules for it; "" for the default one.
+    * `counts`: partitions of topics for which the product's own configuration says so.
+    * `event_table`: (database, schema, table) that a single event is filed under, where the product has its own idea.
     """
 
     topic: str
@@ -56,6 +69,10 @@ class Routing:
     keyless: Literal["zero", "database"] = "zero"
     ddl_with_table: bool = False
     split: bool = False
+    rules: tuple[TableRule, ...] = ()
+    topics: Callable[[str, str], str] | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    event_table: Callable[[Event], tuple[str, str, str]] | None = None
 
 
 def fill(pattern: str, *, database: str, schema: str, table: str) -> str:

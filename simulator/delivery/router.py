@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery import partition
 from simulator.errors import UsageError, closest
-from simulator.model import UPDATE, Column, SchemaChange, Table
+from simulator.model import UPDATE, Column, Event, LoggedStatement, SchemaChange, Table
 from simulator.routing import POLICIES, Policy, Routing, fill
 
 # A column's values as the product's text, nulls kept.
@@ -55,32 +55,42 @@ class Router:
         self._counts: dict[str, int] = {}
 
     def topic(self, database: str, schema: str, table: str) -> str:
+        if self.routing.topics is not None and (chosen := self.routing.topics(database, table)):
+            return chosen
         return fill(self._pattern, database=database, schema=schema, table=table)
 
     def count(self, topic: str) -> int:
         if topic not in self._counts:
-            self._counts[topic] = self._partitions(topic)
+            self._counts[topic] = self.routing.counts.get(topic) or self._partitions(topic)
         return self._counts[topic]
 
     def columns(self, table: Table) -> tuple[int, ...]:
         """Places of the columns that decide where a row of this table goes."""
-        match self.route.policy:
+        return self._policy(table)[1]
+
+    def _policy(self, table: Table) -> tuple[Policy, tuple[int, ...]]:
+        """How a table's rows are spread, and by which columns; under `rules` the first that matches says it."""
+        route = self.route
+        if route.policy == "rules":
+            rule = next((rule for rule in self.routing.rules if rule.matches(table.id.database, table.id.name)), None)
+            route = Route("single") if rule is None else Route(rule.policy, rule.columns)
+        match route.policy:
             case "key":
-                return table.key_positions
+                return "key", table.key_positions
             case "columns":
-                return tuple(table.positions[name] for name in self.route.columns if name in table.positions)
-        return ()
+                return "columns", tuple(table.positions[name] for name in route.columns if name in table.positions)
+        return route.policy, ()
 
     def changes(self, batch: ChangeBatch) -> tuple[str, Ints]:
         """(topic, partition of each row)."""
         table, routing = batch.table, self.routing
         topic = self.topic(table.id.database, table.id.schema, table.id.name)
         n = self.count(topic)
-        if self.route.policy == "single" or n == 1:
+        policy, columns = self._policy(table)
+        if policy == "single" or n == 1:
             return topic, np.zeros(len(batch), dtype=np.int64)
-        if self.route.policy == "table":
+        if policy == "table":
             return topic, np.full(len(batch), self._table(table, n), dtype=np.int64)
-        columns = self.columns(table)
         if not columns and routing.keyless == "zero":
             return topic, np.zeros(len(batch), dtype=np.int64)
         texts = [self._text(batch, column) for column in columns]
@@ -95,10 +105,18 @@ class Router:
             hashes = partition.string_hash(texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, ""))
         return topic, self._reduce(hashes, n)
 
-    def event(self, database: str, change: SchemaChange | None) -> tuple[str, int]:
-        """(topic, partition) of a DDL statement or a heartbeat."""
+    def event(self, database: str, event: Event) -> tuple[str, int]:
+        """(topic, partition) of a DDL statement, a logged text, or a heartbeat (of the database)."""
+        change = event if isinstance(event, SchemaChange) else None
         table = None if change is None else change.after or change.before
-        topic = self.topic(database, table.id.schema if table else "", table.id.name if table else "")
+        if change is not None:
+            database = change.database
+        if self.routing.event_table is not None:
+            topic = self.topic(*self.routing.event_table(event))
+        elif isinstance(event, LoggedStatement):
+            topic = self.topic(event.database, "", event.table)
+        else:
+            topic = self.topic(database, table.id.schema if table else "", table.id.name if table else "")
         n = self.count(topic)
         if table is not None and self.route.policy == "table" and self.routing.ddl_with_table and n > 1:
             return topic, self._table(table, n)

@@ -31,6 +31,7 @@ from simulator.sources.mysql_binlog import (
     packed_row_bytes,
 )
 from simulator.sources.mysql_corpus import LARGE_BYTES, boundary_values, default_values
+from simulator.sources.mysql_geometry import NAMES as GEOMETRIES
 from simulator.sources.mysql_json import normalise
 from simulator.sources.mysql_types import (
     ALIASES,
@@ -48,12 +49,13 @@ from simulator.sources.mysql_types import (
     type_text,
     unquote,
 )
-from simulator.sources.mysql_values import format_values
+from simulator.sources.mysql_values import cut, format_values
 
 __all__ = [
     "ALIASES",
     "CHARSETS",
     "DEFAULT_CHARSET",
+    "GEOMETRIES",
     "LARGE_BYTES",
     "PORTABLE",
     "STYLES",
@@ -67,6 +69,7 @@ __all__ = [
     "binlog_offset",
     "boundary_values",
     "bounds",
+    "cut",
     "default_values",
     "family",
     "format_values",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.errors import OptionError, UsageError, closest
-from simulator.model import Column, Event, Kind
+from simulator.model import STATEMENT, UNTOLD, Column, Event, Kind, SchemaChange
 from simulator.routing import Packing, Routing
 from simulator.wire.fields import Cell, Encoder, Field
 from simulator.wire.json_style import Style
@@ -55,6 +55,11 @@ class Settings:
         return self.values[name]
 
 
+def untold(event: Event) -> bool:
+    """Statements about no table, which few products show."""
+    return isinstance(event, SchemaChange) and event.kind in UNTOLD
+
+
 @dataclass(frozen=True)
 class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed."""
@@ -64,6 +69,8 @@ class Layout:
     style: Style
     routing: Routing
     packing: Packing | None = None
+    # Single events that the product leaves out although it sends their kind.
+    omits: Callable[[Event], bool] = untold
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -86,7 +93,8 @@ class Layout:
 class Format:
     """One vendor message format: what it is, and `layout(settings)`, how it writes.
 
-    Every kind of event is in `sends` or in `silent`, so that silence is a decision.
+    Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
+    (STATEMENT) need not be named to be silent.
     """
 
     id: str
@@ -101,7 +109,7 @@ class Format:
     layout: Callable[[Settings], Layout]
 
     def __post_init__(self) -> None:
-        if (self.sends | self.silent) != set(Kind) or self.sends & self.silent:
+        if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
             raise ValueError(f"{self.id}: each kind of event is either sent or declared silent")
 
     def codec(self, source: str, given: Mapping[str, str] | None = None) -> Codec:
@@ -128,6 +136,10 @@ class Codec:
     def sends(self, kind: Kind) -> bool:
         """Whether the product sends events of this kind."""
         return kind in self.format.sends
+
+    def omits(self, event: Event) -> bool:
+        """Whether the product leaves out this event although it sends its kind."""
+        return self.layout.omits(event)
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
         """One value per message, with `end` behind it."""
