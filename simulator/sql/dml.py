@@ -4,6 +4,7 @@ generated columns, checks, foreign keys, triggers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlglot import exp
@@ -24,6 +25,8 @@ from simulator.sql.values import truth_of
 # A column's value that the statement leaves to the column.
 DEFAULT: Final = object()
 MOST_RESERVED: Final = 65_535
+# Literals of a column whose stored form is kept.
+MOST_KNOWN: Final = 4096
 
 
 class Counter:
@@ -66,11 +69,15 @@ class Inserter:
         self.fields = data.definition.fields
         self.rules = session.rules(ignore=mode == "ignore")
         self.counter = Counter(data, expected)
-        self.plan = plan_of(data, session)
+        plan = self.plan = plan_of(data, session)
         self.expected = expected
-        named = set(self.places)
-        self.touched = frozenset(named | ({data.auto_place} if data.auto_place is not None else set()))
-        self.rest = [i for i in range(len(self.fields)) if i not in named]
+        if plan.stored is None or plan.stored[0] is not self.rules:
+            plan.stored = (self.rules, [{} for _ in self.fields])
+        self.stored = plan.stored[1]
+        self.touched = frozenset(self.places if data.auto_place is None else (*self.places, data.auto_place))
+        self.rest = [i for i in range(len(self.fields)) if i not in self.touched]
+        if data.auto_place is not None and data.auto_place not in self.places:
+            self.rest.append(data.auto_place)
         self.on_duplicate: Callable[[int, list[Any]], None] | None = None
         self.watched = bool(self.plan.generated or self.plan.checks or self.plan.triggers or data.definition.foreign)
 
@@ -156,7 +163,16 @@ class Inserter:
             raise SqlError(3105, one.name, self.data.definition.id.name)
         if value is None:
             return null_for(self.session, one, multiple=self.expected > 1, ignore=self.mode == "ignore")
-        return assign(value, one, row_number, self.rules)
+        if type(value) not in (str, Decimal):
+            return assign(value, one, row_number, self.rules)
+        # the same literals come again and again: dates, states, prices
+        known = self.stored[place]
+        found = known.get(value)
+        if found is None or type(found[0]) is not type(value):
+            found = (value, assign(value, one, row_number, self.rules))
+            if len(known) < MOST_KNOWN:
+                known[value] = found
+        return found[1]
 
     def _default(self, place: int, *, named: bool = False) -> Any:
         one = self.fields[place]

@@ -52,6 +52,8 @@ class Plan:
     generated: list[tuple[int, Compiled]] = field(default_factory=list)
     checks: list[tuple[str, Compiled]] = field(default_factory=list)
     triggers: list[tuple[Trigger, Any]] = field(default_factory=list)
+    # What literals became in a column under certain rules: (rules, a map for each place).
+    stored: tuple[Any, list[dict[Any, Any]]] | None = None
 
 
 class Data:

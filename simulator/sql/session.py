@@ -68,6 +68,7 @@ class Session:
     refuses_texts: bool = False
     used_variables: list[str] = field(default_factory=list)
     drawn: int = 0
+    known_rules: dict[bool, Any] = field(default_factory=dict)
     statement_undo: int = 0  # rows that the last statement changed
     generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
     depth: int = 0
@@ -93,6 +94,15 @@ class Session:
         return bool(self.modes & {"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES"})
 
     def rules(self, *, ignore: bool = False) -> Rules:
+        """How values are stored now; the same object until a setting changes."""
+        modes, zone, rules = self.known_rules.get(ignore, (None, None, None))
+        if rules is None or modes is not self.modes or zone is not self.zone:
+            rules = self._rules(ignore)
+            self.known_rules[ignore] = (self.modes, self.zone, rules)
+        assert isinstance(rules, Rules)
+        return rules
+
+    def _rules(self, ignore: bool) -> Rules:
         return Rules(
             self.strict and not ignore,
             "NO_ZERO_DATE" in self.modes,
