@@ -130,6 +130,7 @@ class OracleSystem:
     database: str = DATABASE
     most_text: int = 32_767
 
+    COMPACT_JSON = True  # a JSON column is printed without blanks
     ddl = oracle_ddl
     family = staticmethod(family)
     identifier = staticmethod(identifier)

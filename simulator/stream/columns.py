@@ -313,7 +313,8 @@ class Compiler:
             return lambda state: documents.as_json(made.array(state))
 
         leaves: list[Generator] = []
-        parts = documents.pieces(values.document, leaf)
+        compact = field.type.name == "json" and getattr(self.source.types, "COMPACT_JSON", False)
+        parts = documents.pieces(values.document, leaf, compact=compact)
         return documents.Document(parts, always=always)
 
     def _leaf_field(self, field: Field, values: Values, number: int) -> Field:

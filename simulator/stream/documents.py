@@ -1,7 +1,7 @@
 """JSON documents as column values: a fixed shape whose leaves are literals or values of their own.
 
 The text is the database's own: `", "` and `": "` between things, keys by length of their bytes and then by bytes, as
-MySQL stores and prints them.
+MySQL stores and prints them; or without blanks and in the order of the scenario, where the type system says so.
 """
 
 from __future__ import annotations
@@ -34,9 +34,13 @@ def literal(text: str | None) -> str:
     return text if value is None or isinstance(value, bool | int | float) else quoted(text)
 
 
-def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None]) -> list[str | Leaf]:
-    """The document as constants and leaves in the order in which they are written."""
+def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], *, compact: bool = False) -> list[str | Leaf]:
+    """The document as constants and leaves in the order in which they are written.
+
+    `compact` is for systems that print no blanks and keep the order of names.
+    """
     out: list[str | Leaf] = []
+    comma, colon = (",", ":") if compact else (", ", ": ")
 
     def write(node: Any) -> None:
         if isinstance(node, dict):
@@ -45,15 +49,16 @@ def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None]) -> list[st
                 out.append(made)
                 return
             out.append("{")
-            for i, key in enumerate(sorted(node, key=lambda k: (len(k.encode()), k.encode()))):
-                out.append((", " if i else "") + quoted(key) + ": ")
+            keys = list(node) if compact else sorted(node, key=lambda k: (len(k.encode()), k.encode()))
+            for i, key in enumerate(keys):
+                out.append((comma if i else "") + quoted(key) + colon)
                 write(node[key])
             out.append("}")
         elif isinstance(node, list):
             out.append("[")
             for i, item in enumerate(node):
                 if i:
-                    out.append(", ")
+                    out.append(comma)
                 write(item)
             out.append("]")
         else:
