@@ -69,15 +69,24 @@ class Renderer:
                 batches.append(marked)
         for batch in batches:
             if self.codec.sends(batch.kind):
+                if self.codec.layout.previous_commit and batch.envelope.phase:
+                    previous = self.stream.previous_ms(batch.envelope.turn)
+                    batch = replace(batch, envelope=replace(batch.envelope, event_ms=previous))
                 if write_ms is not None:
                     batch = replace(batch, envelope=_written(batch.envelope, write_ms))
                 made += [self._changes(half) for half in split(batch, self.router.split_by(batch.table))]
         events = [event for event in block.events if self.codec.sends_event(event)]
         if not self.codec.layout.snapshot_ddl:
             events = [event for event in events if event.order.phase]
+        if self.codec.layout.previous_commit:
+            events = [replace(event, event_ms=self._previous_ms(event)) for event in events]
         if events:
             made.append(self._events(events if write_ms is None else [replace(e, write_ms=write_ms) for e in events]))
         return made
+
+    def _previous_ms(self, event: Event) -> int:
+        turn = np.array([event.order.turn], dtype=np.int64)
+        return int(self.stream.previous_ms(turn)[0]) if event.order.phase else event.event_ms
 
     def _changes(self, batch: ChangeBatch) -> MessageBatch:
         layout = self.codec.layout
