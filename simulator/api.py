@@ -46,6 +46,7 @@ class Job:
         known |= {change.add_column.name for change in changes if change.add_column is not None}
         known |= {change.rename_column.to for change in changes if change.rename_column is not None}
         known |= {column.name for table in self.stream.first_tables for column in table.columns}
+        known |= set(map(self.source.types.identifier, known))  # as the source stores them
         for name in route.columns:
             if name not in known:
                 guess = closest(name, known)

@@ -40,7 +40,6 @@ from simulator.sources.mongodb_values import extended_text, format_values, leaf_
 
 __all__ = [
     "ALIASES",
-    "DOCUMENT_ORDER",
     "EXTENDED",
     "ID",
     "KEY_IS_FIXED",
@@ -83,8 +82,10 @@ __all__ = [
 ddl = mongodb_ddl
 # An update of the key is told as the delete of one document and the insert of another.
 KEY_IS_FIXED: Final = True
-# Generated documents keep their fields in the order in which the scenario has them.
-DOCUMENT_ORDER: Final = "written"
+
+def document_style(type: ColumnType) -> str:
+    """Documents keep their fields in the order in which they were written."""
+    return "written"
 
 
 def identifier(name: str) -> str:
