@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import UPDATE, Kind, Message, OrderKey, Table
+from simulator.model import SECOND_NUMBERS, UPDATE, Kind, Message, OrderKey, Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,6 +26,10 @@ class Envelope:
     `offset` is a number of the change that rises strictly along the stream, with gaps: what products make ids, log
     offsets and sequence numbers of. `event_ms` is the commit time of the transaction at the source, `write_ms` when the
     product wrote it (epoch ms, UTC).
+
+    `in_second` numbers the changes that commit in one second, with gaps: what products put behind a timestamp to sort
+    by. A second with more than `SECOND_NUMBERS` of them runs over into the next, so that seconds · SECOND_NUMBERS +
+    in_second rises strictly along the stream. Left out, it follows `offset`.
     """
 
     phase: int
@@ -38,8 +42,13 @@ class Envelope:
     offset: Ints
     event_ms: Ints
     write_ms: Ints
+    in_second: Ints = None  # type: ignore[assignment]
 
-    ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms")
+    ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
+
+    def __post_init__(self) -> None:
+        if self.in_second is None:
+            object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
     def take(self, rows: Ints) -> Envelope:
         return replace(self, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
@@ -288,12 +297,15 @@ def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
     return rows if len(rows) else None
 
 
-def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
-    """The batch, or what is left of it and the halves. A half keeps its row's place; the insert stands right behind."""
+def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBatch]:
+    """The batch, or what is left of it and the halves: of updates that change one of these columns, of all if None.
+
+    A half keeps its row's place; the insert stands right behind.
+    """
     if batch.kind is not UPDATE:
         return [batch]
-    moved = np.zeros(len(batch), dtype=bool)
-    for column in columns:
+    moved = np.full(len(batch), columns is None)
+    for column in columns or ():
         rows = changed_rows(batch, column)
         if rows is not None:
             moved[rows] = True
@@ -301,8 +313,9 @@ def split(batch: ChangeBatch, columns: tuple[int, ...]) -> list[ChangeBatch]:
         return [batch]
     rows = np.flatnonzero(moved)
     inserted = batch.as_kind(Kind.INSERT, rows, odd=True)
-    # streams leave every second number free, of offsets as of ordinals
-    envelope = replace(inserted.envelope, offset=inserted.envelope.offset + 1)
+    # streams leave every second number free, of offsets and numbers of a second as of ordinals
+    envelope = inserted.envelope
+    envelope = replace(envelope, offset=envelope.offset + 1, in_second=envelope.in_second + 1)
     halves = [batch.as_kind(Kind.DELETE, rows), replace(inserted, envelope=envelope)]
     rest = np.flatnonzero(~moved)
     return [batch.take(rest), *halves] if len(rest) else halves

@@ -16,10 +16,13 @@
 | timestamps and times with more than six fraction digits | string: `2024-05-01 10:00:00.123456789`, all declared |
 | a moment and its zone | string: `2024-05-01 10:00:00.123 +08:00`, or the zone's name behind the blank |
 | interval, uuid, xml, array, range, network address, ROWID, document … | string: the database's own text |
+| a numeric of any scale, bit strings of PostgreSQL | string: `123.4500`, `NaN`; `101` |
 
 Null is Arrow null. MySQL also stores dates that are none (`0000-00-00`, `2020-00-00`): they travel below the
 calendar's first day, as `PARTIAL_DAYS + year·512 + month·32 + day` (and that many days of microseconds plus the time
-for datetimes), so that ordinary dates stay ordinary and Parquet readers see them as such.
+for datetimes), so that ordinary dates stay ordinary and Parquet readers see them as such. PostgreSQL stores `infinity`
+and `-infinity`, which are the greatest number of the carrier and its negative, and dates before Christ, which are the
+days before `FIRST_DAY` in the same calendar; it has no partial dates.
 """
 
 from __future__ import annotations
@@ -36,8 +39,11 @@ US_PER_DAY: Final = 86_400_000_000
 # One above the least 32-bit number, and its 64-bit sibling one day above the least (NumPy's NaT).
 PARTIAL_DAYS: Final = -(2**31) + 1
 PARTIAL_US: Final = -(2**63) + US_PER_DAY
-# 0001-01-01; everything below is a partial date.
+# 0001-01-01; everything below is a partial date, or one before Christ.
 FIRST_DAY: Final = -719_162
+# Infinity; its negative is -infinity.
+INFINITE_DAYS: Final = 2**31 - 1
+INFINITE_US: Final = 2**63 - 1
 
 Ints = npt.NDArray[np.int64]
 

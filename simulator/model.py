@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -137,15 +137,27 @@ class OrderKey:
         return f"{'snapshot' if self.phase == 0 else 'turn'} {self.turn}.{self.ordinal}"
 
 
+# Products number what happens in a second with five digits.
+SECOND_NUMBERS: Final = 100_000
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What all single (not columnar) events carry. Times are epoch milliseconds, UTC."""
+    """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
+
+    `in_second` is as in `simulator.batch.Envelope`.
+    """
 
     order: OrderKey
     txn: int
     offset: int
     event_ms: int
     write_ms: int
+    in_second: int = field(default=None, kw_only=True)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.in_second is None:
+            object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +173,9 @@ class SchemaChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(Event):
-    """The source is alive: falls on simulated time, between transactions."""
+    """The source is alive: falls on simulated time, between transactions. `last_ms`: when the one before committed."""
+
+    last_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

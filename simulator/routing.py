@@ -57,12 +57,15 @@ class Routing:
     * `keyless`: rows without key columns go to partition 0 (`zero`), by what is left to hash (`database`), or as under
       the table policy (`table`).
     * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
-      under the policies that hash (`all`).
+      under the policies that hash (`all`); `rows`: wherever rows of its table may go, to every partition under the
+      policies that hash rows.
     * `ddl_of`: topic and key of DDL are its table's, or those of the `schema` it is in: as if the table had no name.
     * `ddl_topic`: a topic that all DDL goes to.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
-      update of the key does so under any policy.
-    * `key`: the message's key is the text that was hashed (`hashed`), or there is none.
+      update of the key does so under any policy; `every`: every update does.
+    * `key`: the message's key is the text that was hashed (`hashed`), the values of the row's primary key put together
+      whatever was hashed (`primary`; the table policy's text for rows without one and for DDL), or there is none.
+    * `key_as`: the key as it is, or as a JSON string.
     """
 
     topic: str
@@ -77,11 +80,12 @@ class Routing:
     null_text: str = ""
     database_hash: bool = False
     keyless: Literal["zero", "database", "table"] = "zero"
-    ddl: Literal["zero", "table", "all"] = "zero"
+    ddl: Literal["zero", "table", "all", "rows"] = "zero"
     ddl_of: Literal["table", "schema"] = "table"
     ddl_topic: str = ""
-    split: bool | Literal["always"] = False
-    key: Literal["none", "hashed"] = "none"
+    split: bool | Literal["always", "every"] = False
+    key: Literal["none", "hashed", "primary"] = "none"
+    key_as: Literal["text", "json"] = "text"
     topic_case: Literal["kept", "lower", "upper"] = "kept"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Final, cast
 
@@ -169,7 +169,8 @@ def block_of(case: Case) -> Block:
     batches: list[ChangeBatch] = []
     events: list[Event] = []
     times = asdict(case.times)
-    ordinal, statement = 0, 0
+    ordinal, statement, seq = 0, 0, 0
+    size = sum(len(step.rows) for step in case.steps if isinstance(step, Rows))
     for step in case.steps:
         if isinstance(step, Rows):
             numbers = [statement + n for n in step.statements or [0] * len(step.rows)]
@@ -184,7 +185,9 @@ def block_of(case: Case) -> Block:
                 source=case.source,
                 **{**times, "offset": case.times.offset + ordinal},
             )
-            batches.append(batch)
+            envelope = replace(batch.envelope, seq=batch.envelope.seq + seq, size=0 * batch.envelope.size + size)
+            batches.append(replace(batch, envelope=envelope))
+            seq += len(step.rows)
             ordinal += 2 * len(step.rows)
             statement = max(numbers) + 1
         else:

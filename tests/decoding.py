@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import fastavro
 
-from simulator.formats import drs_record
+from simulator.formats import drs_record, dts_record
 
 
 def read_json(value: bytes) -> Any:
@@ -54,12 +54,35 @@ def _drs_reader() -> Callable[[bytes], Any]:
     return read
 
 
-# The decoders of formats that are not JSON.
+def read_avro(schema: Any, value: bytes) -> Any:
+    """A datum of a parsed schema, with the names of branches; it is the same bytes when it is written again."""
+    file = BytesIO(value)
+    decoded = fastavro.schemaless_reader(file, schema, None, return_record_name=True)
+    if file.read():
+        raise ValueError("bytes behind the record")
+    again = BytesIO()
+    fastavro.schemaless_writer(again, schema, decoded)
+    if again.getvalue() != value:
+        raise ValueError("fastavro writes other bytes")
+    return decoded
+
+
+@cache
+def dts_schema(variant: str) -> Any:
+    return fastavro.parse_schema(json.loads(dts_record.schema(variant)))
+
+
+# The decoders of formats that are not JSON; an option of its own may have another than its format.
 DECODERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
     "drs-avro": read_drs_avro,
+    "dts-avro": lambda value: read_avro(dts_schema("B"), value),
+    "dts-avro,schema_variant=A": lambda value: read_avro(dts_schema("A"), value),
+    "dts-avro,framing=confluent": lambda value: read_avro(dts_schema("B"), value[5:]),
 }
 
 
 def decode(format: str, value: bytes) -> Any:
-    """A value of a format (options after a comma do not count)."""
-    return DECODERS.get(format.partition(",")[0], read_json)(value)
+    """A value of a format: by the decoder that most of its options have."""
+    parts = set(format.split(","))
+    fitting = [name for name in DECODERS if set(name.split(",")) <= parts]
+    return DECODERS[max(fitting, key=len)](value) if fitting else read_json(value)

@@ -18,9 +18,13 @@ _ROWS: Final = [
     "update the key",
     "delete",
 ]
+
 _DDL: Final = ["create database", "add column", "rename table"]
+
 _VALUES: Final = ["null everywhere", "dates and times", "texts", "documents"]
+
 _OLD: Final = [*_ROWS, *_VALUES, "unsigned integers about the bounds of signed ones", "integers at their bounds", *_DDL]
+
 CANAL: Final[Files] = {
     ("canal-json", "mysql-8.0"): None,
     ("canal-json", "mysql-5.7"): [
@@ -46,7 +50,23 @@ CANAL: Final[Files] = {
         "wide unsigned integers before a small row and a null one",
     ],
 }
+
+_TRACKED: Final = ["a transaction on two tables", "a row of a snapshot", "add column", "heartbeat"]
+
 DTS: Final[Files] = {
+    ("dts-avro", "mysql-8.0"): None,
+    ("dts-avro", "mariadb-10.11"): ["insert", "null everywhere", "documents", "add column"],
+    ("dts-avro,product=subscription", "mysql-8.0"): _TRACKED,
+    ("dts-avro,product=subscription", "mariadb-10.11"): _TRACKED,
+    ("dts-avro,schema_variant=A", "mysql-8.0"): ["insert", "create table"],
+    ("dts-avro,heartbeat=on,schema_variant=A", "mysql-8.0"): ["heartbeat"],
+    ("dts-avro,born_unit=ms", "mysql-8.0"): ["insert"],
+    ("dts-avro,noop=on", "mysql-8.0"): ["heartbeat"],
+    ("dts-avro,ddl_object=db", "mysql-8.0"): ["create table", "add column", "drop table"],
+    ("dts-avro,framing=confluent,schema_id=258", "mysql-8.0"): ["insert", "add column"],
+    ("dts-avro,kafka_key=partition_key", "mysql-8.0"): ["insert", "update a part of the key", "add column"],
+    ("dts-avro,gtid=off,begin_commit=on,server_id=7,source_version=5.7.44-log", "mysql-5.7"): ["insert", "add column"],
+    ("dts-avro,split_on_key_update=on", "mysql-8.0"): ["update one column", "update the key"],
     ("dts-canal-json", "mysql-8.0"): None,
     ("dts-canal-json,images=before-2022-03-20", "mysql-8.0"): [
         "insert",
@@ -84,7 +104,57 @@ DTS: Final[Files] = {
     ("dts-canal-json,timestamp_zone=UTC,frac=pad", "mysql-8.0"): ["dates and times", "dates that are none"],
     ("dts-canal-json,binary=hex", "mysql-8.0"): ["bytes", "geometries"],
 }
-OMS: Final[Files] = {}
+
+_OMS_DDL: Final = ["create table", "add column", "rename table", "truncate table", "drop table", "create index"]
+
+OMS: Final[Files] = {
+    ("oms-default", "oceanbase-mysql-4.3"): None,
+    ("oms-default", "mysql-8.0"): ["insert", "update one column", "a row of a snapshot", "add column"],
+    ("oms-default,heartbeat=on", "oceanbase-mysql-4.3"): ["heartbeat"],
+    ("oms-default,version=4,extended_meta=on", "oceanbase-mysql-4.3"): [
+        "insert",
+        "delete",
+        "a row of a snapshot",
+        *_OMS_DDL,
+    ],
+    ("oms-default,legacy_types=on", "oceanbase-mysql-4.3"): [
+        "bits and years",
+        "dates and times",
+        "dates that are none",
+    ],
+    ("oms-default,sequence_enabled=off,include_tenant_in_db=off,db_type=OCEANBASE", "oceanbase-mysql-4.3"): ["insert"],
+    ("oms-default,split_key_update=off", "oceanbase-mysql-4.3"): ["update the key", "update the key and a column"],
+    ("oms-default,ob_lob_nulls=on", "oceanbase-mysql-4.3"): [
+        "update one column",
+        "update null to a value",
+        "update a value to null",
+        "delete",
+    ],
+    ("oms-default,kafka_key=json", "oceanbase-mysql-4.3"): [
+        "insert",
+        "insert without a key",
+        "update a part of the key",
+    ],
+    ("oms-default-extend-column-type", "oceanbase-mysql-4.3"): None,
+    ("oms-default-extend-column-type", "mysql-8.0"): ["update one column"],
+    ("oms-default-extend-column-type,bigint_type_name=INT64", "oceanbase-mysql-4.3"): ["integers at their bounds"],
+    ("oms-canal-json", "oceanbase-mysql-4.3"): None,
+    ("oms-canal-json", "mysql-8.0"): ["insert", "update one column"],
+    ("oms-canal-json,version=4", "oceanbase-mysql-4.3"): _OMS_DDL,
+    ("oms-canal-json,canal_full_type=INSERT", "oceanbase-mysql-4.3"): ["a row of a snapshot"],
+    ("oms-canal-json,map_order=schema", "oceanbase-mysql-4.3"): ["insert", "update another column of each row"],
+    ("oms-canal-json,ob_lob_nulls=on", "oceanbase-mysql-4.3"): ["update one column", "update null to a value"],
+    ("oms-dataworks", "oceanbase-mysql-4.3"): None,
+    ("oms-dataworks", "mysql-8.0"): ["insert", "update one column"],
+    ("oms-dataworks,heartbeat=on,business_name=CRM", "oceanbase-mysql-4.3"): ["insert", "heartbeat"],
+    ("oms-dataworks,sequence_enabled=off", "oceanbase-mysql-4.3"): ["delete"],
+    ("oms-dataworks,legacy_types=on", "oceanbase-mysql-4.3"): ["bits and years", "dates and times"],
+    ("oms-shareplex", "oceanbase-mysql-4.3"): None,
+    ("oms-shareplex", "mysql-8.0"): ["insert", "update one column"],
+    ("oms-shareplex,transaction_enabled=off,sequence_enabled=off", "oceanbase-mysql-4.3"): ["insert several rows"],
+    ("oms-shareplex,server_timezone=UTC,map_order=schema", "oceanbase-mysql-4.3"): ["insert", "update one column"],
+}
+
 DRS: Final[Files] = {
     ("drs-json", "mysql-8.0"): None,
     ("drs-json", "mysql-5.7"): ["insert", "documents", "geometries"],
@@ -99,6 +169,7 @@ DRS: Final[Files] = {
     ("drs-avro", "mysql-8.0"): None,
     ("drs-avro,full_sync_op=INIT", "mysql-8.0"): ["a row of a snapshot"],
 }
+
 _BATCHES: Final = [
     "insert several rows",
     "update another column of each row",
@@ -106,7 +177,9 @@ _BATCHES: Final = [
     "delete several rows",
     "a transaction on two tables",
 ]
+
 _IMAGES: Final = ["insert", "update one column", "update a value to null", "update the key", "delete"]
+
 CLOUDCANAL: Final[Files] = {
     ("cloudcanal-json", "mysql-8.0"): None,
     ("cloudcanal-json", "mysql-5.7"): ["integers at their bounds", "bits and years", "geometries", "add column"],
@@ -139,10 +212,13 @@ CLOUDCANAL: Final[Files] = {
     ],
     ("cloudcanal-json,geometry_srid=keep", "mysql-8.0"): ["geometries"],
     ("cloudcanal-json,full_datetime=log", "mysql-8.0"): ["a row of a snapshot"],
+    ("cloudcanal-json", "sqlserver-2022"): None,
     ("cloudcanal-canal-json", "mysql-8.0"): None,
+    ("cloudcanal-canal-json", "sqlserver-2022"): ["insert", "update one column", "delete", "add column"],
     ("cloudcanal-canal-json,batch_rows=50,old_image=changed", "mysql-8.0"): _BATCHES,
     ("cloudcanal-canal-json,database_name=db.schema", "mysql-8.0"): ["insert", "add column"],
     ("cloudcanal-debezium", "mysql-8.0"): None,
+    ("cloudcanal-debezium", "sqlserver-2022"): None,
     ("cloudcanal-debezium,envelop_schema_include=on", "mysql-5.7"): ["insert", "add column", "null everywhere"],
     ("cloudcanal-debezium,envelop_schema_include=on,connect_schema=on", "mysql-8.0"): ["insert", "add column"],
     ("cloudcanal-debezium,envelop_schema_include=on,key_order=doc", "mysql-8.0"): ["insert", "delete", "add column"],

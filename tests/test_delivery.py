@@ -227,6 +227,49 @@ def test_snapshot_rows_and_moved_rows_stand_alone() -> None:
     assert sizes(replace(batch_of(MANY, INSERT, rows), moved=True), canal_packing()) == [1] * 5
 
 
+def counted(rows: int, **options: Any) -> Packing:
+    return Packing(max_rows=rows, rows_of="message", **options)
+
+
+def test_rows_of_a_transaction_share_a_message_while_nothing_else_comes_between() -> None:
+    rows = [[str(i), "y"] for i in range(7)]
+    batch = batch_of(MANY, INSERT, rows, statements=range(7))
+    # the fourth row is not the one behind the third, and the last is of another transaction
+    seq, txn = np.array([1, 2, 3, 5, 6, 7, 8]), np.array([1, 1, 1, 1, 1, 1, 2])
+    batch = replace(batch, envelope=replace(batch.envelope, seq=seq, txn=txn))
+    assert sizes(batch, Packing(max_rows=9, scope="transaction")) == [3, 3, 1]
+    assert sizes(batch, Packing(max_rows=2, scope="transaction")) == [2, 1, 2, 1, 1]
+    assert sizes(batch, Packing(max_rows=9)) == [1] * 7
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, [1] * 5), (2, [2, 2, 1]), (9, [3, 2])])
+def test_rows_of_a_message_are_counted_in_its_partition(most: int, expected: list[int]) -> None:
+    batch = batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)])
+    to = np.array([1, 0, 1, 0, 1])
+    packed = cut(batch, pack(batch, counted(most)), topic="t", partition=to, key=None)
+    assert np.diff(packed.starts).tolist() == expected
+    alone = cut(batch, pack(batch, counted(most)), topic="t", partition=None, key=None)
+    assert np.diff(alone.starts).tolist() == ([5] if most == 9 else [2, 2, 1] if most == 2 else [1] * 5)
+    assert alone.partition is None
+
+
+def test_updates_that_leave_the_same_row_share_no_message() -> None:
+    rows = [["1", "y"], ["1", "y"], ["2", None], ["2", None], ["3", "y"]]
+    batch = batch_of(MANY, UPDATE, rows, [["1", "x"]] * 5)
+    assert sizes(batch, Packing(distinct=True)) == [1, 2, 2]
+    assert sizes(batch, Packing()) == [5]
+    assert sizes(batch_of(MANY, INSERT, rows), Packing(distinct=True)) == [5]
+
+
+def test_columns_that_changed_are_those_of_the_row_where_rows_of_messages_are_counted() -> None:
+    batch = batch_of(MANY, UPDATE, [["1", "y"], ["2", "x"]], [["1", "x"], ["2", "x"]])
+    for packing, rows in ((Packing(), [0, 1]), (counted(9), [0])):
+        events = pack(batch, packing)
+        assert events.shown is not None
+        assert events.shown[1] is not None
+        assert events.shown[1].tolist() == rows
+
+
 def test_without_packing_each_row_is_a_message() -> None:
     assert sizes(batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)]), None) == [1] * 5
 

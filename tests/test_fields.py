@@ -86,3 +86,20 @@ def test_an_order_may_depend_on_the_number_of_members() -> None:
         '{"r":[{"name":"x"}]}',
         '{"r":[{}]}',
     ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        (
+            Rows("changed", array=False, kept=lambda table: (0,)),
+            ['{"id":1,"name":"b","qty":6}', '{"id":2,"name":"x"}', '{"id":3}'],
+        ),
+        (
+            Rows("changed after", array=False, kept=lambda table: (0,)),
+            ['{"id":1,"name":"a","qty":5}', '{"id":2,"name":null}', '{"id":3}'],
+        ),
+    ],
+)
+def test_columns_that_are_kept_though_unchanged(rows: Rows, texts: list[str]) -> None:
+    assert encoded(Field("r", rows)) == [f'{{"r":{text}}}' for text in texts]

@@ -113,6 +113,7 @@ def test_images_and_envelopes() -> None:
         "size": [5, 5],
         "event_ms": [START_MS + 1000] * 2,
         "write_ms": [START_MS + 1000 + WRITE_LAG_MS] * 2,
+        "in_second": [6, 8],
     }
     updates = next(batch for batch in block.batches if batch.kind is Kind.UPDATE).envelope
     assert (updates.txn.tolist(), updates.event_ms.tolist()) == (

@@ -13,6 +13,7 @@ from simulator.delivery import partition
 from simulator.errors import UsageError, closest
 from simulator.model import MARKS, UPDATE, Column, SchemaChange, Table
 from simulator.routing import POLICIES, Policy, Routing, fill, without
+from simulator.wire.json_style import escape, quote
 from simulator.wire.template import join, repeat
 
 # A column's values as the product's text, nulls kept.
@@ -75,21 +76,35 @@ class Router:
                 return tuple(fields[name] for name in self.route.columns if name in fields)
         return ()
 
-    def split_by(self, table: Table) -> tuple[int, ...]:
-        """Places of the columns of which an update is delivered as DELETE and INSERT; none where it never is."""
+    def split_by(self, table: Table) -> tuple[int, ...] | None:
+        """Places of the columns of which an update is delivered as DELETE and INSERT: none where it never is, None
+        where it always is."""
         if not self.routing.split:
             return ()
+        if self.routing.split == "every":
+            return None
         if self.routing.split == "always":
             return tuple(sorted({*table.key_positions, *self.columns(table)}))
         return self.columns(table)
 
     def changes(self, batch: ChangeBatch) -> tuple[str, Ints, pa.Array | None]:
         """(topic, partition of each row, key of each row as text: None without keys)."""
+        topic, partitions, keys = self._hashed(batch)
+        if self.routing.key == "primary" and batch.kind not in MARKS:
+            texts = [self._text(batch, column) for column in batch.table.key_positions]
+            pieces = [piece for text in texts for piece in (self.routing.separator, text)][1:]
+            keys = join(pieces or [self._table_text(batch.table)], len(batch))
+        if self.routing.key_as == "json" and keys is not None:
+            keys = join(['"', escape(keys), '"'], len(batch))
+        return topic, partitions, keys
+
+    def _hashed(self, batch: ChangeBatch) -> tuple[str, Ints, pa.Array | None]:
+        """(topic, partition of each row, what was hashed of each row where that is the key)."""
         table, routing = batch.table, self.routing
         topic = self.topic(table.id.database, table.id.schema, table.id.name)
         n = self.count(topic)
         count = len(batch)
-        if batch.kind in MARKS or (n == 1 and routing.key == "none"):
+        if batch.kind in MARKS or (n == 1 and routing.key != "hashed"):
             return topic, np.zeros(count, dtype=np.int64), None
         columns = self.columns(table)
         whole = self.route.policy in ("single", "table", "schema")
@@ -120,7 +135,7 @@ class Router:
         table = None if change is None else change.after or change.before
         schema, name = (table.id.schema, table.id.name) if table else ("", "")
         pattern, key = self._pattern, None
-        if self.routing.key == "hashed":
+        if self.routing.key != "none":
             key = self._table_text(table) if table else database
         if change is not None and self.routing.ddl_of == "schema":
             # a statement about no table has no schema either
@@ -130,13 +145,18 @@ class Router:
             pattern = pattern or "{table}"
             if key is not None:
                 key = fill(key_text, database=database, schema=schema, table="")
+        if key is not None and self.routing.key_as == "json":
+            key = quote(key)
         if change is not None and self.routing.ddl_topic:
             pattern = self.routing.ddl_topic
         topic = self.topic(database, schema, name, pattern)
         n = self.count(topic)
-        if change is not None and self.routing.ddl == "all" and self.route.policy != "single":
+        by_row = self.route.policy in ("key", "columns")
+        if change is not None and (
+            (self.routing.ddl == "all" and self.route.policy != "single") or (self.routing.ddl == "rows" and by_row)
+        ):
             return topic, list(range(n)), key
-        if table is not None and self.route.policy == "table" and self.routing.ddl == "table" and n > 1:
+        if table is not None and self.route.policy == "table" and self.routing.ddl in ("table", "rows") and n > 1:
             return topic, [self._partition(self._table_text(table), n)], key
         return topic, [0], key
 

@@ -19,7 +19,14 @@ FORMATS: Final = {
     "drs-avro": "simulator.formats.drs_avro:FORMAT",
     "drs-json": "simulator.formats.drs_json:FORMAT",
     "drs-json-c": "simulator.formats.drs_json_c:FORMAT",
+    "dts-avro": "simulator.formats.dts_avro:FORMAT",
     "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
+    "dts-shareplex-json": "simulator.formats.dts_shareplex_json:FORMAT",
+    "oms-canal-json": "simulator.formats.oms_canal_json:FORMAT",
+    "oms-dataworks": "simulator.formats.oms_dataworks:FORMAT",
+    "oms-default": "simulator.formats.oms_default:FORMAT",
+    "oms-default-extend-column-type": "simulator.formats.oms_default_extend_column_type:FORMAT",
+    "oms-shareplex": "simulator.formats.oms_shareplex:FORMAT",
 }
 
 

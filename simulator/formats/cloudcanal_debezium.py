@@ -20,14 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import numpy as np
-import pyarrow as pa
-
-from simulator.batch import ChangeBatch, Ints
 from simulator.formats import cloudcanal
 from simulator.formats.canal_json import count, switch
 from simulator.formats.cloudcanal import source_ms, statement_table, statement_text
+from simulator.formats.cloudcanal_beside import beside
 from simulator.formats.cloudcanal_json import changes
+from simulator.formats.cloudcanal_positions import positions
 from simulator.formats.cloudcanal_schema import statement_schema, table_schema
 from simulator.formats.cloudcanal_types import library
 from simulator.formats.cloudcanal_values import Phases, cell
@@ -42,16 +40,12 @@ from simulator.model import (
     READ,
     ROW_KINDS,
     UPDATE,
-    Event,
     Kind,
     SchemaChange,
 )
-from simulator.sources import mysql
-from simulator.sources.mysql_binlog import FIRST_OFFSET
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import FASTJSON2, quote
-from simulator.wire.template import join
 
 # The data source's type as the product spells it.
 CONNECTORS: Final[Mapping[str, str]] = {
@@ -79,58 +73,6 @@ def ordered(fields: Sequence[Field], page: Sequence[str], settings: Settings) ->
 
 
 # -------------------------------------------------------------------------------------------------------------- source
-
-
-def placed(of: Callable[[Ints, Ints], Ints | pa.Array], before: Any) -> PerChange:
-    """A member made of (turn, ordinal); `before` stands there in rows of the full load, which the log does not hold."""
-
-    def text(values: Ints | pa.Array, quoted: bool) -> Any:
-        return join(['"', values, '"'], len(values)) if quoted else values
-
-    def changes(batch: ChangeBatch) -> Any:
-        envelope = batch.envelope
-        if batch.kind is READ:
-            one = np.zeros(len(batch), dtype=np.int64)
-            values = one + before if isinstance(before, int) else pa.array([before]).take(pa.array(one))
-        else:
-            values = of(envelope.turn, envelope.ordinal)
-        return text(values, isinstance(values, pa.Array))
-
-    def event(event: Event) -> Any:
-        turn, ordinal = (np.array([n], dtype=np.int64) for n in (event.order.turn, event.order.ordinal))
-        value = of(turn, ordinal)[0]
-        return value.as_py() if isinstance(value, pa.Scalar) else int(value)
-
-    return PerChange(changes, event)
-
-
-def gtid(settings: Settings) -> Any:
-    """The transaction's GTID; null where the source has none, and in the full load."""
-    if not settings["gtid"]:
-        return None
-    server = settings["server_uuid"]
-
-    def of(batch: ChangeBatch) -> pa.Array:
-        return join(['"', mysql.gtid(server, batch.envelope.txn), '"'], len(batch))
-
-    def event(event: Event) -> str:
-        text: str = mysql.gtid(server, np.array([event.txn], dtype=np.int64))[0].as_py()
-        return text
-
-    return {**dict.fromkeys((*ROW_KINDS, DDL), PerChange(of, event)), READ: None}
-
-
-def mysql_position(settings: Settings) -> list[Field]:
-    """File and place in the binary log; the full load has the log's beginning."""
-    return [
-        Field("file", placed(lambda turn, ordinal: mysql.binlog_file(turn), "mysql-bin.000001")),
-        Field("gtid", gtid(settings)),
-        Field("pos", placed(mysql.binlog_offset, FIRST_OFFSET)),
-        Field("server_id", settings["server_id"]),
-    ]
-
-
-POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {"mysql": mysql_position}
 
 
 def debezium_members(settings: Settings) -> list[Field]:
@@ -172,7 +114,7 @@ def source(settings: Settings) -> tuple[Field, ...]:
         Field("db", both(PerTable(lambda table, style: quote(table.id.database, style)), lambda event: event.database)),
         Field("table", both(PerTable(lambda table, style: quote(table.id.name, style)), table)),
         Field("ts_ms", happened if settings["source_ts"] == "exec" else sent()),
-        *POSITIONS[library(settings)](settings),
+        *positions(settings),
     ]
     if cloudcanal.levels(settings) == 3:
         fields.append(Field("schema", both(PerTable(lambda table, style: quote(table.id.schema, style)), schema)))
@@ -248,7 +190,7 @@ def layout(settings: Settings) -> Layout:
         cell=lambda column: cell(column, settings),
         style=FASTJSON2,
         routing=cloudcanal.routing(settings),
-        beside=cloudcanal.beside(writer, settings),
+        beside=beside(writer, settings),
         writer=writer,
         statements=cloudcanal.statements(settings),
     )

@@ -33,6 +33,7 @@ from simulator.formats.cloudcanal import (
     statement_table,
     statement_text,
 )
+from simulator.formats.cloudcanal_beside import beside
 from simulator.formats.cloudcanal_types import code, expression, is_mysql
 from simulator.formats.cloudcanal_values import Phases, cell
 from simulator.model import (
@@ -160,7 +161,7 @@ def batched(fields: tuple[Field, ...], settings: Settings, sends: frozenset[Kind
         style=FASTJSON2,
         routing=routing,
         packing=cloudcanal.packing(settings),
-        beside=cloudcanal.beside(writer, settings),
+        beside=beside(writer, settings),
         writer=writer,
         sends=sends,
         statements=cloudcanal.statements(settings),

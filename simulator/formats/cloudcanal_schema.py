@@ -23,7 +23,8 @@ from simulator.wire.json_style import Style
 
 # Types of the scalar members; all others are strings.
 TYPES: Final[Mapping[str, str]] = {
-    "pos": "int64", "row": "int32", "server_id": "int64", "thread": "int64", "ts_ms": "int64",
+    "event_serial_no": "int64", "pos": "int64", "row": "int32", "server_id": "int64", "thread": "int64",
+    "ts_ms": "int64",
 }  # fmt: skip
 
 

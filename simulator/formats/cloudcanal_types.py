@@ -80,6 +80,10 @@ LIBRARIES: Final[Mapping[str, str]] = {
 }
 
 
+# How the texts of types are called in the modules of the systems.
+STYLES: Final[Mapping[str, str]] = {"sqlserver": "catalogue"}
+
+
 def library(settings: Settings) -> str:
     """Which type library a source goes by: `mysql`, `oracle`, `postgresql`, `sqlserver`, `mongodb`."""
     return LIBRARIES.get(sources.find(settings.source).id, "mysql")
@@ -120,8 +124,7 @@ def expression(column: Column, settings: Settings) -> str:
         return MONGODB.get(column.type.name, ("Object", 1111))[0]
     if is_mysql(settings):
         return mysql.type_text(column.type, style=mysql.VERSIONS[settings.source].type_style)
-    ddl = sources.find(settings.source).types.ddl
-    return ddl.type_definition(column.type)
+    return sources.find(settings.source).types.type_text(column.type, style=STYLES[library(settings)])
 
 
 def name(column: Column, settings: Settings) -> str:

@@ -17,24 +17,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator import sources
-from simulator.batch import PackedBatch
+from simulator.batch import PackedBatch, decoded
 from simulator.errors import UnsupportedType
-from simulator.formats.cloudcanal_types import is_mysql
-from simulator.model import READ, Column, Event, Kind, Table
+from simulator.formats.cloudcanal_types import is_mysql, library
+from simulator.model import READ, Column, ColumnType, Event, Kind, Table
+from simulator.sources import sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
 from simulator.wire import binlog_text
 from simulator.wire.fields import Cell, Encoder, Field
 from simulator.wire.format import Settings
 from simulator.wire.json_style import FASTJSON2, Style
 
-# Family of types to the text of its values.
+# Family of types to the text of its values, where a system has no way of its own.
 TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,
     "decimal": binlog_text.decimal_plain,
-    "float": binlog_text.float_,
     "bit": binlog_text.bit_hex,
-    "date": binlog_text.date,
-    "datetime": binlog_text.datetime_fixed,
     "time": binlog_text.time_fixed,
     "year": binlog_text.year,
     "text": binlog_text.text,
@@ -42,44 +40,103 @@ TEXT: Final[Mapping[str, Any]] = {
     "json": binlog_text.text,
     "enum": binlog_text.enum_label,
     "set": binlog_text.set_labels,
+    "xml": binlog_text.text,
+    "interval": binlog_text.text,
+    "zoned": binlog_text.text,
+    "array": binlog_text.text,
+    "range": binlog_text.text,
+    "document": binlog_text.text,
+    "uuid": binlog_text.text,
 }
-ESCAPED: Final = frozenset({"text", "json", "enum", "set"})
+ESCAPED: Final = frozenset(
+    {"text", "json", "enum", "set", "xml", "interval", "zoned", "array", "range", "document", "uuid", "other"}
+)
 ZERO_DAY: Final = "0000-00-00"
+
+
+def _sqlserver_other(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A hierarchyid as the path that it prints, a sql_variant as its value's text."""
+    return each_value(array, sqlserver_clr.node) if type.name == "hierarchyid" else binlog_text.text(array, type)
+
+
+def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnType], pa.Array]:
+    """A renderer of times that has as many digits as SQL Server stores; what does not fit a number comes as text."""
+
+    def text(array: pa.Array, type: ColumnType) -> pa.Array:
+        if pa.types.is_string(decoded_type(array)):
+            return array
+        return render(array, replace(type, length=sqlserver_table.digits(type)))
+
+    return text
+
+
+# Library of types, family: how its values are written where that is not as above.
+OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "sqlserver": {
+        "bit": binlog_text.integer,
+        "time": _with_digits(binlog_text.time_fixed),
+        "uuid": lambda array, type: pc.utf8_upper(decoded(array)),
+        "other": _sqlserver_other,
+    },
+}
+
+
+def decoded_type(array: pa.Array) -> pa.DataType:
+    return array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+
+
+def text_of(column: Column, settings: Settings) -> Any:
+    """The renderer of a column's family; None where nothing is known."""
+    family = family_of(column, settings)
+    own = OWN.get(library(settings), {})
+    return own.get(family, TEXT.get(family))
+
+
+def family_of(column: Column, settings: Settings) -> str:
+    return sources.find(settings.source).types.family(column.type)
 
 
 def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
     """How a column's values are written; `scanned`: by the full load."""
-    type, family = column.type, sources.find(settings.source).types.family(column.type)
+    type, family = column.type, family_of(column, settings)
     if family == "datetime":
         return moments(column, settings, scanned)
     if family == "date":
         return Cell(zero_days(binlog_text.date, column, settings))
-    if family == "geometry" and is_mysql(settings):
-        keep = settings["geometry_srid"] == "keep"
-        return Cell(lambda array: each_value(array, lambda stored: well_known(stored, keep)))
+    if family == "geometry" and library(settings) in WELL_KNOWN:
+        shown, keep = WELL_KNOWN[library(settings)], settings["geometry_srid"] == "keep"
+        return Cell(lambda array: each_value(array, lambda stored: with_srid(shown(stored, type), keep)))
     if family == "float":
         plain = settings["float_text"] == "plain"
         text = plain_float if plain else binlog_text.float_
-        return Cell(lambda array: text(array, type), quoted=settings["value_types"] == "string")
-    render = TEXT[family]
+        native = settings["value_types"] == "native" and library(settings) in ("mysql", "sqlserver")
+        return Cell(lambda array: text(array, type), quoted=not native)
+    render = text_of(column, settings)
     bare = family == "integer" and settings["value_types"] == "native"
     return Cell(lambda array: render(array, type), quoted=not bare, escaped=family in ESCAPED)
 
 
 def supported(column: Column, settings: Settings) -> bool:
     """Whether something is known of how values of this type look."""
-    family = sources.find(settings.source).types.family(column.type)
-    return family in TEXT or (family == "geometry" and is_mysql(settings))
+    family = family_of(column, settings)
+    if family == "geometry":
+        return library(settings) in WELL_KNOWN
+    return family in ("datetime", "date", "float") or text_of(column, settings) is not None
 
 
 def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
     """Dates with a time: as many digits as the column has; three where the full load read them (4.7.1.0)."""
     type = column.type
-    if scanned and settings["full_datetime"] == "millis":
+    if library(settings) == "sqlserver":
+        type = replace(type, length=sqlserver_table.digits(type))
+    millis = scanned and settings["full_datetime"] == "millis"
+    if millis:
         type = replace(type, length=3)
-    zone = settings["timestamp_zone"] if type.name == "timestamp" else None
+    zone = settings["timestamp_zone"] if type.name == "timestamp" and is_mysql(settings) else None
 
     def render(array: pa.Array, _: Any) -> pa.Array:
+        if pa.types.is_string(decoded_type(array)):
+            return pc.utf8_slice_codeunits(decoded(array), 0, len("2024-05-01 10:11:12.123")) if millis else array
         return binlog_text.datetime_fixed(array, type, zone=zone)
 
     return Cell(zero_days(render, column, settings))
@@ -99,10 +156,23 @@ def zero_days(render: Callable[..., pa.Array], column: Column, settings: Setting
     return text
 
 
-def well_known(stored: bytes, keep_srid: bool) -> str:
-    """`POINT(1 2)`; with its reference system `SRID=4326;POINT(1 2)`."""
+def mysql_shape(stored: bytes, type: ColumnType) -> tuple[int, str]:
+    """(SRID, text) of a stored geometry of MySQL."""
     text = to_text(stored)
-    return text if keep_srid else text[text.find(";") + 1 :]
+    return int.from_bytes(stored[:4], "little"), text[text.find(";") + 1 :]
+
+
+# Library of types to what reads its stored geometries.
+WELL_KNOWN: Final[Mapping[str, Callable[[bytes, ColumnType], tuple[int, str]]]] = {
+    "mysql": mysql_shape,
+    "sqlserver": lambda stored, type: sqlserver_shapes.well_known(stored, type.name),
+}
+
+
+def with_srid(shape: tuple[int, str], keep: bool) -> str:
+    """`POINT(1 2)`; with its reference system `SRID=4326;POINT(1 2)`."""
+    srid, text = shape
+    return f"SRID={srid};{text}" if keep and srid else text
 
 
 def plain_float(array: pa.Array, type: Any) -> pa.Array:

@@ -20,12 +20,14 @@ from simulator.model import Column, ColumnType, Table, TableId
 
 # id: (module, title, versions with the default first)
 SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
+    "gaussdb": ("simulator.sources.gaussdb", "GaussDB", ("505",)),
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
     "mongodb": ("simulator.sources.mongodb", "MongoDB", ("6.0", "4.4")),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
     "oceanbase-mysql": ("simulator.sources.mysql", "OceanBase in MySQL mode", ("4.3",)),
     "oceanbase-oracle": ("simulator.sources.oracle", "OceanBase in Oracle mode", ("4.3",)),
     "oracle": ("simulator.sources.oracle", "Oracle", ("19c", "21c", "11g")),
+    "postgresql": ("simulator.sources.postgresql", "PostgreSQL", ("16", "14", "12")),
     "sqlserver": ("simulator.sources.sqlserver", "SQL Server", ("2022", "2019", "2016")),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -156,6 +157,9 @@ class Compiled:
         programs = self.plan.programs
         fullest = max(sum(p.members[act.table].high for act in step) for p in programs for step in p.steps)
         self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change
+        # Inside a second only rows and statements are numbered; an update may become two changes.
+        self.statements_a_turn = max(Counter(turn for turn, _ in self.ddl).values(), default=0)
+        self.second_stride = self.statements_a_turn + 2 * fullest
         alive = sum(c.count * member.high for c in self.plan.cohorts for member in programs[c.program].members.values())
         # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
         self.first_txn = 10 ** len(str(alive + 1))

@@ -172,6 +172,10 @@ class ScriptStream:
         is_txn = [bool(turn.statements) or ddl for turn, ddl in zip(self._script.turns, told, strict=True)]
         self._txn = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
         self._offset = self.first_offset + np.cumsum([0, *(2 * self._counts + 2)], dtype=np.int64)
+        seconds = np.array([turn.event_ms // 1000 for turn in self._script.turns], dtype=np.int64)
+        begins = np.flatnonzero(np.diff(seconds, prepend=-1))
+        firsts = np.repeat(self._offset[begins], np.diff(begins, append=len(seconds)))
+        self._in_second: Ints = self._offset[: len(seconds)] - firsts
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn: every turn of a script is one."""
@@ -200,10 +204,16 @@ class ScriptStream:
         order = OrderKey(1, number, 0)
         common = (order, int(self._txn[number]), int(self._offset[number]), turn.event_ms, turn.event_ms + WRITE_LAG_MS)
         if turn.heartbeat:
-            yield Heartbeat(*common)
+            commits = (
+                t.event_ms
+                for t in reversed(self._script.turns[:number])
+                if t.statements or (t.change is not None and t.change.applied.sql)
+            )
+            yield Heartbeat(*common, next(commits, None))
         if turn.change is not None and turn.change.applied.sql:
             applied = turn.change.applied
-            yield SchemaChange(*common, applied.kind, applied.database, applied.before, applied.after, applied.sql)
+            facts = (applied.kind, applied.database, applied.before, applied.after, applied.sql)
+            yield SchemaChange(*common, *facts, in_second=int(self._in_second[number]))
 
     def _batch(self, kind: Kind, group: Sequence[tuple[int, int, int, _RowChange]]) -> ChangeBatch:
         turn, place, statement = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
@@ -221,6 +231,7 @@ class ScriptStream:
             offset=self._offset[turn] + 2 * place,
             event_ms=event_ms,
             write_ms=event_ms + WRITE_LAG_MS,
+            in_second=self._in_second[turn] + 2 * place,
         )
         after = None if kind is DELETE else _cells([change.after for change in changes])
         before = None if kind is INSERT else _cells([change.before for change in changes])

@@ -122,6 +122,7 @@ class ChangeStream:
         number, begins, _ = self.timeline.transactions(what.turns)
         txn = self._txn(what.turns, number)
         event_ms = self.timeline.commit_us(what.turns) // 1000
+        in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
         done = np.cumsum(changes)
         place = done - changes  # row changes before the turn
         before_txn = place[begins - first]
@@ -153,6 +154,7 @@ class ChangeStream:
                 offset=self._offset(what.turns[turn], 2 * at),
                 event_ms=event_ms[turn],
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
+                in_second=in_second[turn] + 2 * at,
             )
             state = State(
                 self.compiled.ticks,
@@ -175,6 +177,11 @@ class ChangeStream:
         """Dense transaction numbers: schema changes are transactions too."""
         numbers: Ints = self.compiled.first_txn + number + np.searchsorted(self.compiled.ddl_turns, turns, side="right")
         return numbers
+
+    def _in_second(self, turns: Ints, event_ms: Ints, number: int) -> Ints:
+        """The number inside its second of a turn's place `number`: statements come first, then rows in steps of two."""
+        numbers = np.full(len(turns), number, dtype=np.int64)
+        return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride)
 
     def _offset(self, turn: Ints, ordinal: Ints) -> Ints:
         offset: Ints = self.compiled.first_offset + turn * self.compiled.stride + ordinal + 2 * BEFORE_ROWS
@@ -235,7 +242,8 @@ class ChangeStream:
         for turn, ms in self.timeline.heartbeats(first, stop - first):
             place = beats[turn] = beats.get(turn, -1) + 1
             order = OrderKey(1, turn, place - 2 * BEFORE_ROWS)
-            events.append(Heartbeat(order, *self._numbers(order), ms, ms + WRITE_LAG_MS))
+            last_ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
+            events.append(Heartbeat(order, *self._numbers(order), ms, ms + WRITE_LAG_MS, last_ms))
         for place, (turn, change) in enumerate(self.compiled.ddl):
             if first <= turn < stop:
                 ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
@@ -243,6 +251,8 @@ class ChangeStream:
                 number, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
                 txn = self.compiled.first_txn + int(number[0]) + place
                 offset = self._numbers(order)[1]
+                earlier = sum(1 for other, _ in self.compiled.ddl[:place] if other == turn)
+                at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
                 events.append(
                     SchemaChange(
                         order,
@@ -255,6 +265,7 @@ class ChangeStream:
                         change.before,
                         change.after,
                         change.sql,
+                        in_second=int(self._in_second(at, commit, earlier)[0]),
                     )
                 )
         return sorted(events, key=lambda event: (event.order.turn, event.order.ordinal))

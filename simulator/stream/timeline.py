@@ -7,10 +7,12 @@ however far away or before the stream's start.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
+from simulator.model import SECOND_NUMBERS
 from simulator.values.draw import Ints, below, bits, key, unit
 
 CHUNK_TURNS = 1024
@@ -85,6 +87,30 @@ class Timeline:
         """Commit time of the transaction that each turn belongs to, epoch microseconds; never falls with the turn."""
         _, first, length = self.transactions(turns)
         return self._turn_us(first + length - 1)
+
+    def first_of_second(self, second: int) -> int:
+        """The first turn whose transaction commits in this second (since 1970) or later."""
+        # a transaction commits with its last turn, which lies up to its length behind
+        near = math.floor((second - self.start_ms / 1000) * self.rate)
+        turns = np.arange(near - int(self.sizes.max()) - 2, near + 3, dtype=np.int64)
+        found = np.searchsorted(self.commit_us(turns), second * 1_000_000, side="left")
+        return int(turns[0]) + int(found)
+
+    def in_second(self, turns: Ints, event_ms: Ints, numbers: Ints, stride: int) -> Ints:
+        """Numbers inside a turn made numbers inside the second of its commit (`Envelope.in_second`).
+
+        `numbers` are below `stride`, turns follow each other. Where seconds are too full for that, all turns are
+        numbered in one sequence, which begins at the start of the stream and may run ahead of the clock.
+        """
+        seconds = event_ms // 1000
+        if (self.rate + 2 + int(self.sizes.max())) * stride > SECOND_NUMBERS:
+            return self.start_ms * SECOND_NUMBERS // 1000 + turns * stride + numbers - seconds * SECOND_NUMBERS
+        if not len(turns):
+            return numbers
+        begins = np.flatnonzero(np.diff(seconds, prepend=seconds[0] - 1))
+        first = turns[begins]
+        first[0] = self.first_of_second(int(seconds[0]))
+        return (turns - np.repeat(first, np.diff(begins, append=len(turns)))) * stride + numbers
 
     def _turn_us(self, turns: Ints) -> Ints:
         moment = (turns.astype(np.float64) + unit(bits(self._jitter, turns))) * (1e6 / self.rate)

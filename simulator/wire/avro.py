@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -108,15 +108,34 @@ def longs(numbers: Ints) -> pa.Array:
 
 
 def strings(values: pa.Array) -> pa.Array:
-    """A column of strings or bytes without nulls; what comes as a dictionary is encoded once per different value.
+    """A column of strings or bytes, nulls kept; what comes as a dictionary is encoded once per different value.
 
     >>> strings(pa.array(["", "hi"])).to_pylist()
     [b'\\x00', b'\\x04hi']
     """
     if pa.types.is_dictionary(values.type):
         return strings(values.dictionary).take(values.indices)
-    lengths = np.asarray(pc.binary_length(values)).astype(np.int64)
-    return join([longs(lengths), values.cast(pa.binary())], len(values))
+    return join(string_pieces(values), len(values))
+
+
+def string_pieces(values: pa.Array) -> list[Bytes]:
+    """The same not put together yet, for who joins it with more."""
+    if pa.types.is_dictionary(values.type):
+        return [strings(values)]
+    lengths = np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64)
+    if len(lengths) and (lengths == lengths[0]).all():
+        return [long(int(lengths[0])), values.cast(pa.binary())]
+    return [longs(lengths), values.cast(pa.binary())]
+
+
+def looked_up(values: Sequence[bytes], places: npt.NDArray[np.integer]) -> pa.Array:
+    """A column of some of these values, by their places."""
+    return pa.array(values, pa.binary()).take(pa.array(places))
+
+
+def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
+    """The column with this instead of nulls: without another, the first branch of a union, which is null mostly."""
+    return column.fill_null(pa.scalar(null, pa.binary())) if column.null_count else column
 
 
 def doubles(numbers: npt.NDArray[np.float64]) -> pa.Array:

@@ -232,7 +232,7 @@ def datetime_trimmed(
     """A date and time whose fraction has no zeros at its end, and no point if it is zero: `2024-02-29 12:34:56.35`."""
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     clock = joined(len(days), nulls, day_cells(days), seconds_table()[seconds])
-    return _with_trimmed(clock, fraction)
+    return with_trimmed(clock, fraction)
 
 
 def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -269,7 +269,7 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
     """A time without zeros at the end of its fraction: `00:00:00.5`, `-838:59:59`."""
-    return _with_trimmed(*_clock(array))
+    return with_trimmed(*_clock(array))
 
 
 @lru_cache(maxsize=2)
@@ -280,7 +280,8 @@ def _trimmed_table(prefix: str) -> pa.Array:
     return pa.array(texts, type=pa.string())
 
 
-def _with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
+def with_trimmed(clock: pa.Array, fraction: Ints) -> pa.Array:
+    """Texts with these microseconds behind them, without zeros at their end, nor a point if there are none."""
     if not fraction.any():
         return clock
     high = fraction // 1000

@@ -92,14 +92,16 @@ def _beside(*parts: Cells) -> Cells:
     return out.view(f"V{out.dtype.itemsize}")
 
 
-def joined(count: int, nulls: Nulls, *parts: Cells) -> pa.Array:
-    """Texts of one width: the parts side by side."""
+def joined(count: int, nulls: Nulls, *parts: Cells, type: pa.DataType | None = None) -> pa.Array:
+    """Texts of one width: the parts side by side. `type` is another than text, such as binary."""
     width = sum(part.dtype.itemsize for part in parts)
     if count * width >= 1 << 31:
         raise OverflowError("a column of this block holds more than 2 GiB as text")
     out = _beside(*parts)
     ends = np.arange(0, (count + 1) * width, width, dtype=np.int32)
-    return pa.Array.from_buffers(pa.string(), count, [validity(nulls), pa.py_buffer(ends), pa.py_buffer(out)], -1)
+    return pa.Array.from_buffers(
+        type or pa.string(), count, [validity(nulls), pa.py_buffer(ends), pa.py_buffer(out)], -1
+    )
 
 
 def split_moments(

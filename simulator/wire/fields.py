@@ -435,6 +435,11 @@ class _Images:
         return segments
 
 
+def number_text(numbers: Ints) -> pa.Array:
+    """Whole numbers as text."""
+    return join(number_pieces("", numbers), len(numbers))
+
+
 def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
     """Whole numbers behind a constant. Times come in runs of equal ones, which are written once, constant and all."""
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))

@@ -5,6 +5,7 @@
 | FASTJSON2 | `\\b \\t \\n \\f \\r`, `\\u000b` | raw | raw | raw |
 | FASTJSON2_RAW_CONTROLS | `\\b \\t \\n \\f \\r`, the rest raw | raw | raw | raw |
 | FASTJSON1 | `\\b \\t \\n \\f \\r`, `\\u000B` | `\\u007F` | `\\u2028` | raw |
+| JACKSON | `\\b \\t \\n \\f \\r`, `\\u000B` | raw | raw | raw |
 | HTML_SAFE | `\\b \\t \\n \\f \\r`, `\\u000b` | raw | `\\u2028` | `\\u003c` |
 
 All escape `"` and `\\`, none escapes `/`, and everything else is raw UTF-8.
@@ -71,12 +72,14 @@ FASTJSON2: Final = Style("fastjson2", _CONTROLS | _SHORT)
 FASTJSON2_RAW_CONTROLS: Final = Style("fastjson2-raw-controls", _SHORT)
 # fastjson 1.2.58
 FASTJSON1: Final = Style("fastjson1", _codes((0, 0x1F), (0x7F, 0x9F), (0x2028, 0x2029), upper=True) | _SHORT)
+# Jackson with its default settings
+JACKSON: Final = Style("jackson", _codes((0, 0x1F), upper=True) | _SHORT)
 # Gson with its default HTML-safe escaping
 HTML_SAFE: Final = Style(
     "html-safe", _CONTROLS | _codes((0x2028, 0x2029)) | {c: f"\\u{ord(c):04x}" for c in "<>&='"} | _SHORT
 )
 STYLES: Final[Mapping[str, Style]] = {
-    style.name: style for style in (FASTJSON2, FASTJSON2_RAW_CONTROLS, FASTJSON1, HTML_SAFE)
+    style.name: style for style in (FASTJSON2, FASTJSON2_RAW_CONTROLS, FASTJSON1, JACKSON, HTML_SAFE)
 }
 
 

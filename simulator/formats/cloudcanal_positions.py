@@ -1,0 +1,100 @@
+"""Where a change is in its source's log, as members of `source` in CloudCanal's Debezium envelope.
+
+The page prints MySQL's. Those of other sources are the members of Debezium's connectors, which is a decision. Rows of
+the full load are in no log: they have the beginning of MySQL's, and null elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Ints
+from simulator.formats.cloudcanal_types import library
+from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
+from simulator.sources import mysql, sqlserver
+from simulator.sources.mysql_binlog import FIRST_OFFSET
+from simulator.wire.fields import Field, PerChange
+from simulator.wire.format import Settings
+from simulator.wire.template import join
+
+
+class Place(Protocol):
+    """What positions are made of: arrays of one envelope."""
+
+    @property
+    def turn(self) -> Ints: ...
+    @property
+    def ordinal(self) -> Ints: ...
+    @property
+    def txn(self) -> Ints: ...
+    @property
+    def seq(self) -> Ints: ...
+    @property
+    def size(self) -> Ints: ...
+
+
+@dataclass(frozen=True)
+class One:
+    """The place of a statement, which is a transaction of its own."""
+
+    turn: Ints
+    ordinal: Ints
+    txn: Ints
+    seq: Ints
+    size: Ints
+
+
+def one(event: Event) -> One:
+    """The place of a single event."""
+    numbers = (event.order.turn, event.order.ordinal, event.txn, 1, 1)
+    return One(*(np.array([number], dtype=np.int64) for number in numbers))
+
+
+def placed(of: Callable[[Place], Ints | pa.Array], scanned: Any = None) -> dict[Any, Any]:
+    """A member made of a change's place, numbers or texts; `scanned` stands there in rows of the full load."""
+
+    def changes(batch: ChangeBatch) -> Any:
+        values = of(batch.envelope)
+        return join(['"', values, '"'], len(values)) if isinstance(values, pa.Array) else values
+
+    def event(event: Event) -> Any:
+        value = of(one(event))[0]
+        return value.as_py() if isinstance(value, pa.Scalar) else int(value)
+
+    return {**dict.fromkeys((*ROW_KINDS, DDL), PerChange(changes, event)), READ: scanned}
+
+
+def mysql_position(settings: Settings) -> list[Field]:
+    """File and place in the binary log; the transaction's GTID, null where the source has none."""
+    server = settings["server_uuid"]
+    return [
+        Field("file", placed(lambda at: mysql.binlog_file(at.turn), "mysql-bin.000001")),
+        Field("gtid", placed(lambda at: mysql.gtid(server, at.txn)) if settings["gtid"] else None),
+        Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal), FIRST_OFFSET)),
+        Field("server_id", settings["server_id"]),
+    ]
+
+
+def sqlserver_position(settings: Settings) -> list[Field]:
+    """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
+    return [
+        Field("change_lsn", placed(lambda at: sqlserver.change_lsn(at.txn, at.seq))),
+        Field("commit_lsn", placed(lambda at: sqlserver.commit_lsn(at.txn, at.size))),
+        Field("event_serial_no", {**dict.fromkeys((*ROW_KINDS, DDL), 1), UPDATE: 2, READ: None}),
+    ]
+
+
+POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
+    "mysql": mysql_position,
+    "sqlserver": sqlserver_position,
+}
+
+
+def positions(settings: Settings) -> list[Field]:
+    """The connector's own members of `source`."""
+    return POSITIONS[library(settings)](settings)

@@ -1,0 +1,231 @@
+"""PostgreSQL's DDL as a DBA types it: quotes only where a name needs them, the database and schema chosen before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from simulator.model import Column, ColumnType, Table
+from simulator.sources.postgresql_table import arrow_type, bounds, element, family, fraction_digits
+from simulator.sources.postgresql_types import enum_name, type_text
+
+# Columns are always added behind the others.
+PLACES_COLUMNS: Final = False
+# pg_get_keywords() of PostgreSQL 15: reserved words, and those that are only names of functions and types.
+RESERVED: Final = frozenset(
+    """
+    all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
+    column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+    current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
+    from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
+    localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
+    returning right select session_user similar some symmetric table tablesample then to trailing true union unique user
+    using variadic verbose when where window with
+    """.split()  # noqa: SIM905 (a list of a hundred quoted words says less)
+)
+_PLAIN_NAME: Final = re.compile(r"[a-z_\u0080-\uffff][0-9a-z_$\u0080-\uffff]*")
+_BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# What people type for a type; the others are typed as they are called.
+_TYPED: Final = {
+    "character varying": "varchar",
+    "character": "char",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "timestamptz",
+    "time without time zone": "time",
+    "time with time zone": "timetz",
+    "bit varying": "varbit",
+}
+
+
+def name(text: str) -> str:
+    """An identifier, in quotes where it needs them.
+
+    >>> name("orders"), name("order"), name("Order id"), name("订单")
+    ('orders', '"order"', '"Order id"', '订单')
+    """
+    if _PLAIN_NAME.fullmatch(text) and text not in RESERVED:
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def names(texts: Sequence[str]) -> str:
+    return ", ".join(map(name, texts))
+
+
+def quote(text: str) -> str:
+    """A string literal: `'it''s'`; backslashes stand for themselves."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def type_definition(type: ColumnType) -> str:
+    """A column's type as typed, or as one would type it: `varchar(40)`, `timestamp(3)`, `numeric(10,2)[]`."""
+    if type.name == "enum":
+        return name(enum_name(type))
+    if type.spelled:
+        return type.spelled
+    if type.name.endswith("[]"):
+        return type_definition(element(type)) + "[]"
+    text = type_text(type, style="format_type")
+    typed = _TYPED.get(type.name)
+    return text if typed is None else typed + (f"({type.length})" if type.length is not None else "")
+
+
+def type_name(type: ColumnType) -> str:
+    """A type for messages and comparisons: `numeric(10,2)`, however it was typed; of an enum its labels."""
+    if type.name == "enum":
+        return f"enum({','.join(map(quote, type.labels))})"
+    return type_text(type, style="format_type")
+
+
+def literal(text: str, type: ColumnType) -> str:
+    """A literal of a column's type: `12.50`, `'it''s'`, `true`.
+
+    >>> literal("12.50", ColumnType("numeric", 10, 2)), literal("it's", ColumnType("text"))
+    ('12.50', "'it''s'")
+    """
+    of = family(type)
+    if of in ("integer", "decimal", "float") and _BARE_LITERAL.fullmatch(text):
+        return text
+    if of == "boolean" and text.lower() in ("true", "false"):
+        return text.lower()
+    return quote(text)
+
+
+def takes_default(type: ColumnType) -> bool:
+    """Whether a column of the type can have a literal default: all can."""
+    return True
+
+
+def column(column: Column, default: str | None = None) -> str:
+    """`qty integer NOT NULL DEFAULT 1`"""
+    text = f"{name(column.name)} {type_definition(column.type)}"
+    if not column.nullable:
+        text += " NOT NULL"
+    return text + (f" DEFAULT {literal(default, column.type)}" if default is not None else "")
+
+
+def create_database(database: str) -> str:
+    return f"CREATE DATABASE {name(database)}"
+
+
+def drop_database(database: str) -> str:
+    return f"DROP DATABASE {name(database)}"
+
+
+def create_table(table: Table) -> str:
+    """`CREATE TABLE orders (id bigint NOT NULL, PRIMARY KEY (id))`, on one line; the enum types are there already."""
+    parts = [column(c) for c in table.columns]
+    if table.primary_key:
+        parts.append(f"PRIMARY KEY ({names(table.primary_key)})")
+    return f"CREATE TABLE {name(table.id.name)} ({', '.join(parts)})"
+
+
+def drop_table(table: Table) -> str:
+    return f"DROP TABLE {name(table.id.name)}"
+
+
+def truncate_table(table: Table) -> str:
+    return f"TRUNCATE TABLE {name(table.id.name)}"
+
+
+def rename_table(table: Table, to: str) -> str:
+    return f"ALTER TABLE {name(table.id.name)} RENAME TO {name(to)}"
+
+
+def add_column(table: Table, new: Column, default: str | None, after: str | None) -> str:
+    """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none'`: a place cannot be said."""
+    return f"ALTER TABLE {name(table.id.name)} ADD COLUMN {column(new, default)}"
+
+
+def alter_column(table: Table, changed: Column) -> str:
+    """`ALTER TABLE orders ALTER COLUMN note TYPE varchar(80)`"""
+    typed = type_definition(changed.type)
+    return f"ALTER TABLE {name(table.id.name)} ALTER COLUMN {name(changed.name)} TYPE {typed}"
+
+
+def rename_column(table: Table, old: Column, renamed: Column) -> str:
+    return f"ALTER TABLE {name(table.id.name)} RENAME COLUMN {name(old.name)} TO {name(renamed.name)}"
+
+
+def drop_column(table: Table, dropped: Column) -> str:
+    return f"ALTER TABLE {name(table.id.name)} DROP COLUMN {name(dropped.name)}"
+
+
+def create_index(table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
+    kind = "UNIQUE INDEX" if unique else "INDEX"
+    return f"CREATE {kind} {name(index)} ON {name(table.id.name)} ({names(columns)})"
+
+
+def drop_index(table: Table, index: str) -> str:
+    return f"DROP INDEX {name(index)}"
+
+
+# ------------------------------------------------------------------------------------------------------------ widening
+
+
+def widens(old: ColumnType, new: ColumnType) -> bool:
+    """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+    >>> widens(ColumnType("integer"), ColumnType("bigint")), widens(ColumnType("text"), ColumnType("name"))
+    (True, False)
+    >>> widens(ColumnType("timestamp without time zone", 3), ColumnType("timestamp without time zone"))
+    True
+    """
+    rule = _WIDENS.get(family(old))
+    return rule is not None and family(new) == family(old) and rule(old, new)
+
+
+def _integer(old: ColumnType, new: ColumnType) -> bool:
+    (low, high), (new_low, new_high) = bounds(old), bounds(new)
+    return new_low <= low and high <= new_high and (low, high) != (new_low, new_high)
+
+
+def _decimal(old: ColumnType, new: ColumnType) -> bool:
+    """Not to a numeric without precision: its values are drawn and travel in another way."""
+    if not pa.types.is_decimal(arrow_type(old)) or not pa.types.is_decimal(arrow_type(new)):
+        return False
+    (precision, scale), (new_precision, new_scale) = ((t.length or 0, t.scale or 0) for t in (old, new))
+    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
+    return holds and (precision, scale) != (new_precision, new_scale)
+
+
+def _fraction(old: ColumnType, new: ColumnType) -> bool:
+    return old.name == new.name and fraction_digits(new) > fraction_digits(old)
+
+
+# Texts without blanks at their end that mean nothing.
+_PLAIN_TEXTS: Final = ("character varying", "text", "nvarchar2", "clob")
+_UNBOUND: Final = 1 << 62
+
+
+def _texts(old: ColumnType, new: ColumnType) -> bool:
+    if old.name not in _PLAIN_TEXTS or new.name not in _PLAIN_TEXTS:
+        return False
+    return (old.length or _UNBOUND) < (new.length or _UNBOUND)
+
+
+def _labels(old: ColumnType, new: ColumnType) -> bool:
+    """Labels are only put behind the others: the old ones keep their numbers."""
+    return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
+
+
+def _bits(old: ColumnType, new: ColumnType) -> bool:
+    if old.name != "bit varying" or new.name != "bit varying":
+        return False
+    return (old.length or _UNBOUND) < (new.length or _UNBOUND)
+
+
+_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "float": lambda old, new: (old.name, new.name) == ("real", "double precision"),
+    "datetime": _fraction,
+    "timestamptz": _fraction,
+    "time": _fraction,
+    "text": _texts,
+    "enum": _labels,
+    "bit": _bits,
+}

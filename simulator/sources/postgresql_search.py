@@ -1,0 +1,148 @@
+"""PostgreSQL's text search types: `tsvector` and `tsquery` literals to the text that the server prints of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from simulator.sources.postgresql_times import short
+
+_LAST_POSITION: Final = 16_383
+_MOST_POSITIONS: Final = 255
+_LEXEME: Final = re.compile(
+    r"\s*(?:'((?:[^'\\]|''|\\.)*)'|((?:[^\s'\\:]|\\.)(?:[^\s\\:]|\\.)*))(?::([\dA-Da-d,*]*))?", re.DOTALL
+)
+
+
+def vector(text: str) -> str:
+    """Lexemes in the order of their bytes, each once, with their places.
+
+    >>> vector("fat:1 cat:2"), vector("b:3,1A,2D a 'it''s':1")
+    ("'cat':2 'fat':1", "'a' 'b':1A,2,3 'it''s':1")
+    """
+    found: dict[str, dict[int, str]] = {}
+    end = 0
+    while match := _LEXEME.match(text, end):
+        end = match.end()
+        places = found.setdefault(_plain(match[1], match[2]), {})
+        for word in match[3].split(",") if match[3] else ():
+            place = re.fullmatch(r"(\d+)([A-Da-d]?)", word)
+            if not place or not int(place[1]):
+                raise _no_vector(text)
+            number, weight = min(int(place[1]), _LAST_POSITION), (place[2] or "D").upper()
+            places[number] = min(places.get(number, "D"), weight)
+    if text[end:].strip():
+        raise _no_vector(text)
+    out = []
+    for lexeme in sorted(found, key=str.encode):
+        places = found[lexeme]
+        shown = ",".join(f"{n}{places[n].replace('D', '')}" for n in sorted(places)[:_MOST_POSITIONS])
+        out.append(_quoted(lexeme) + (f":{shown}" if shown else ""))
+    return " ".join(out)
+
+
+def _no_vector(text: str) -> ValueError:
+    return ValueError(f"{short(text)} is not a tsvector such as 'cat':2 'fat':1")
+
+
+def _plain(quoted: str | None, bare: str | None) -> str:
+    text = (quoted or "").replace("''", "'") if quoted is not None else bare or ""
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def _quoted(lexeme: str) -> str:
+    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+# ------------------------------------------------------------------------------------------------------------- queries
+
+_TOKEN: Final = re.compile(
+    r"\s*(?:([&|!()])|<(-|\d+)>|(?:'((?:[^'\\]|''|\\.)*)'|((?:[^\s'\\:&|!()<>]|\\.)+))(?::([A-Da-d*]*))?)", re.DOTALL
+)
+_OR, _AND, _PHRASE, _NOT, _VALUE = 1, 2, 3, 4, 5
+
+
+class _Query:
+    """A recursive reader; each method gives the text of what it read and how tightly that binds."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.tokens, self.place = text, [], 0
+        tokens: list[re.Match[str]] = []
+        end = 0
+        while match := _TOKEN.match(text, end):
+            tokens.append(match)
+            end = match.end()
+        if text[end:].strip():
+            raise self.problem()
+        self.tokens = tokens
+
+    def problem(self) -> ValueError:
+        return ValueError(f"{short(self.text)} is not a tsquery such as 'fat' & !'cat'")
+
+    def next(self) -> str | None:
+        """The operator that comes next: `&`, `<2>`; None for a word or the end."""
+        if self.place == len(self.tokens):
+            return None
+        token = self.tokens[self.place]
+        return token[1] or (f"<{token[2]}>" if token[2] else None)
+
+    def binary(self, level: int) -> tuple[str, int]:
+        if level == _NOT:
+            return self.single()
+        text, binding = self.binary(level + 1)
+        while (operator := self.next()) and _level(operator) == level:
+            self.place += 1
+            right, tight = self.binary(level + 1)
+            # a phrase on the right of a phrase is not the same as one on its left
+            loose = tight < level or (level == _PHRASE and tight == _PHRASE)
+            text = f"{_bracketed(text, binding < level)} {_named(operator)} {_bracketed(right, loose)}"
+            binding = level
+        return text, binding
+
+    def single(self) -> tuple[str, int]:
+        operator = self.next()
+        if operator == "!":
+            self.place += 1
+            text, binding = self.single()
+            return "!" + _bracketed(text, binding < _NOT), _NOT
+        if operator == "(":
+            self.place += 1
+            text, binding = self.binary(_OR)
+            if self.next() != ")":
+                raise self.problem()
+            self.place += 1
+            return text, binding
+        if operator is not None or self.place == len(self.tokens):
+            raise self.problem()
+        token = self.tokens[self.place]
+        self.place += 1
+        marks = (token[5] or "").upper()
+        shown = ("*" if "*" in marks else "") + "".join(weight for weight in "ABCD" if weight in marks)
+        return _quoted(_plain(token[3], token[4])) + (f":{shown}" if shown else ""), _VALUE
+
+
+def _level(operator: str) -> int:
+    return {"|": _OR, "&": _AND}.get(operator, _PHRASE if operator.startswith("<") else 0)
+
+
+def _named(operator: str) -> str:
+    return "<->" if operator in ("<->", "<1>") else operator
+
+
+def _bracketed(text: str, needed: bool) -> str:
+    return f"( {text} )" if needed else text
+
+
+def query(text: str) -> str:
+    """A query with its words quoted and no bracket that is not needed.
+
+    >>> query("fat & (rat|cat)"), query("!!a:*ba <-> b"), query("a <-> (b <2> c)"), query("")
+    ("'fat' & ( 'rat' | 'cat' )", "!!'a':*AB <-> 'b'", "'a' <-> ( 'b' <2> 'c' )", '')
+    """
+    reader = _Query(text)
+    if not reader.tokens:
+        return ""
+    shown, _ = reader.binary(_OR)
+    if reader.place < len(reader.tokens):
+        raise reader.problem()
+    return shown
