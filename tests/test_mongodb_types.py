@@ -304,6 +304,8 @@ def test_trees_come_back(tree: Any) -> None:
     text = bson.dumps(tree)
     json.loads(text)
     assert shape(bson.loads(text)) == shape(tree)
+    assert shape(bson.stored_tree(text)) == shape(tree)
+    assert bson.same(bson.loads(text), tree)
     assert bson.dumps(bson.loads(text)) == text
 
 
@@ -528,3 +530,14 @@ def test_ids_of_numbers_sort_like_them(numbers: list[int]) -> None:
     ids = mongodb.stored(pa.array(map(str, ordered), pa.string()), ColumnType("objectId")).to_pylist()
     assert ids == sorted(ids)
     assert mongodb.parse_values([str(n) for n in ordered], ColumnType("objectId")).to_pylist() == ids
+
+
+@given(TREES, TREES)
+def test_trees_are_the_same_if_their_texts_are(one: Any, other: Any) -> None:
+    assert bson.same(one, other) is (bson.dumps(one) == bson.dumps(other))
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (1, bson.Long(1)), (0.0, -0.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1})])  # fmt: skip # noqa: E501
+def test_values_that_python_thinks_equal_are_others(one: Any, other: Any) -> None:
+    assert not bson.same(one, other)
+    assert bson.same(float("nan"), float("nan"))
