@@ -57,6 +57,7 @@ __all__ = [
     "cluster_times",
     "ddl",
     "default_values",
+    "document_style",
     "documents",
     "extended_text",
     "family",

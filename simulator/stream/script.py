@@ -205,7 +205,9 @@ class ScriptStream:
         common = (order, int(self._txn[number]), int(self._offset[number]), turn.event_ms, turn.event_ms + WRITE_LAG_MS)
         if turn.heartbeat:
             commits = (
-                t.event_ms for t in reversed(self._script.turns[:number]) if t.statements or t.change is not None
+                t.event_ms
+                for t in reversed(self._script.turns[:number])
+                if t.statements or (t.change is not None and t.change.applied.sql)
             )
             yield Heartbeat(*common, next(commits, None))
         if turn.change is not None and turn.change.applied.sql:
