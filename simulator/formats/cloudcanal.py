@@ -244,6 +244,7 @@ def routing(settings: Settings) -> Routing:
         keyless=settings["keyless"],
         ddl_topic=settings["ddl_topic"],
         split=settings["split_pk_update"],
+        renamed="old",
         topic_case=case,  # type: ignore[arg-type]
     )
 
