@@ -6,7 +6,7 @@ Values marked "recorded" were written to a real PostgreSQL 15, so that what it s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from building import Beat, Case, Ddl, Rows, table_of
@@ -546,14 +546,11 @@ MORE: Final = [
     "numeric(10,2)[]",
     "char(3)[]",
 ]
-SAMPLES: Final = samples_for("postgresql", postgresql.TYPES, [*MORE, "numeric(3,-2)", "numeric(2,4)"])
-# Versions whose types differ from the newest one's.
-_OLDER: Final = {
-    source: samples_for(source, postgresql.type_system(source).TYPES, MORE)
-    for source in ("postgresql-14", "postgresql-12")
-}
+_FREE_SCALES: Final = ["numeric(3,-2)", "numeric(2,4)"]
 
 
+@cache
 def samples(source: str) -> Samples:
-    """The samples of a version, such as `postgresql-14`."""
-    return _OLDER.get(source, SAMPLES)
+    """The samples of a version: `postgresql-12`."""
+    types = postgresql.type_system(source).TYPES
+    return samples_for(source, types, [*MORE, *_FREE_SCALES] if source == "postgresql-16" else MORE)

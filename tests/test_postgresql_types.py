@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import doctest
 import gzip
 import importlib
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +26,7 @@ from simulator.carriers import INFINITE_DAYS, INFINITE_US
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
 from simulator.sources import gaussdb, postgresql, postgresql_ddl, postgresql_json, postgresql_table, postgresql_times
+from simulator.wire import postgresql_text
 
 CAPTURE: Final = Path(__file__).parent / "captures" / "postgresql" / "15.18-values.jsonl.gz"
 SOURCES: Final = ("postgresql-16", "postgresql-14", "postgresql-12", "gaussdb-505")
@@ -427,6 +431,67 @@ def test_arrays_of_texts_come_back(values: list[str | None]) -> None:
     assert shown("text[]", text) == text
 
 
+# ------------------------------------------------------------------------------------------------------ whole columns
+
+
+def column_text(array: pa.Array, type: ColumnType, zone: str = "UTC") -> list[str | None]:
+    texts = postgresql_text.column_text(array, type, postgresql.family(type), postgresql.show_value, zone=zone)
+    assert texts.type in (pa.string(), pa.dictionary(pa.int32(), pa.string()))
+    out: list[str | None] = texts.to_pylist()
+    return out
+
+
+@pytest.mark.parametrize(("source", "typed"), EVERY)
+def test_columns_are_printed_like_their_values(source: str, typed: str) -> None:
+    types = types_of(source)
+    type = types.parse_type(typed)
+    array = types.parse_values(types.boundary_values(type), type)
+    shown = types.format_values(array, type)
+    assert column_text(array, type) == shown
+    assert column_text(array.slice(1), type) == shown[1:]
+    assert column_text(array.slice(0, 1), type) == shown[:1]
+    if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
+        assert column_text(array.dictionary_encode(), type) == shown
+
+
+ZONES: Final = ("UTC", "+08:00", "-03:30", "Asia/Shanghai", "Europe/Berlin", "America/New_York")
+YEAR_US: Final = 31_556_952_000_000
+
+
+@given(st.lists(st.none() | st.integers(-100 * YEAR_US, 130 * YEAR_US), min_size=1, max_size=6), st.sampled_from(ZONES))
+def test_moments_are_shown_in_a_zone(us: list[int | None], zone: str) -> None:
+    type = ColumnType("timestamp with time zone")
+    texts = column_text(pa.array(us, pa.int64()).view(pa.timestamp("us")), type, zone)
+    fixed = {"UTC": 0, "+08:00": 480, "-03:30": -210}
+    rules = dt.timezone(dt.timedelta(minutes=fixed[zone])) if zone in fixed else ZoneInfo(zone)
+    for number, text in zip(us, texts, strict=True):
+        if number is None:
+            assert text is None
+            continue
+        moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=number)
+        offset = moment.astimezone(rules).utcoffset()
+        assert offset is not None
+        assert text == postgresql_times.show_moment(number, round(offset.total_seconds()) * 1_000_000)
+
+
+def test_rare_moments_are_shown_in_a_zone() -> None:
+    # captured: PostgreSQL 15.18 with these time zones
+    literals = ["infinity", "-infinity", "0044-03-15 12:00:00+00 BC", "12024-05-01 23:00:00+00", None]
+    type = ColumnType("timestamp with time zone")
+    array = postgresql.parse_values(literals, type)
+    shown = ["infinity", "-infinity", "0044-03-15 20:00:00+08 BC", "12024-05-02 07:00:00+08", None]
+    assert column_text(array, type, "+08:00") == shown
+
+
+@given(st.lists(st.none() | st.floats(), max_size=6), st.booleans())
+def test_columns_of_floats(values: list[float | None], single: bool) -> None:
+    type = ColumnType("real" if single else "double precision")
+    with np.errstate(over="ignore"):
+        plain = [value if value is None or not single else float(np.float32(value)) for value in values]
+    array = pa.array(plain, postgresql.arrow_type(type))
+    assert column_text(array, type) == postgresql.format_values(array, type)
+
+
 # ------------------------------------------------------------------------------------------------------------ the log
 
 
@@ -508,13 +573,15 @@ def test_statements() -> None:
         ("integer", "oid", False),
         ("numeric(8,2)", "numeric(10,2)", True),
         ("numeric(8,2)", "numeric(8,3)", False),
-        ("numeric(8,2)", "numeric", False),
+        ("numeric(8,2)", "numeric", True),
+        ("numeric", "numeric(8,2)", False),
         ("real", "double precision", True),
         ("varchar(20)", "varchar(40)", True),
         ("varchar(20)", "text", True),
         ("text", "varchar(20)", False),
         ("text", "varchar", False),
-        ("char(5)", "char(8)", False),
+        ("char(5)", "char(8)", True),
+        ("char(5)", "varchar(8)", False),
         ("timestamp(3)", "timestamp", True),
         ("timestamp", "timestamptz", False),
         ("enum('a')", "enum('a','b')", True),
@@ -543,6 +610,8 @@ def test_generated_values_are_stored_as_the_server_would() -> None:
     cut = postgresql.stored(us, ColumnType("timestamp without time zone", 3))
     assert cut.view(pa.int64()).to_pylist() == [1_234_000, -1000, None, INFINITE_US, -INFINITE_US]
     assert postgresql.stored(us, ColumnType("timestamp without time zone")) is us
+    small = postgresql.stored(pa.array([Decimal("0.0000001"), None]), ColumnType("numeric"))
+    assert small.to_pylist() == ["0.0000001", None]
     assert postgresql.unit_us(ColumnType("smalldatetime")) == 60_000_000
 
 

@@ -111,6 +111,25 @@ class Source:
         """Literals as this server stores them. Raises ValueError with a sentence."""
         return self.types.parse_values(texts, type, server=str(self))
 
+    @property
+    def corpus_types(self) -> tuple[str, ...]:
+        """A text of every type, some with several arguments: the system's own list, or its types with the least that
+        each of them wants in brackets."""
+        own = getattr(self.types, "CORPUS_TYPES", None)
+        if own is not None:
+            return tuple(own)
+        found = []
+        for name in getattr(self.types, "TYPES", ()):
+            for text in (name, f"{name}(20)", f"{name}('a','b')"):
+                try:
+                    type = self.types.parse_type(text)
+                    self.parse_values(self.types.boundary_values(type), type)
+                except (UsageError, ValueError):
+                    continue
+                found.append(text)
+                break
+        return tuple(found)
+
     def generated(self, type: ColumnType) -> pa.DataType:
         """The Arrow type in which values of a type are made: the carrier, but microseconds for times that are texts."""
         arrow = self.types.arrow_type(type)

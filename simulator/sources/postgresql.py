@@ -142,6 +142,10 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, stored(array.dictionary, type))
     wanted = arrow_type(type)
+    if pa.types.is_decimal(array.type) and pa.types.is_string(wanted):
+        # Arrow would write 1E-7
+        texts = [None if value is None else format(value, "f") for value in array.to_pylist()]
+        return pa.array(texts, wanted)
     if array.type != wanted:
         array = array.cast(wanted)
     if width := padding(type):
@@ -239,18 +243,17 @@ def _unspelled(type: ColumnType) -> ColumnType:
 
 
 _VERSIONS: Final[Mapping[str, PostgresTypes]] = {
-    version: PostgresTypes(Dialect("postgresql", "PostgreSQL", int(version)), PORTABLE)
-    for version in ("16", "14", "12")
+    f"postgresql-{version}": PostgresTypes(Dialect("postgresql", "PostgreSQL", version), PORTABLE)
+    for version in (16, 14, 12)
 }
 
 
-def type_system(source: str) -> PostgresTypes:
-    """The type system of a source, such as `postgresql-14`: 12 has no multiranges, and no infinite numeric; scales
-    below 0 came with 15."""
-    return _VERSIONS[source.rpartition("-")[2]]
+def type_system(server: str) -> PostgresTypes:
+    """The type system of a version: 12 has no multiranges, and no infinite numeric; scales below 0 came with 15."""
+    return _VERSIONS[server]
 
 
-_NEWEST: Final = _VERSIONS["16"]
+_NEWEST: Final = _VERSIONS["postgresql-16"]
 TYPES: Final = _NEWEST.TYPES
 ALIASES: Final = _NEWEST.ALIASES
 parse_type = _NEWEST.parse_type

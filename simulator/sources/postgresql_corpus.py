@@ -338,6 +338,8 @@ def _default_decimal(type: ColumnType) -> _Drawn:
     assert type.length is not None
     scale = type.scale or 0
     whole = min(type.length - scale, 4)
+    if whole + scale > 18:  # wider than the numbers that a range draws
+        return "choices", {"values": ["0.5", "0.125", "0.75"] if whole < 2 else ["0.5", "12.125", "99.75"]}
     zero = "0." + "0" * scale if scale else "0"
     return _range(zero, ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
 

@@ -184,8 +184,12 @@ def _integer(old: ColumnType, new: ColumnType) -> bool:
 
 
 def _decimal(old: ColumnType, new: ColumnType) -> bool:
-    """Not to a numeric without precision: its values are drawn and travel in another way."""
-    if not pa.types.is_decimal(arrow_type(old)) or not pa.types.is_decimal(arrow_type(new)):
+    """Only from a numeric with a scale of its own: the values of others travel as text, and keep to theirs."""
+    if not pa.types.is_decimal(arrow_type(old)):
+        return False
+    if new.length is None:
+        return True
+    if not pa.types.is_decimal(arrow_type(new)):
         return False
     (precision, scale), (new_precision, new_scale) = ((t.length or 0, t.scale or 0) for t in (old, new))
     holds = new_scale >= scale and new_precision - new_scale >= precision - scale
@@ -202,6 +206,8 @@ _UNBOUND: Final = 1 << 62
 
 
 def _texts(old: ColumnType, new: ColumnType) -> bool:
+    if old.name == new.name == "character":
+        return (old.length or 1) < (new.length or 1)
     if old.name not in _PLAIN_TEXTS or new.name not in _PLAIN_TEXTS:
         return False
     return (old.length or _UNBOUND) < (new.length or _UNBOUND)

@@ -187,8 +187,8 @@ def oid(type: ColumnType) -> int:
 def element(type: ColumnType) -> ColumnType:
     """The type of an array's elements.
 
-    >>> element(ColumnType("numeric[]", 10, 2))
-    ColumnType(name='numeric', length=10, scale=2, unsigned=False, zerofill=False, charset=None, labels=(), spelled='')
+    >>> element(ColumnType("numeric[]", 10, 2)) == ColumnType("numeric", 10, 2)
+    True
     """
     return ColumnType(type.name.removesuffix("[]"), type.length, type.scale)
 

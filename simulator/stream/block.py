@@ -48,7 +48,7 @@ def snapshot_table(source: Source, table: Table, turn: int, offset: int, ms: int
 
 
 class Stream(Protocol):
-    """A generated stream or a script."""
+    """A generated stream or a script. `previous_ms`: when the transaction before that of each turn was committed."""
 
     block_turns: int
     database: str
@@ -60,3 +60,4 @@ class Stream(Protocol):
     def count(self, first: int, stop: int) -> Ints: ...
     def read(self, first: int, stop: int) -> Block: ...
     def snapshot(self, turn: int) -> Iterator[Block]: ...
+    def previous_ms(self, turns: Ints) -> Ints: ...

@@ -256,6 +256,15 @@ class ScriptStream:
                 rows.change(past.change)
         return rows
 
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before each turn was committed, epoch milliseconds; of the first its own time."""
+        times = np.array([turn.event_ms for turn in self._script.turns], dtype=np.int64)
+        # turns that begin a number are transactions; the others are heartbeats
+        done = np.flatnonzero(np.diff(self._txn))
+        place = np.searchsorted(done, turns, side="left") - 1
+        previous: Ints = np.where(place < 0, times[turns], times[done[np.maximum(place, 0)]] if len(done) else 0)
+        return previous
+
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows every table holds before a turn: (table version, columns). Tables without rows are told too."""
         rows = self._at(turn)

@@ -312,6 +312,10 @@ class ChangeStream:
                 yield Block(told, n, (batch,), created, n)
                 told, created = told + n, ()
 
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before that of each turn was committed, epoch milliseconds."""
+        return self.timeline.previous_commit_us(turns) // 1000
+
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows every table holds before a turn: (table version, columns), some thousands of rows at a time."""
         for name in self.compiled.names:

@@ -10,7 +10,7 @@ from simulator.errors import UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind, Table
 from simulator.sources import Source
 from simulator.stream.language_changes import TableChange
-from simulator.stream.language_tables import ColumnSpec
+from simulator.stream.language_tables import ColumnSpec, Native
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 
@@ -29,6 +29,8 @@ class Applied:
 def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
     """A type as the scenario writes it: portable, or the source's own if the scenario names its source."""
     types = source.types
+    if isinstance(text, Native):
+        return types.parse_type(text)
     try:
         return types.from_portable(text) if loaded.spec.source is None else types.parse_type(text)
     except UsageError as error:
