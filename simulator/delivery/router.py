@@ -133,6 +133,8 @@ class Router:
     def event(self, database: str, change: SchemaChange | None) -> tuple[str, list[int], str | None]:
         """(topic, partitions, key) of a DDL statement or a heartbeat."""
         table = None if change is None else change.after or change.before
+        if change is not None and self.routing.renamed == "old":
+            table = change.before or change.after
         schema, name = (table.id.schema, table.id.name) if table else ("", "")
         pattern, key = self._pattern, None
         if self.routing.key != "none":
