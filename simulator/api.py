@@ -11,12 +11,13 @@ from simulator.formats import open_codec
 from simulator.model import Message
 from simulator.pacing import Pace
 from simulator.pipeline import Limits, Run, Summary
-from simulator.render import Renderer
+from simulator.render import Renderer, renders
 from simulator.sinks import Sink, open_sink
 from simulator.sinks.memory import MemorySink
 from simulator.sources import Source
 from simulator.stream import open_stream, source_of
 from simulator.stream.block import Stream
+from simulator.stream.each_type import expand
 from simulator.stream.loader import Loaded, load
 from simulator.wire.format import Codec
 
@@ -29,6 +30,7 @@ class Job:
     source: Source
     stream: Stream
     codec: Codec
+    left_out: tuple[str, ...] = ()  # types of the source that the format has no rendering for, and no table therefore
 
     @property
     def undocumented(self) -> bool:
@@ -43,6 +45,7 @@ class Job:
         known = {name for table in spec.tables.values() for name in table.columns}
         known |= {change.add_column.name for change in changes if change.add_column is not None}
         known |= {change.rename_column.to for change in changes if change.rename_column is not None}
+        known |= {column.name for table in self.stream.first_tables for column in table.columns}
         for name in route.columns:
             if name not in known:
                 guess = closest(name, known)
@@ -89,7 +92,8 @@ def open_job(
     loaded = load(scenario)
     found = source_of(loaded, source)
     codec = open_codec(format, found, allow_undocumented=allow_undocumented)
-    return Job(loaded, found, open_stream(loaded, found, seed=seed), codec)
+    loaded, left_out = expand(loaded, found, lambda table: renders(codec, found, table))
+    return Job(loaded, found, open_stream(loaded, found, seed=seed), codec, left_out)
 
 
 def messages(

@@ -248,6 +248,7 @@ def run(
             "format": format,
             "source": str(job.source),
             "undocumented": job.undocumented,
+            "left_out": list(job.left_out),
             "to": progress.public(to),
             "seed": job.loaded.spec.seed if seed is None else seed,
             **this.summary.as_dict(),
@@ -259,6 +260,8 @@ def run(
             if job.undocumented:
                 format_of = job.codec.format
                 click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
+            if job.left_out:
+                click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
         if failure is not None:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0

@@ -9,14 +9,30 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import MESSAGE_SCHEMA, ChangeBatch, Envelope, MessageBatch, concat
+from simulator.batch import MESSAGE_SCHEMA, ChangeBatch, Envelope, MessageBatch, concat, split
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router
-from simulator.delivery.split import split
-from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange
+from simulator.errors import UnsupportedType
+from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange, Table
+from simulator.sources import Source
 from simulator.stream.block import Block, Stream
 from simulator.wire.format import Codec
+
+
+def renders(codec: Codec, source: Source, table: Table) -> bool:
+    """Whether a format has a rendering for every column of a table: tried with an insert of one row."""
+    literals = [source.types.boundary_values(column.type)[0] for column in table.columns]
+    image = tuple(
+        source.parse_values([text], column.type) for text, column in zip(literals, table.columns, strict=True)
+    )
+    one = np.ones(1, dtype=np.int64)
+    batch = ChangeBatch(table, INSERT, Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one)), image, None)
+    try:
+        codec.encode(cut(batch, pack(batch, codec.layout.packing), topic="", partition=None, key=None))
+    except UnsupportedType:
+        return False
+    return True
 
 
 class Renderer:
@@ -52,15 +68,24 @@ class Renderer:
                 batches.append(marked)
         for batch in batches:
             if self.codec.sends(batch.kind):
+                if self.codec.layout.previous_commit and batch.envelope.phase:
+                    previous = self.stream.previous_ms(batch.envelope.turn)
+                    batch = replace(batch, envelope=replace(batch.envelope, event_ms=previous))
                 if write_ms is not None:
                     batch = replace(batch, envelope=_written(batch.envelope, write_ms))
                 made += [self._changes(half) for half in split(batch, self.router.split_by(batch.table))]
         events = [event for event in block.events if self.codec.sends_event(event)]
         if not self.codec.layout.snapshot_ddl:
             events = [event for event in events if event.order.phase]
+        if self.codec.layout.previous_commit:
+            events = [replace(event, event_ms=self._previous_ms(event)) for event in events]
         if events:
             made.append(self._events(events if write_ms is None else [replace(e, write_ms=write_ms) for e in events]))
         return made
+
+    def _previous_ms(self, event: Event) -> int:
+        turn = np.array([event.order.turn], dtype=np.int64)
+        return int(self.stream.previous_ms(turn)[0]) if event.order.phase else event.event_ms
 
     def _changes(self, batch: ChangeBatch) -> MessageBatch:
         layout = self.codec.layout

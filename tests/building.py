@@ -37,6 +37,8 @@ Row = Sequence[str | None] | Mapping[str, str | None]
 
 EVENT_MS: Final = 1_700_000_000_000
 WRITE_MS: Final = 1_700_000_000_350
+# When the transaction before a case's was committed.
+PREVIOUS_MS: Final = 1_699_999_999_650
 
 
 def codec_of(text: str, source: str = "mysql-8.0") -> Codec:
@@ -201,11 +203,17 @@ def block_of(case: Case) -> Block:
 
 
 def messages_of(
-    format: str, source: str, block: Block, *, route: str | None = None, partitions: int = 1
+    format: str,
+    source: str,
+    block: Block,
+    *,
+    route: str | None = None,
+    partitions: int = 1,
+    previous_ms: int = PREVIOUS_MS,
 ) -> list[Message]:
-    """The messages of a block, as the pipeline makes them."""
+    """The messages of a block, as the pipeline makes them; the transaction before was committed at `previous_ms`."""
     codec = codec_of(format, source)
-    stream = cast(Stream, SimpleNamespace(database="shop"))
+    stream = cast(Stream, SimpleNamespace(database="shop", previous_ms=lambda turns: np.full(len(turns), previous_ms)))
     parsed = parse_route(route, codec.layout.routing)
     made = Renderer(stream, codec, parsed, None, lambda topic: partitions).render(block)
     return [] if made is None else list(made.messages())

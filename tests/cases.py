@@ -7,14 +7,16 @@ What is marked "recorded" was run against a real server, so that a product's byt
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Final, cast
 
-from building import Beat, Case, Ddl, Rows, Times, table_of
+from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, encoded, table_of
 
 from simulator import sources
-from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChangeKind, Table
+from simulator.errors import UnsupportedType
+from simulator.model import DELETE, INSERT, READ, UPDATE, Column, ColumnType, SchemaChangeKind, Table, TableId
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
@@ -820,6 +822,7 @@ _MYSQL: Final = Samples(
 # `samples(source)` where versions differ in their types.
 MODULES: Final[Mapping[str, str]] = {
     "gaussdb": "cases_gaussdb",
+    "mongodb": "cases_mongodb",
     "oceanbase-oracle": "cases_oracle",
     "oracle": "cases_oracle",
     "postgresql": "cases_postgresql",
@@ -836,6 +839,41 @@ def samples_of(source: str) -> Samples:
     return cast(Samples, found.samples(source) if hasattr(found, "samples") else found.SAMPLES)
 
 
-def cases_of(source: str) -> list[Case]:
-    """The named cases of a source."""
-    return samples_of(source).cases
+@lru_cache(maxsize=256)
+def cases_of(source: str, format: str | None = None) -> list[Case]:
+    """The named cases of a source; for a format without the columns of types that it refuses."""
+    cases = samples_of(source).cases
+    return cases if format is None else [readable(case, source, format) for case in cases]
+
+
+def readable(case: Case, source: str, format: str) -> Case:
+    """The case without the columns of types that the format refuses."""
+    steps = []
+    for step in case.steps:
+        if isinstance(step, Rows) and any(refuses(format, source, column.type) for column in step.table.columns):
+            table = step.table
+            kept = [i for i, column in enumerate(table.columns) if not refuses(format, source, column.type)]
+            step = replace(
+                step,
+                table=replace(table, columns=tuple(table.columns[i] for i in kept)),
+                rows=[_cells(table, row, kept) for row in step.rows],
+                old=None if step.old is None else [_cells(table, row, kept) for row in step.old],
+            )
+        steps.append(step)
+    return replace(case, steps=tuple(steps))
+
+
+def _cells(table: Table, row: Row, kept: list[int]) -> Row:
+    names = [table.columns[i].name for i in kept]
+    return {name: row.get(name) for name in names} if isinstance(row, Mapping) else [row[i] for i in kept]
+
+
+@cache
+def refuses(format: str, source: str, type: ColumnType) -> bool:
+    """Whether a format says that it has no rendering for a type."""
+    table = Table(TableId("d", "t", "s"), (Column("c", type),))
+    try:
+        encoded(codec_of(format, source), batch_of(table, INSERT, [[None]], source=source))
+    except UnsupportedType:
+        return True
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from building import Beat, Case, Ddl, Rows, Times, table_of
@@ -449,3 +450,10 @@ SAMPLES: Final = Samples(
         ["2", None, "", None],
     ),
 )
+
+
+def samples(source: str) -> Samples:
+    """Those of a version: UTF-8 collations came with 2019."""
+    if source != "sqlserver-2016":
+        return SAMPLES
+    return replace(SAMPLES, types=[text for text in SAMPLES.types if not text.endswith("_UTF8")])

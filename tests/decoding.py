@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import fastavro
 
-from simulator.formats import drs_record, dts_record
+from simulator.formats import cloudcanal_dts_avro, drs_record, dts_record
 
 
 def read_json(value: bytes) -> Any:
@@ -72,9 +72,23 @@ def dts_schema(variant: str) -> Any:
     return fastavro.parse_schema(json.loads(dts_record.schema(variant)))
 
 
+@cache
+def ispk_schema(variant: str) -> Any:
+    """Of the shipped file, which has a member isPk in each field."""
+    path = Path(cloudcanal_dts_avro.__file__).with_name("cloudcanal_dts_record.avsc")
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    if variant == "A":
+        schema["fields"] = [field for field in schema["fields"] if field["name"] != "bornTimestamp"]
+    return fastavro.parse_schema(schema)
+
+
 # The decoders of formats that are not JSON; an option of its own may have another than its format.
 DECODERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
     "drs-avro": read_drs_avro,
+    "cloudcanal-dts-avro": lambda value: read_avro(dts_schema("B"), value),
+    "cloudcanal-dts-avro,ispk_field=on": lambda value: read_avro(ispk_schema("B"), value),
+    "cloudcanal-dts-avro,schema_variant=A": lambda value: read_avro(dts_schema("A"), value),
+    "cloudcanal-dts-avro,ispk_field=on,schema_variant=A": lambda value: read_avro(ispk_schema("A"), value),
     "dts-avro": lambda value: read_avro(dts_schema("B"), value),
     "dts-avro,schema_variant=A": lambda value: read_avro(dts_schema("A"), value),
     "dts-avro,framing=confluent": lambda value: read_avro(dts_schema("B"), value[5:]),

@@ -10,12 +10,14 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from building import batch_of, codec_of, encoded, table_of
+from decoding import decode
 
 from simulator import messages
 from simulator.api import open_job
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
-from simulator.model import DDL, INSERT, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.formats import cloudcanal_dts_avro
+from simulator.model import DDL, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.pipeline import Limits
 from simulator.render import Renderer
 from simulator.sinks.memory import MemorySink
@@ -474,3 +476,42 @@ def test_what_stands_beside_the_value() -> None:
     rocketmq = first(",broker=rocketmq")
     assert (rocketmq.key, rocketmq.tag) == (b"3", "shop.customers.INSERT")
     assert first(",broker=rabbitmq").tag == plain.topic
+
+
+# ---------------------------------------------------------------------------------------------------------------- Avro
+
+
+def test_the_wider_schema_is_that_of_dts_with_one_member_more() -> None:
+    def fields(schema: Any) -> list[Any]:
+        """The members of Field, wherever it is declared; they are taken out."""
+        if isinstance(schema, dict) and schema.get("name") == "Field":
+            return [schema.pop("fields")]
+        children = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+        return [found for child in children for found in fields(child)]
+
+    for variant in ("A", "B"):
+        wide, stock = (json.loads(cloudcanal_dts_avro.schema(variant, ispk=ispk)) for ispk in (True, False))
+        (own,), (known,) = fields(wide), fields(stock)
+        assert own == [*known, {"name": "isPk", "type": "boolean", "default": False}]
+        assert wide == stock
+
+
+def test_fields_say_whether_they_are_of_the_key() -> None:
+    batch = batch_of(TABLE, INSERT, [["1", "a"]])
+    format = "cloudcanal-dts-avro,ispk_field=on"
+    (value,) = encoded(codec_of(format), batch)
+    fields = decode(format, value)["fields"]
+    assert [(field["name"], field["isPk"]) for field in fields] == [("id", True), ("v", False)]
+    (stock,) = encoded(codec_of("cloudcanal-dts-avro"), batch)
+    assert all("isPk" not in field for field in decode("cloudcanal-dts-avro", stock)["fields"])
+    assert decode("cloudcanal-dts-avro", stock)["tags"]["pk_uk_info"] == '{"PRIMARY":["id"]}'
+
+
+def test_records_are_those_of_dts_but_for_the_full_load() -> None:
+    """Every other record of a script is byte for byte DTS's, in CloudCanal's topics."""
+    theirs = [m for m in messages("tour", "dts-avro", limit=None) if m.kind is not DDL]
+    ours = [m for m in messages("tour", "cloudcanal-dts-avro", limit=None) if m.kind is not DDL]
+    assert [m.value for m in ours] == [m.value for m in theirs]
+    assert {m.topic for m in ours} >= {"my-cdcsim0000000001.shop.customers", "my-cdcsim0000000001.shop.orders"}
+    scanned = next(m for m in messages("tour", "cloudcanal-dts-avro", limit=None, snapshot=True) if m.kind is READ)
+    assert decode("cloudcanal-dts-avro", scanned.value or b"")["operation"] == "INSERT"

@@ -40,7 +40,7 @@ PAIRS: Final = [(format, source) for format in FORMATS for source in sources_of(
 def digest(format: str, source: str) -> str:
     """Of all messages of all cases."""
     found = hashlib.sha256()
-    for case in cases_of(source):
+    for case in cases_of(source, format):
         for message in messages_of(format, source, block_of(case), partitions=5):
             found.update(repr(message).encode())
     return found.hexdigest()
@@ -60,7 +60,7 @@ def test_each_kind_of_event_is_sent_or_silent(format: str) -> None:
 def test_cases_of_each_kind_make_messages_or_none(format: str, source: str) -> None:
     codec = codec_of(format, source)
     sends, statements = {kind for kind in Kind if codec.sends(kind)}, codec.layout.statements
-    for case in cases_of(source):
+    for case in cases_of(source, format):
         kinds = {step.kind if isinstance(step, Rows) else DDL for step in case.steps}
         if case.name == "heartbeat":
             kinds = {HEARTBEAT}
@@ -95,7 +95,7 @@ def test_same_bytes_in_a_fresh_process() -> None:
 
 @pytest.mark.parametrize(("format", "source"), PAIRS)
 def test_values_can_be_read(format: str, source: str) -> None:
-    for case in cases_of(source):
+    for case in cases_of(source, format):
         for message in messages_of(format, source, block_of(case)):
             assert message.value is not None
             assert isinstance(decode(format, message.value), dict)
@@ -157,7 +157,8 @@ def test_large_values(format: str, source: str, text: str) -> None:
         return
     for value in values:
         decode(format, value)
-    assert sum(len(value) for value in values) > 140_000 or not mentions(values, "c")
+    empty = all(b'"c":null' in value for value in values)
+    assert sum(len(value) for value in values) > 140_000 or empty or not mentions(values, "c")
 
 
 def mentions(values: list[bytes], column: str) -> bool:
@@ -168,8 +169,8 @@ def mentions(values: list[bytes], column: str) -> bool:
 # -------------------------------------------------------------------------------------------------------------- pieces
 
 
-def every_batch(source: str) -> list[ChangeBatch]:
-    return [batch for case in cases_of(source) for batch in block_of(case).batches]
+def every_batch(source: str, format: str) -> list[ChangeBatch]:
+    return [batch for case in cases_of(source, format) for batch in block_of(case).batches]
 
 
 def statements(batch: ChangeBatch) -> list[int]:
@@ -182,7 +183,7 @@ def statements(batch: ChangeBatch) -> list[int]:
 def test_pieces_make_the_same_bytes_as_the_whole(format: str, source: str) -> None:
     """Cut where statements begin: no event is longer than its statement."""
     codec = codec_of(format, source)
-    for batch in every_batch(source):
+    for batch in every_batch(source, format):
         pieces = [batch.take(np.arange(start, stop)) for start, stop in pairwise(statements(batch))]
         assert [value for piece in pieces for value in encoded(codec, piece)] == encoded(codec, batch)
 
@@ -191,7 +192,7 @@ def test_pieces_make_the_same_bytes_as_the_whole(format: str, source: str) -> No
 def test_an_encoder_holds_no_state(format: str, source: str) -> None:
     """The same bytes from a codec that has written other changes before, in the other order."""
     used = codec_of(format, source)
-    batches = every_batch(source)
+    batches = every_batch(source, format)
     backwards = [encoded(used, batch) for batch in reversed(batches)]
     assert backwards[::-1] == [encoded(codec_of(format, source), batch) for batch in batches]
 
@@ -200,7 +201,7 @@ def test_an_encoder_holds_no_state(format: str, source: str) -> None:
 def test_before_images_in_all_their_forms(format: str, source: str) -> None:
     """A before column may be whole, the rows that differ, more rows than that, or none where nothing does."""
     codec = codec_of(format, source)
-    for batch in every_batch(source):
+    for batch in every_batch(source, format):
         if batch.kind is not UPDATE:
             continue
         assert batch.before is not None
@@ -224,7 +225,7 @@ def test_dictionary_columns_are_the_same(format: str, source: str) -> None:
         pooled = pa.types.is_string(array.type) or pa.types.is_binary(array.type)
         return array.dictionary_encode() if pooled else array
 
-    for batch in every_batch(source):
+    for batch in every_batch(source, format):
         after = None if batch.after is None else tuple(map(coded, batch.after))
         before = None if batch.before is None else tuple(map(coded, batch.before))
         assert encoded(codec, replace(batch, after=after, before=before)) == encoded(codec, batch)

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 
-from simulator.batch import ChangeBatch
+from simulator.batch import ChangeBatch, split
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router, parse_route
-from simulator.delivery.split import split
 from simulator.errors import UsageError
 from simulator.model import (
     BEGIN,

@@ -14,6 +14,9 @@ import pytest
 from simulator.cli import cli
 from simulator.formats import FORMATS, find
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
+from simulator.sources import SOURCES
+from simulator.sources import find as find_source
+from simulator.sources.mysql import PORTABLE
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -94,6 +97,27 @@ def test_every_format_is_in_the_table() -> None:
         for kind, cell in columns.items():
             assert (cell == "silent") == (kind in format.silent), f"{name}: {kind.name} says {cell!r}"
         assert (rows[name][3] == "yes") == ("kafka" in format.brokers)
+
+
+def test_the_table_of_portable_types_is_what_they_become() -> None:
+    lines = (ROOT / "scenarios" / "README.md").read_text().splitlines()
+    header = next(i for i, line in enumerate(lines) if line.startswith("| portable type |"))
+    titles = [cell.strip() for cell in lines[header].split("|")[2:-1]]
+    by_title = {title: find_source(id) for id, (_, title, _) in SOURCES.items()}
+
+    def filled(text: str) -> str:
+        return text.replace("(p,s)", "(13,3)").replace("(n", "(40").replace("(f)", "(4)")
+
+    rows = [line for line in lines[header + 2 :] if line.startswith("| `")]
+    rows = rows[: next((i for i, row in enumerate(rows) if "enum(" in row), 0) + 1]
+    shown = set()
+    for row in rows:
+        portable, *own = (cell.strip(" `") for cell in row.split("|")[1:-1])
+        shown.add(portable.partition("(")[0])
+        for title, text in zip(titles, own, strict=True):
+            source = by_title[title]
+            assert source.ddl.type_name(source.types.from_portable(filled(portable))) == filled(text), (title, portable)
+    assert shown == {*PORTABLE, "enum"}
 
 
 def test_every_command_is_documented() -> None:

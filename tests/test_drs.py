@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,6 +93,114 @@ def test_the_sample_of_mysql() -> None:
     message = one("drs-json", case)
     assert message.value == compact(text)
     assert message.key == b"104"
+
+
+def test_the_sample_of_gaussdb() -> None:
+    """A table without a key, as REPLICA IDENTITY FULL has it; `es` is the commit before."""
+    document = json.loads(sample("gaussdb-update"))
+    table = table_of(
+        "table01",
+        {
+            "boolean_column": "boolean",
+            "char_column": "char(1)",
+            "bit_column": "bit(1)",
+            "smallint_column": "smallint",
+            "timestamp_column": "timestamp",
+            "jsonb_column": "jsonb",
+            "int4range_column": "int4range",
+            "tstzrange_column": "tstzrange",
+            "bytea_column": "bytea",
+        },
+        database="database01",
+        source="gaussdb",
+    )
+    table = replace(table, id=replace(table.id, schema="schema01"))
+
+    def row(cells: dict[str, str]) -> dict[str, str | None]:
+        return {**cells, "bytea_column": f"x'{cells['bytea_column']}'"}
+
+    case = Case(
+        "the page's update",
+        (Rows(UPDATE, table, [row(document["data"][0])], [row(document["old"][0])]),),
+        Times(offset=332, event_ms=1_639_629_261_650, write_ms=1_639_629_261_915),
+        "gaussdb",
+    )
+    message = one("drs-json", case, "gaussdb", previous_ms=1_639_626_187_344)
+    assert message.value == compact(sample("gaussdb-update"))
+    assert message.key == b"database01.schema01.table01"
+
+
+def test_codes_of_the_sample_of_gaussdb() -> None:
+    """The others are a reconstruction: nobody knows them."""
+    document = json.loads(sample("gaussdb-update"))
+    known = {document["columnType"][name]: code for name, code in document["sqlType"].items()}
+    path = Path(drs_record.__file__).with_name("drs_postgresql.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["type"]: int(row["code"]) for row in rows if row["source"] == "sample"} == {**known, "jsonb": 22}
+    assert {row["source"] for row in rows} == {"sample", "reconstructed"}
+
+
+def test_what_postgresql_logs_of_a_row() -> None:
+    table = table_of("t", {"id": "int", "a": "int", "doc": "text"}, ["id"], source="postgresql")
+    long, other = "x" * 2001, "y" * 2001
+    new = [["1", "5", long], ["2", "5", other], ["30", "5", "short"]]
+    old = [["1", "4", long], ["2", "5", long], ["3", "5", "short"]]
+    case = Case("update", (Rows(UPDATE, table, new, old),), AT, "postgresql")
+    found = values("drs-json,replica_identity=default", case, "postgresql")
+    assert [message["data"] for message in found] == [
+        [{"a": "5", "id": "1"}],  # the long text is stored apart, and was not changed
+        [{"a": "5", "doc": other, "id": "2"}],
+        [{"a": "5", "doc": "short", "id": "30"}],
+    ]
+    assert [message["old"] for message in found] == [None, None, [{"id": "3"}]]
+    records = [
+        decode("drs-avro", message.value or b"")
+        for message in messages_of("drs-avro,replica_identity=default", "postgresql", block_of(case))
+    ]
+    assert [record["afterImages"][2] is None for record in records] == [True, False, False]
+    assert [[cell is None for cell in record["beforeImages"]] for record in records] == [
+        [True, True, True],
+        [True, True, True],
+        [False, True, True],
+    ]
+
+
+def test_what_is_blank() -> None:
+    for source, types, database in (("oracle", {}, ""), ("sqlserver", {}, "shop")):
+        table = table_of("t", {"id": "int"}, ["id"], source=source)
+        case = Case("insert", (Rows(INSERT, table, [["1"]]),), AT, source)
+        (message,) = values("drs-json", case, source)
+        assert (message["columnType"], message["database"]) == (types, database)
+        (message,) = values("drs-json,blank_as=null", case, source)
+        assert (message["columnType"], message["database"]) == (None, database or None)
+        assert len(message["sqlType"]) == 1
+
+
+def test_large_objects_of_deleted_rows_of_sql_server() -> None:
+    table = table_of("t", {"id": "int", "i": "image", "t": "text", "v": "varchar(9)"}, ["id"], source="sqlserver")
+    row = ["1", "0x00", "x", "y"]
+    case = Case("rows", (Rows(INSERT, table, [row]), Rows(DELETE, table, [row])), AT, "sqlserver")
+    inserted, deleted = values("drs-json", case, "sqlserver")
+    assert inserted["data"] == [{"i": "[0]", "t": "x", "v": "y", "id": "1"}]
+    assert deleted["old"] == [{"i": None, "t": None, "v": "y", "id": "1"}]
+    record = decode("drs-avro", messages_of("drs-avro", "sqlserver", block_of(case))[1].value or b"")
+    assert [cell is None for cell in record["beforeImages"]] == [False, True, True, False]
+
+
+def test_a_source_without_a_full_load_sends_none() -> None:
+    kinds = {m.kind.name for m in messages("tour", "drs-json", source="postgresql", limit=5, snapshot=True)}
+    assert not kinds & {"READ", "DDL"}
+
+
+def test_the_time_of_the_commit_before() -> None:
+    """PostgreSQL's `es` is that of the transaction before, at any place of a stream."""
+    own = [json.loads(m.value or b"")["es"] for m in messages("crud", "drs-json", source="oracle", limit=3_000)]
+    before = [json.loads(m.value or b"")["es"] for m in messages("crud", "drs-json", source="postgresql", limit=3_000)]
+    later = messages("crud", "drs-json", source="postgresql", limit=1_000, start_at=2_000)
+    assert before[1:] == own[:-1]
+    assert before[0] <= own[0]
+    assert [json.loads(m.value or b"")["es"] for m in later] == before[2_000:]
 
 
 # ------------------------------------------------------------------------------------------------ vectors, rules, codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import pytest
 from building import batch_of, table_of
 
@@ -66,6 +67,27 @@ def test_an_object_within_an_object() -> None:
     ],
 )
 def test_rows(rows: Rows, texts: list[str]) -> None:
+    assert encoded(Field("r", rows)) == [f'{{"r":{text}}}' for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        (
+            Rows("before", shown=lambda batch: [np.array([0, 2]), None, np.array([0, 1, 2])]),
+            ['[{"id":1,"qty":6}]', '[{"qty":null}]', '[{"id":3,"qty":null}]'],
+        ),
+        (
+            Rows("before", True, shown=lambda batch: [np.array([1]), None, None]),
+            ["null", '[{"id":2}]', "null"],
+        ),
+        (
+            Rows("after", shown=lambda batch: None),
+            ['[{"id":1,"name":"a","qty":5}]', '[{"id":2,"name":null,"qty":null}]', '[{"id":3,"name":"c","qty":null}]'],
+        ),
+    ],
+)
+def test_rows_of_which_not_everything_is_logged(rows: Rows, texts: list[str]) -> None:
     assert encoded(Field("r", rows)) == [f'{{"r":{text}}}' for text in texts]
 
 

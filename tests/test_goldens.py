@@ -37,9 +37,9 @@ HERE: Final = Path(__file__).parent
 GOLDENS: Final = HERE / "goldens"
 
 
-def by_name(source: str) -> dict[str, Case]:
+def by_name(source: str, format: str | None = None) -> dict[str, Case]:
     """The cases that a source is tested with."""
-    return {case.name: case for case in cases_of(source)}
+    return {case.name: case for case in cases_of(source, format)}
 
 
 ITEMS: Final = [
@@ -97,7 +97,7 @@ def write(path: Path, goldens: Mapping[str, Golden]) -> None:
 
 
 def made(format: str, source: str, name: str) -> list[tuple[bytes | None, bytes]]:
-    messages = messages_of(format, source, block_of(by_name(source)[name]))
+    messages = messages_of(format, source, block_of(by_name(source, format)[name]))
     binary = find(format.partition(",")[0]).binary
     return [(m.key, (m.value or b"").hex().encode() if binary else m.value or b"") for m in messages]
 

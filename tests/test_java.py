@@ -14,6 +14,7 @@ import pytest
 
 from simulator.delivery.partition import string_hash
 from simulator.wire import java
+from simulator.wire.java_map import hash_order
 
 pytestmark = pytest.mark.jvm
 
@@ -68,6 +69,22 @@ def blobs() -> list[bytes]:
     return [rng.bytes(int(size)) for size in rng.integers(1, 9, 2000)]
 
 
+def byte_arrays() -> list[bytes]:
+    """None, one, each byte, many."""
+    rng = np.random.default_rng(SEED + 4)
+    return [b"", *(bytes([byte]) for byte in range(256)), *(rng.bytes(int(size)) for size in rng.integers(0, 60, 500))]
+
+
+def maps() -> list[list[str]]:
+    """Names of columns as people write them and as nobody would: all sizes about which a map grows, equal hashes."""
+    rng = np.random.default_rng(SEED + 5)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz_0123456789ABCé列名表😀"))
+    sets = [[f"col_{i}" for i in range(count)] for count in (1, 12, 13, 24, 25, 48, 49, 96, 97, 200)]
+    for size in rng.integers(1, 110, 300).tolist():
+        sets.append(list(dict.fromkeys("".join(rng.choice(letters, rng.integers(1, 12))) for _ in range(size))))
+    return [*sets, ["Aa", "BB", "AaAa", "BBBB", "AaBB", "列名", "表", "é"]]
+
+
 @pytest.fixture(scope="module")
 def asked() -> Asked:
     """The answers of Java by kind of question, and the version of the JDK. One process for all."""
@@ -81,6 +98,8 @@ def asked() -> Asked:
         "f": [f"{bits:x}" for bits in floats().tolist()],
         "h": [text.encode("utf-16-be").hex() for text in strings()],
         "l": [blob.hex() for blob in blobs()],
+        "a": [blob.hex() for blob in byte_arrays()],
+        "m": [",".join(name.encode("utf-16-be").hex() for name in names) for names in maps()],
     }
     lines = "".join(f"{kind} {text}\n" for kind, texts in questions.items() for text in texts)
     run = subprocess.run(["java", str(PROGRAM)], input=lines, capture_output=True, text=True, check=True)
@@ -122,3 +141,13 @@ def test_latin1(asked: Asked) -> None:
     answers, _ = asked
     decoded = java.latin1(pa.array(blobs()))
     assert [text.encode().hex() for text in decoded.to_pylist()] == answers["l"]
+
+
+def test_byte_lists(asked: Asked) -> None:
+    answers, _ = asked
+    assert java.byte_list(pa.array(byte_arrays())).to_pylist() == answers["a"]
+
+
+def test_hash_maps(asked: Asked) -> None:
+    answers, _ = asked
+    assert [str(list(hash_order(names))) for names in maps()] == answers["m"]

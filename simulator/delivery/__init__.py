@@ -1,1 +1,1 @@
-"""From changes to addressed packs: split, pack, route. Follows what a format declares; knows no product."""
+"""From changes to addressed packs: marks, pack, route. Follows what a format declares; knows no product."""

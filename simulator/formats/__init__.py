@@ -15,6 +15,7 @@ FORMATS: Final = {
     "canal-json": "simulator.formats.canal_json:FORMAT",
     "cloudcanal-canal-json": "simulator.formats.cloudcanal_canal_json:FORMAT",
     "cloudcanal-debezium": "simulator.formats.cloudcanal_debezium:FORMAT",
+    "cloudcanal-dts-avro": "simulator.formats.cloudcanal_dts_avro:FORMAT",
     "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
     "drs-avro": "simulator.formats.drs_avro:FORMAT",
     "drs-json": "simulator.formats.drs_json:FORMAT",

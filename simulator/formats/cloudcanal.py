@@ -40,7 +40,9 @@ from simulator.wire.json_style import Style, quote
 
 PRODUCT: Final = "CloudCanal"
 SPEC: Final = "Message Format, and the product's documentation up to 5.4.0.0"
-SOURCES: Final = ("mariadb", "mysql", "oceanbase-mysql", "sqlserver")
+SOURCES: Final = (
+    "gaussdb", "mariadb", "mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle", "postgresql", "sqlserver",
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------------- events
 
@@ -80,6 +82,16 @@ def source_ms(settings: Settings, milliseconds: Any) -> Any:
     return milliseconds - milliseconds % 1000 if is_mysql(settings) else milliseconds
 
 
+def action(event: SchemaChange, settings: Settings) -> str:
+    """The action of a statement. Up to 5.2.0.0 a TRUNCATE of PostgreSQL came tagged ALTER TABLE."""
+    return "ALTER" if _old_truncate(event, settings) else STATEMENTS[event.kind]
+
+
+def _old_truncate(event: SchemaChange, settings: Settings) -> bool:
+    old = settings["pg_truncate"] == "alter" and library(settings) == "postgresql"
+    return old and event.kind is SchemaChangeKind.TRUNCATE_TABLE
+
+
 def schema_of(table: Table) -> str:
     """The schema; where a source has none, the database once more."""
     return table.id.schema or table.id.database
@@ -95,8 +107,10 @@ def statement_columns(event: SchemaChange) -> tuple[Column, ...]:
     return event.after.columns if event.after else ()
 
 
-def statement_text(event: SchemaChange) -> str:
-    """The statement without a semicolon at its end."""
+def statement_text(event: SchemaChange, settings: Settings) -> str:
+    """The statement without a semicolon at its end; the old TRUNCATE of PostgreSQL as its trigger wrote it."""
+    if _old_truncate(event, settings) and event.before is not None:
+        return f"TRUNCATE {event.before.id.schema}.{event.before.id.name}"
     return event.sql.rstrip().removesuffix(";").rstrip()
 
 
@@ -281,6 +295,7 @@ VALUE_OPTIONS: Final = (
     ),
     Option("value_types", "string", "Values are strings; native: numbers are JSON numbers.", ("string", "native")),
     Option("geometry_srid", "drop", "Well-known text of geometries without or with SRID.", ("drop", "keep")),
+    Option("oracle_lob", "off", "oraLmLobEnable: on: LogMiner shows BLOBs; else they are null.", parse=switch),
     Option("oracle_std_codes", "off", "on: java.sql.Types for the types that ojdbc numbers itself.", parse=switch),
 )
 ROUTING_OPTIONS: Final = (
@@ -295,11 +310,14 @@ ROUTING_OPTIONS: Final = (
     Option("key", "none", "Key of a record: none, the primary key as JSON, or the table.", ("none", "pk", "table")),
     Option("custom_header", "", "customHeader: headers of each record: 'env:test;team:orders'.", parse=headers),
 )
-DDL_OPTION: Final = Option(
-    "ddl_statements",
-    "tables",
-    "Statements that are published: CREATE, ALTER, RENAME and TRUNCATE of tables; DROP, too; all.",
-    tuple(STATEMENT_SETS),
+DDL_OPTIONS: Final = (
+    Option(
+        "ddl_statements",
+        "tables",
+        "Statements that are published: CREATE, ALTER, RENAME and TRUNCATE of tables; DROP, too; all.",
+        tuple(STATEMENT_SETS),
+    ),
+    Option("pg_truncate", "truncate", "Action of PostgreSQL's TRUNCATE; up to 5.2.0.0 ALTER.", ("truncate", "alter")),
 )
 BATCH_OPTIONS: Final = (
     Option("batch_rows", "1", "batchWriteSize: rows in a message at most.", parse=rows),

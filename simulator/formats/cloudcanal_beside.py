@@ -17,9 +17,8 @@ import pyarrow as pa
 
 from simulator.batch import HEADERS, PackedBatch
 from simulator.formats import cloudcanal
-from simulator.formats.cloudcanal_values import Phases
 from simulator.model import Event, SchemaChange, Table
-from simulator.wire.format import Settings
+from simulator.wire.format import Settings, Writer
 from simulator.wire.json_style import FASTJSON2, escape, quote
 from simulator.wire.template import Piece, join, repeat
 
@@ -32,7 +31,7 @@ KEYS_BYTES: Final = 8192
 class Beside:
     """Key, headers and tag of a message; `key` is `none`, `pk` or `table`."""
 
-    writer: Phases
+    writer: Writer
     broker: str
     key: str
     headers: tuple[tuple[str, str], ...]
@@ -94,7 +93,7 @@ class Beside:
         return pa.array([fitting(values[a : min(b, a + KEYS_ROWS)]) for a, b in pairwise(starts)], pa.string())
 
 
-def beside(writer: Phases, settings: Settings) -> Beside | None:
+def beside(writer: Writer, settings: Settings) -> Beside | None:
     """Key, headers and tag as the options say; None where there is nothing."""
     broker, key, pairs = cloudcanal.broker_of(settings), settings["key"], settings["custom_header"]
     if broker == "kafka" and key == "none" and not pairs:

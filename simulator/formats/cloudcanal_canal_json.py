@@ -14,7 +14,7 @@ Differs from open-source Canal in:
 from __future__ import annotations
 
 from simulator.formats import cloudcanal
-from simulator.formats.cloudcanal import ACTIONS, STATEMENTS, schema_of, statement_table, statement_text
+from simulator.formats.cloudcanal import ACTIONS, action, schema_of, statement_table, statement_text
 from simulator.formats.cloudcanal_json import (
     SENDS,
     batched,
@@ -63,12 +63,12 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field("mysqlType", by_kind(cloudcanal.type_map(settings), statement_types(settings))),
         Field("old", images["before"]),
         Field("pkNames", by_kind(PerTable(cloudcanal.key_names), [])),
-        Field("sql", by_kind("", PerEvent(statement_text))),
+        Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)))),
         Field("sqlType", by_kind(cloudcanal.code_map(settings), statement_codes(settings))),
         Field("table", by_kind(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(table_name))),
         Field("tableChanges", {DDL: changes(settings)}),
         Field("ts", sent),
-        Field("type", {**ACTIONS, DDL: PerEvent(lambda event: STATEMENTS[event.kind])}),
+        Field("type", {**ACTIONS, DDL: PerEvent(lambda event: action(event, settings))}),
     )
 
 
@@ -94,7 +94,7 @@ FORMAT = Format(
         ),
         *cloudcanal.BATCH_OPTIONS,
         *cloudcanal.IMAGE_OPTIONS,
-        cloudcanal.DDL_OPTION,
+        *cloudcanal.DDL_OPTIONS,
         *cloudcanal.VALUE_OPTIONS,
         *cloudcanal.ROUTING_OPTIONS,
     ),

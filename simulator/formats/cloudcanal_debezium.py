@@ -27,7 +27,7 @@ from simulator.formats.cloudcanal_beside import beside
 from simulator.formats.cloudcanal_json import changes
 from simulator.formats.cloudcanal_positions import positions
 from simulator.formats.cloudcanal_schema import statement_schema, table_schema
-from simulator.formats.cloudcanal_types import library
+from simulator.formats.cloudcanal_types import source_id
 from simulator.formats.cloudcanal_values import Phases, cell
 from simulator.model import (
     ABSENT,
@@ -47,9 +47,13 @@ from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable,
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import FASTJSON2, quote
 
-# The data source's type as the product spells it.
+# The data source's type as the product spells it; MySQL's is printed, the others are decisions.
 CONNECTORS: Final[Mapping[str, str]] = {
+    "gaussdb": "openGauss",
+    "mariadb": "MariaDB",
     "mysql": "MySQL",
+    "oceanbase-mysql": "OceanBase",
+    "oceanbase-oracle": "OceanBase",
     "oracle": "Oracle",
     "postgresql": "PostgreSQL",
     "sqlserver": "SQLServer",
@@ -110,7 +114,7 @@ def source(settings: Settings) -> tuple[Field, ...]:
         lambda batch: source_ms(settings, batch.envelope.event_ms), lambda event: source_ms(settings, event.event_ms)
     )
     fields = [
-        Field("connector", CONNECTORS[library(settings)]),
+        Field("connector", CONNECTORS[source_id(settings)]),
         Field("db", both(PerTable(lambda table, style: quote(table.id.database, style)), lambda event: event.database)),
         Field("table", both(PerTable(lambda table, style: quote(table.id.name, style)), table)),
         Field("ts_ms", happened if settings["source_ts"] == "exec" else sent()),
@@ -168,7 +172,7 @@ def payload(settings: Settings) -> tuple[Field, ...]:
     fields = [
         *images(settings),
         Field("databaseName", {DDL: PerEvent(lambda event: event.database)}),
-        Field("ddl", {DDL: PerEvent(statement_text)}),
+        Field("ddl", {DDL: PerEvent(lambda event: statement_text(event, settings))}),
         Field("op", ops),
         Field("source", Members(source(settings))),
         Field("tableChanges", {DDL: table_changes(settings)}),
@@ -230,7 +234,7 @@ FORMAT = Format(
         Option("server_id", "223344", "The source server's number.", parse=count),
         Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        cloudcanal.DDL_OPTION,
+        *cloudcanal.DDL_OPTIONS,
         *cloudcanal.IMAGE_OPTIONS,
         *cloudcanal.VALUE_OPTIONS,
         *cloudcanal.ROUTING_OPTIONS,

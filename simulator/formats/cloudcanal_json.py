@@ -26,7 +26,7 @@ from simulator.formats import cloudcanal
 from simulator.formats.canal_json import switch
 from simulator.formats.cloudcanal import (
     ACTIONS,
-    STATEMENTS,
+    action,
     schema_of,
     source_ms,
     statement_columns,
@@ -126,7 +126,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
     schema = PerTable(_schema)
     is_ddl = [name for name in ("isDdl", "ddl") if settings["ddl_field"] in (name, "both")]
     return (
-        Field("action", {**ACTIONS, DDL: PerEvent(lambda event: STATEMENTS[event.kind]), COMMIT: "QUERY"}),
+        Field("action", {**ACTIONS, DDL: PerEvent(lambda event: action(event, settings)), COMMIT: "QUERY"}),
         Field("before", {**images["before"], COMMIT: []}),
         Field("bid", number(settings)),
         Field("data", {**images["data"], COMMIT: []}),
@@ -139,7 +139,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field("pks", by_kind(PerTable(cloudcanal.key_names), [], [])),
         Field("schema", by_kind(schema, PerEvent(_event_schema), schema)),
         Field("sendTs", sent),
-        Field("sql", by_kind("", PerEvent(statement_text), "")),
+        Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)), "")),
         Field(
             "table",
             by_kind(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(table_name), ""),
@@ -191,7 +191,7 @@ FORMAT = Format(
         Option("emit_transaction_end", "off", "on: a message at the end of each transaction.", parse=switch),
         *cloudcanal.BATCH_OPTIONS,
         *cloudcanal.IMAGE_OPTIONS,
-        cloudcanal.DDL_OPTION,
+        *cloudcanal.DDL_OPTIONS,
         *cloudcanal.VALUE_OPTIONS,
         *cloudcanal.ROUTING_OPTIONS,
     ),

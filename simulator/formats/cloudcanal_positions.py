@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.formats.cloudcanal_types import library
 from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
-from simulator.sources import mysql, sqlserver
+from simulator.sources import mysql, oracle_log, postgresql_log, sqlserver
 from simulator.sources.mysql_binlog import FIRST_OFFSET
 from simulator.wire.fields import Field, PerChange
 from simulator.wire.format import Settings
@@ -36,6 +36,8 @@ class Place(Protocol):
     def seq(self) -> Ints: ...
     @property
     def size(self) -> Ints: ...
+    @property
+    def offset(self) -> Ints: ...
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,12 @@ class One:
     txn: Ints
     seq: Ints
     size: Ints
+    offset: Ints
 
 
 def one(event: Event) -> One:
     """The place of a single event."""
-    numbers = (event.order.turn, event.order.ordinal, event.txn, 1, 1)
+    numbers = (event.order.turn, event.order.ordinal, event.txn, 1, 1, event.offset)
     return One(*(np.array([number], dtype=np.int64) for number in numbers))
 
 
@@ -80,6 +83,26 @@ def mysql_position(settings: Settings) -> list[Field]:
     ]
 
 
+def oracle_position(settings: Settings) -> list[Field]:
+    """System change numbers of the change and its commit, as texts; the transaction; redo thread 1."""
+    return [
+        Field("commit_scn", placed(lambda at: pa.array(oracle_log.commit_scn(at.txn)).cast(pa.string()))),
+        Field("redo_thread", {**dict.fromkeys((*ROW_KINDS, DDL), 1), READ: None}),
+        Field("scn", placed(lambda at: pa.array(oracle_log.change_scn(at.txn, at.seq)).cast(pa.string()))),
+        Field("ssn", 0),
+        Field("txId", placed(lambda at: oracle_log.xid(at.txn))),
+    ]
+
+
+def postgresql_position(settings: Settings) -> list[Field]:
+    """The place in the write-ahead log and the transaction's number."""
+    return [
+        Field("lsn", placed(lambda at: postgresql_log.lsn(at.offset))),
+        Field("txId", placed(lambda at: postgresql_log.xid(at.txn))),
+        Field("xmin", None),
+    ]
+
+
 def sqlserver_position(settings: Settings) -> list[Field]:
     """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
     return [
@@ -91,6 +114,8 @@ def sqlserver_position(settings: Settings) -> list[Field]:
 
 POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
     "mysql": mysql_position,
+    "oracle": oracle_position,
+    "postgresql": postgresql_position,
     "sqlserver": sqlserver_position,
 }
 

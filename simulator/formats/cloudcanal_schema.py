@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from simulator.formats import cloudcanal
-from simulator.formats.cloudcanal_types import code, expression
+from simulator.formats.cloudcanal_types import code, expression, library
 from simulator.model import ABSENT, DDL, INSERT, Kind, SchemaChange, Table
 from simulator.wire.fields import Field, Members, json_text
 from simulator.wire.format import Settings
@@ -23,9 +23,16 @@ from simulator.wire.json_style import Style
 
 # Types of the scalar members; all others are strings.
 TYPES: Final[Mapping[str, str]] = {
-    "event_serial_no": "int64", "pos": "int64", "row": "int32", "server_id": "int64", "thread": "int64",
-    "ts_ms": "int64",
+    "event_serial_no": "int64", "lsn": "int64", "pos": "int64", "redo_thread": "int32", "row": "int32",
+    "server_id": "int64", "ssn": "int64", "thread": "int64", "ts_ms": "int64", "xmin": "int64",
 }  # fmt: skip
+
+
+def scalar_type(name: str, settings: Settings) -> str:
+    """The type of a scalar member: a transaction is a number in PostgreSQL, and a text in Oracle."""
+    if name == "txId" and library(settings) == "postgresql":
+        return "int64"
+    return TYPES.get(name, "string")
 
 
 def table_schema(table: Table, payload: Sequence[Field], settings: Settings, style: Style) -> str:
@@ -57,7 +64,7 @@ def members(payload: Sequence[Field], kind: Kind, table: Table | None, settings:
             made.append({"field": field.name, "fields": members(value.fields, kind, table, settings), "type": "struct"})
         else:
             struct = field.name == "tableChanges"
-            made.append({"field": field.name, "type": "struct" if struct else TYPES.get(field.name, "string")})
+            made.append({"field": field.name, "type": "struct" if struct else scalar_type(field.name, settings)})
     return made
 
 
@@ -88,11 +95,11 @@ def connect(table: Table | None, payload: Sequence[Field], settings: Settings, k
             described = [{"type": "string", "optional": True, "field": column.name} for column in table.columns]
             fields.append(_struct(described, f"{name}.Value", optional=True) | {"field": field.name})
         elif isinstance(value, Members):
-            fields.append(_struct(_scalars(value.fields, kind), f"{name}.Source") | {"field": field.name})
+            fields.append(_struct(_scalars(value.fields, kind, settings), f"{name}.Source") | {"field": field.name})
         elif field.name == "tableChanges":
             fields.append(_struct(_TABLE_CHANGES, f"{name}.TableChanges", optional=True) | {"field": field.name})
         else:
-            fields += _scalars([field], kind)
+            fields += _scalars([field], kind, settings)
     return _struct(fields, f"{name}.Envelope")
 
 
@@ -104,9 +111,9 @@ def _struct(fields: Sequence[Mapping[str, Any]], name: str, *, optional: bool = 
     return {"type": "struct", "fields": list(fields), "optional": optional, "name": name}
 
 
-def _scalars(fields: Sequence[Field], kind: Kind) -> list[dict[str, Any]]:
+def _scalars(fields: Sequence[Field], kind: Kind, settings: Settings) -> list[dict[str, Any]]:
     present = [field.name for field in fields if field.on(kind) is not ABSENT]
-    return [{"type": TYPES.get(name, "string"), "optional": True, "field": name} for name in present]
+    return [{"type": scalar_type(name, settings), "optional": True, "field": name} for name in present]
 
 
 def _optional(type: str, field: str) -> dict[str, Any]:

@@ -46,7 +46,10 @@ POSTGRESQL: Final[Mapping[str, int]] = {
     **dict.fromkeys(("timestamp", "timestamp without time zone", "timestamp with time zone", "timestamptz"), 93),
     **dict.fromkeys(("time", "time without time zone", "time with time zone", "timetz"), 92),
     "date": 91, "interval": 1111, "bit": -7, "bit varying": -7, "varbit": -7, "boolean": -7, "bool": -7, "xml": 2009,
-    "bytea": -2, "refcursor": 2012, "array": 2003, "anyarray": 2003,
+    "bytea": -2, "refcursor": 2012, "anyarray": 2003,
+    # not in the library: an enum as the driver has it, and by their meaning what GaussDB adds
+    "enum": 12, '"char"': 1, "tinyint": -6, "tinyint unsigned": -6, "smallint unsigned": 5, "integer unsigned": 4,
+    "bigint unsigned": -5, "nvarchar2": -9, "clob": 2005, "raw": -3, "blob": 2004, "smalldatetime": 93,
 }  # fmt: skip
 
 SQLSERVER: Final[Mapping[str, int]] = {
@@ -81,12 +84,17 @@ LIBRARIES: Final[Mapping[str, str]] = {
 
 
 # How the texts of types are called in the modules of the systems.
-STYLES: Final[Mapping[str, str]] = {"sqlserver": "catalogue"}
+STYLES: Final[Mapping[str, str]] = {"oracle": "dictionary", "postgresql": "format_type", "sqlserver": "catalogue"}
+
+
+def source_id(settings: Settings) -> str:
+    """The source without its version: `oceanbase-oracle`."""
+    return sources.find(settings.source).id
 
 
 def library(settings: Settings) -> str:
     """Which type library a source goes by: `mysql`, `oracle`, `postgresql`, `sqlserver`, `mongodb`."""
-    return LIBRARIES.get(sources.find(settings.source).id, "mysql")
+    return LIBRARIES.get(source_id(settings), "mysql")
 
 
 def is_mysql(settings: Settings) -> bool:

@@ -2,8 +2,10 @@
 
 Pages: "Message Format" (its examples hold strings only) and release notes: binaries are hexadecimal "to unify"
 (5.2.1.0), BIT with more than one bit too (4.6.0.0), full-load moments have three digits of a fraction (4.7.1.0), zero
-dates may be replaced (`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`). Numbers as Java
-prints them, upper-case digits and plain well-known text are decisions.
+dates may be replaced (`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`), LogMiner shows no
+BLOB (`oraLmLobEnable`, 5.5.0.0). Decisions: numbers as Java prints them, upper-case digits, plain well-known text,
+Oracle's numbers without zeros at their end and its moments of the local zone in `srcTimeZone`, SQL Server's moments
+with as many digits as it stores and its GUIDs in capitals; whatever else a source has, in its own text.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import PackedBatch, decoded
 from simulator.errors import UnsupportedType
-from simulator.formats.cloudcanal_types import is_mysql, library
+from simulator.formats import cloudcanal_postgresql
+from simulator.formats.cloudcanal_types import is_mysql, library, source_id
 from simulator.model import READ, Column, ColumnType, Event, Kind, Table
-from simulator.sources import sqlserver_clr, sqlserver_shapes, sqlserver_table
+from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
 from simulator.wire import binlog_text
 from simulator.wire.fields import Cell, Encoder, Field
@@ -49,7 +52,7 @@ TEXT: Final[Mapping[str, Any]] = {
     "uuid": binlog_text.text,
 }
 ESCAPED: Final = frozenset(
-    {"text", "json", "enum", "set", "xml", "interval", "zoned", "array", "range", "document", "uuid", "other"}
+    "text json enum set xml interval zoned array range document uuid other geometry decimal".split()  # noqa: SIM905
 )
 ZERO_DAY: Final = "0000-00-00"
 
@@ -57,6 +60,13 @@ ZERO_DAY: Final = "0000-00-00"
 def _sqlserver_other(array: pa.Array, type: ColumnType) -> pa.Array:
     """A hierarchyid as the path that it prints, a sql_variant as its value's text."""
     return each_value(array, sqlserver_clr.node) if type.name == "hierarchyid" else binlog_text.text(array, type)
+
+
+def _oracle_number(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A NUMBER as Oracle keeps it, without zeros at its end: the redo log knows no scale."""
+    if pa.types.is_int64(array.type):
+        return binlog_text.integer(array, type)
+    return oracle.number_text(array)
 
 
 def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnType], pa.Array]:
@@ -72,6 +82,15 @@ def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnT
 
 # Library of types, family: how its values are written where that is not as above.
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "oracle": {"decimal": _oracle_number, "other": binlog_text.text},
+    "postgresql": {
+        "bit": binlog_text.text,
+        "boolean": cloudcanal_postgresql.boolean,
+        "decimal": cloudcanal_postgresql.numeric,
+        "geometry": binlog_text.text,
+        "other": binlog_text.text,
+        "time": binlog_text.time_trimmed,
+    },
     "sqlserver": {
         "bit": binlog_text.integer,
         "time": _with_digits(binlog_text.time_fixed),
@@ -99,10 +118,14 @@ def family_of(column: Column, settings: Settings) -> str:
 def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
     """How a column's values are written; `scanned`: by the full load."""
     type, family = column.type, family_of(column, settings)
-    if family == "datetime":
+    if family in ("datetime", "timestamptz"):
         return moments(column, settings, scanned)
+    if type.name == "blob" and source_id(settings) == "oracle" and not (scanned or settings["oracle_lob"]):
+        # what LogMiner does not show: release 5.5.0.0, oraLmLobEnable
+        return Cell(lambda array: pa.nulls(len(array), pa.string()))
     if family == "date":
-        return Cell(zero_days(binlog_text.date, column, settings))
+        of_library = cloudcanal_postgresql.date if library(settings) == "postgresql" else binlog_text.date
+        return Cell(zero_days(of_library, column, settings))
     if family == "geometry" and library(settings) in WELL_KNOWN:
         shown, keep = WELL_KNOWN[library(settings)], settings["geometry_srid"] == "keep"
         return Cell(lambda array: each_value(array, lambda stored: with_srid(shown(stored, type), keep)))
@@ -119,9 +142,9 @@ def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
 def supported(column: Column, settings: Settings) -> bool:
     """Whether something is known of how values of this type look."""
     family = family_of(column, settings)
-    if family == "geometry":
-        return library(settings) in WELL_KNOWN
-    return family in ("datetime", "date", "float") or text_of(column, settings) is not None
+    if family == "geometry" and library(settings) in WELL_KNOWN:
+        return True
+    return family in ("datetime", "timestamptz", "date", "float") or text_of(column, settings) is not None
 
 
 def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
@@ -132,14 +155,27 @@ def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
     millis = scanned and settings["full_datetime"] == "millis"
     if millis:
         type = replace(type, length=3)
-    zone = settings["timestamp_zone"] if type.name == "timestamp" and is_mysql(settings) else None
+    local = family_of(column, settings) == "timestamptz" or (type.name == "timestamp" and is_mysql(settings))
+    zone = settings["timestamp_zone"] if local else None
+    if library(settings) == "postgresql":
+        shown = cloudcanal_postgresql.scanned if millis else cloudcanal_postgresql.moment
+        return Cell(lambda array: shown(array, column.type, zone=zone))
 
     def render(array: pa.Array, _: Any) -> pa.Array:
         if pa.types.is_string(decoded_type(array)):
+            array = array if zone is None else each_value(array, lambda text: moved(text, zone))
             return pc.utf8_slice_codeunits(decoded(array), 0, len("2024-05-01 10:11:12.123")) if millis else array
         return binlog_text.datetime_fixed(array, type, zone=zone)
 
     return Cell(zero_days(render, column, settings))
+
+
+def moved(text: str, zone: str) -> str:
+    """A moment with more digits than a microsecond in another zone: `2024-05-01 18:00:00.123456789`."""
+    whole, _, fraction = text.partition(".")
+    seconds = pa.array([whole]).cast(pa.timestamp("us"))
+    shown: str = binlog_text.datetime_fixed(seconds, ColumnType("datetime"), zone=zone)[0].as_py()
+    return f"{shown}.{fraction}"
 
 
 def zero_days(render: Callable[..., pa.Array], column: Column, settings: Settings) -> Callable[[pa.Array], pa.Array]:

@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from simulator.errors import OptionError
+from simulator.errors import OptionError, UnsupportedType
 from simulator.formats.canal_json import switch, zone
 from simulator.formats.drs_record import Image
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
@@ -54,10 +54,14 @@ class System:
     """What DRS says of a type system.
 
     `cell` says how a column's values look, `code` is its sqlType, `type_name` the name of its type, `image` its class
-    of Avro; values of rows of the full load may differ (`kind`). `table_text` and `schema_text` are what is hashed of
-    names, `topics` the topic policies that there are, `ddl` whether DDL is synchronised unless somebody says so.
+    of Avro; values of some `kinds` of change may differ. `handles` says whether DRS has the column's type at all,
+    `leaves` whether it leaves such columns out. `table_text` and `schema_text` are what is hashed of names, `topics`
+    the topic policies that there are, `ddl` and `full_sync` whether DDL is synchronised and whether there is a full
+    load, unless somebody says so. `db_type` is there in the relational layout only; there columnType and the database
+    may be blank, and the event time is that of the transaction before (`previous_commit`).
     """
 
+    title: str
     cell: Callable[[Column, Settings, Kind | None], Cell]
     code: Callable[[Column], int]
     type_name: Callable[[Column], str]
@@ -66,6 +70,27 @@ class System:
     schema_text: str
     topics: tuple[str, ...]
     ddl: bool
+    full_sync: bool = False
+    kinds: tuple[Kind, ...] = ()
+    handles: Callable[[Column], bool] = lambda column: True
+    leaves: Callable[[Column, Settings], bool] = lambda column, settings: False
+    db_type: str | None = None
+    blank_types: bool = False
+    blank_database: bool = False
+    previous_commit: bool = False
+
+    def columns(self, table: Table, settings: Settings) -> list[int]:
+        """Places of the columns that messages have."""
+        return [i for i, column in enumerate(table.columns) if not self.leaves(column, settings)]
+
+    def check(self, table: Table, format: str) -> None:
+        """Raises UnsupportedType for a column whose type DRS does not read."""
+        for column in table.columns:
+            if not self.handles(column):
+                raise UnsupportedType(
+                    f"{format} has no rendering for {self.title} {column.type.name} ({table.id}.{column.name}): "
+                    "DRS does not list the type. Drop the column or use another format."
+                )
 
 
 def topic_policy(text: str) -> str:
@@ -123,10 +148,18 @@ def order(settings: Settings) -> Order:
     return hash_order if settings["column_order"] == "java_hashmap" else table_order
 
 
-def sends(settings: Settings, system: System) -> frozenset[Kind] | None:
+def sends(settings: Settings, system: System) -> frozenset[Kind]:
     """The kinds that the settings let through."""
-    wanted = system.ddl if settings["sync_ddl"] is None else settings["sync_ddl"]
-    return None if wanted else SENDS - {DDL}
+    ddl = system.ddl if settings["sync_ddl"] is None else settings["sync_ddl"]
+    full = system.full_sync if settings["full_sync"] is None else settings["full_sync"]
+    return SENDS - (frozenset() if ddl else {DDL}) - (frozenset() if full else {READ})
+
+
+def complete(settings: Settings, **more: Any) -> Settings:
+    """The settings with defaults for options that the format does not have."""
+    options = (COLUMN_ORDER, DDL_TABLE, *MYSQL_OPTIONS, *OTHER_OPTIONS, *LAYOUT_OPTIONS)
+    defaults = {option.name: option.value("", None) for option in options}
+    return Settings({**defaults, **more, **settings.values}, settings.source)
 
 
 def key_names(table: Table, style: Style) -> str:
@@ -138,8 +171,9 @@ def key_names(table: Table, style: Style) -> str:
 PK_NAMES: Final = PerTable(key_names)
 
 OPTIONS: Final = (
-    Option("column_order", "java_hashmap", "Order of columns in maps.", ("java_hashmap", "table")), Option("sync_ddl",
-    None, "Whether DDL is synchronised; default: as DRS has it.", ("on", "off"), switch), Option(
+    Option("sync_ddl", None, "Whether DDL is synchronised; default: as DRS has it.", ("on", "off"), switch),
+    Option("full_sync", None, "Whether there is a full load; default: as DRS has it.", ("on", "off"), switch),
+    Option(
         "pk_update",
         "single",
         "split: an update of the primary key is a DELETE and an INSERT, which DRS itself never does.",
@@ -154,10 +188,36 @@ OPTIONS: Final = (
     ),
     Option("topic_name_format", None, "Names of topics that DRS makes: $database$-$tablename$.", parse=topic_name),
     Option("ddl_topic", "", "A topic that all DDL goes to."),
-)  # fmt: skip
-
+)
+COLUMN_ORDER: Final = Option("column_order", "java_hashmap", "Order of columns in maps.", ("java_hashmap", "table"))
+DDL_TABLE: Final = Option("ddl_table", "empty", "`table` of DDL: empty, or the table's name.", ("empty", "name"))
 MYSQL_OPTIONS: Final = (
     Option(
-        "init_binary", "stripped", "Zeros at the end of BINARY(n) in rows of the full load.", ("stripped", "padded")
+        "init_binary",
+        "stripped",
+        "Zeros at the end of BINARY(n) in rows of MySQL's full load.",
+        ("stripped", "padded"),
     ),
+)
+# What sources beside MySQL have.
+OTHER_OPTIONS: Final = (
+    Option("gaussdb", "primary-standby", "Which GaussDB the source is.", ("primary-standby", "distributed")),
+    Option("raw", "filter", "RAW columns of Oracle: left out, or sent.", ("filter", "send")),
+    Option(
+        "replica_identity",
+        "full",
+        "What PostgreSQL and GaussDB log of an old row: all of it, or (default) its key, where that is changed.",
+        ("full", "default"),
+    ),
+    Option(
+        "supplemental",
+        "all",
+        "What Oracle logs of an update: all columns, or the key and what changes.",
+        ("all", "pk_ui"),
+    ),
+)
+# How the relational layout looks.
+LAYOUT_OPTIONS: Final = (
+    Option("blank_as", "empty", "What is blank for Oracle and SQL Server: empty, or null.", ("empty", "null")),
+    Option("layout_version", "current", "Oracle's layout until 2022 was that of MySQL.", ("current", "oracle-legacy")),
 )

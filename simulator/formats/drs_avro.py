@@ -24,11 +24,14 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, PackedBatch
-from simulator.formats import drs, drs_json, drs_record
+from simulator.formats import drs, drs_fields, drs_record
 from simulator.formats.drs import System
+from simulator.formats.drs_images import Shown, logged
 from simulator.formats.drs_record import Image
 from simulator.formats.drs_systems import system_of
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
@@ -47,10 +50,10 @@ class Records:
     """Writes records: what is the same for all rows of a table version once, and a column of bytes for each value."""
 
     def __init__(self, settings: Settings, system: System) -> None:
-        self._settings, self._system = settings, system
-        self._words = {**drs_json.WORDS, READ: settings["full_sync_op"]}
+        self._settings, self._system, self._logged = settings, system, logged(settings, system)
+        self._words = {**drs_fields.WORDS, READ: settings["full_sync_op"]}
         self._quoted = system.table_text.replace("{", '"{').replace("}", '}"')
-        self._images: dict[tuple[int, bool], tuple[Column, Image]] = {}
+        self._images: dict[tuple[int, Kind | None], tuple[Column, Image]] = {}
         self._heads: dict[tuple[int, Kind], tuple[Table, bytes]] = {}
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
@@ -61,46 +64,63 @@ class Records:
             avro.longs(batch.envelope.offset),
             avro.long(SHARD),
             avro.strings(pa.array(batch.envelope.offset).cast(pa.string())),
-            avro.longs(drs_json.batch_time(batch)),
+            avro.longs(drs_fields.batch_time(batch)),
             self._head(batch.table, batch.kind),
         ]
-        size = avro.long(len(batch.table.columns))
-        columns = range(len(batch.table.columns))
-        after = None
-        if batch.after is not None:
-            after = [self._values(batch, i, batch.after[i]) for i in columns]
-        before = None
-        if batch.before is not None:
-            # a column that nothing changed has the bytes of its after image
-            before = [
-                after[i]
-                if after is not None and batch.before[i] is None
-                else self._values(batch, i, batch.full_before(i))
-                for i in columns
-            ]
-        for image in (before, after):
-            pieces += [NULL] if image is None else [THERE + size, *image, END] if image else [THERE + END]
+        for image in self._images_of(batch):
+            pieces += [NULL] if image is None else [THERE, *image]
         return avro.join([*pieces, end.encode()], count)
+
+    def _images_of(self, batch: ChangeBatch) -> list[list[avro.Bytes] | None]:
+        """The arrays of beforeImages and of afterImages; None where there is no such image."""
+        columns = self._system.columns(batch.table, self._settings)
+        after, before = dict[int, pa.Array](), dict[int, pa.Array]()
+        shown = None
+        if batch.after is not None:
+            shown = self._logged.after(batch)
+            after = {i: self._values(batch, i, batch.after[i], shown) for i in columns}
+        if batch.before is not None:
+            old = self._logged.before(batch)
+            for i in columns:
+                # a column that nothing changed has the bytes of its after image
+                same = i in after and shown is None and old is None and batch.before[i] is None
+                before[i] = after[i] if same else self._values(batch, i, batch.full_before(i), old)
+        size = avro.long(len(columns))
+        return [
+            None if none else [size, *values.values(), END] if values else [END]
+            for none, values in ((batch.before is None, before), (batch.after is None, after))
+        ]
 
     def _head(self, table: Table, kind: Kind) -> bytes:
         """tableName, operation, columnCount and fields."""
         key = (id(table), kind)
         if key not in self._heads:
-            columns = b"".join(
-                avro.string(column.name) + avro.long(self._system.code(column)) for column in table.columns
-            )
-            count = avro.long(len(table.columns))
+            self._system.check(table, "drs-avro")
+            places = self._system.columns(table, self._settings)
+            fields = [
+                avro.string(column.name) + avro.long(self._system.code(column))
+                for column in (table.columns[place] for place in places)
+            ]
+            count = avro.long(len(places))
+            columns = count + b"".join(fields) + END if places else END
             name = fill(self._quoted, database=table.id.database, schema=table.id.schema, table=table.id.name)
-            head = THERE + avro.string(name) + avro.string(self._words[kind]) + count + THERE + count + columns + END
+            head = THERE + avro.string(name) + avro.string(self._words[kind]) + count + THERE + columns
             self._heads[key] = (table, head)  # keeps the table alive, so that its id stays its own
         return self._heads[key][1]
 
-    def _values(self, batch: ChangeBatch, place: int, array: pa.Array) -> pa.Array:
-        column, full = batch.table.columns[place], batch.kind is READ
-        key = (id(column), full)
+    def _values(self, batch: ChangeBatch, place: int, array: pa.Array, shown: Shown) -> pa.Array:
+        """A column of an image; what is not logged is like a null."""
+        column, kind = batch.table.columns[place], batch.kind if batch.kind in self._system.kinds else None
+        key = (id(column), kind)
         if key not in self._images:
-            self._images[key] = (column, self._system.image(column, self._settings, batch.kind))
-        return self._images[key][1](array)
+            self._images[key] = (column, self._system.image(column, self._settings, kind))
+        values = self._images[key][1](array)
+        if shown is None:
+            return values
+        logged = np.zeros(len(batch), dtype=bool)
+        if (rows := shown[place]) is not None:
+            logged[rows] = True
+        return pc.if_else(pa.array(logged), values, pa.scalar(NULL, pa.binary()))
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """A DDL statement: its text is the only value after the change."""
@@ -110,7 +130,7 @@ class Records:
             [
                 drs_record.FRAME + avro.string(VERSION),
                 avro.long(event.offset) + avro.long(SHARD) + avro.string(str(event.offset)),
-                avro.long(drs_json.single_time(event)),
+                avro.long(drs_fields.single_time(event)),
                 NULL + avro.string("DDL") + avro.long(0),
                 NULL + NULL,  # no fields, nothing before
                 THERE + avro.long(1) + statement + END,
@@ -124,8 +144,9 @@ class Records:
 
 def layout(settings: Settings) -> Layout:
     """Raises NotOffered for MongoDB, of which the record has no values."""
-    settings = Settings({"timestamps": "epoch", **settings.values}, settings.source)
-    system = system_of(settings.source, "drs-avro")
+    settings = drs.complete(settings, timestamps="epoch")
+    system = system_of(settings, "drs-avro")
+    sends = drs.sends(settings, system)
     return Layout(
         fields=(),
         cell=lambda column: system.cell(column, settings, None),
@@ -133,8 +154,9 @@ def layout(settings: Settings) -> Layout:
         routing=drs.routing(settings, "drs-avro", system),
         writer=Records(settings, system),
         container=avro.Container(drs_record.schema(), len(drs_record.FRAME)),
-        sends=drs.sends(settings, system),
-        snapshot_ddl=True,
+        sends=sends,
+        snapshot_ddl=READ in sends,
+        previous_commit=system.previous_commit,
     )
 
 
@@ -143,13 +165,14 @@ FORMAT = Format(
     title="DRS Avro",
     product=drs.PRODUCT,
     spec=drs.SPEC,
-    sources=("mysql",),
+    sources=("gaussdb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,
     options=(
-        *(option for option in drs.OPTIONS if option.name != "column_order"),
+        *drs.OPTIONS,
         *drs.MYSQL_OPTIONS,
+        *drs.OTHER_OPTIONS,
         Option("full_sync_op", "INSERT", "`operation` of rows of the full load.", ("INSERT", "INIT")),
     ),
     layout=layout,

@@ -23,95 +23,28 @@ taken for a slip of the page).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, PackedBatch
+from simulator.batch import PackedBatch
 from simulator.formats import drs
-from simulator.formats.canal_json import by_row, es
-from simulator.formats.drs import System
+from simulator.formats.drs_fields import mysql_fields, relational_fields
 from simulator.formats.drs_systems import system_of
-from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, Kind, SchemaChange, Table
+from simulator.model import READ, Column, Event, Kind
 from simulator.wire import json_style
-from simulator.wire.fields import Encoder, Field, PerChange, PerEvent, PerTable, Rows
-from simulator.wire.format import Format, Layout, Option, Settings
-from simulator.wire.json_style import Style, quote
+from simulator.wire.fields import Encoder, Field
+from simulator.wire.format import Format, Layout, Settings
 
 
-def map_of(value: Any, settings: Settings) -> PerTable:
-    """A map with a JSON text per column: `value(column, style)`."""
-    order = drs.order(settings)
+class ByKind:
+    """Writes changes of some kinds with an encoder of their own, since their values look different."""
 
-    def text(table: Table, style: Style) -> str:
-        columns = [table.columns[i] for i in order([column.name for column in table.columns], len(table.columns))]
-        return "{" + ",".join(f"{quote(c.name, style)}:{value(c, style)}" for c in columns) + "}"
-
-    return PerTable(text)
-
-
-def ddl_table(settings: Settings) -> PerEvent:
-    """The topic's variable of the table is empty for DDL, so the member is, too; or the table that is named first."""
-
-    def name(event: SchemaChange) -> str:
-        table = event.before or event.after
-        return table.id.name if table and settings["ddl_table"] == "name" else ""
-
-    return PerEvent(name)
-
-
-def batch_time(batch: ChangeBatch) -> Any:
-    """The binary log has seconds only; rows of the full load have the time at which they were read."""
-    return batch.envelope.event_ms if batch.kind is READ else es(batch.envelope.event_ms)
-
-
-def single_time(event: Event) -> int:
-    """`es` of a statement; those of the full load stand before the stream."""
-    return event.event_ms if event.order.phase == 0 else event.event_ms - event.event_ms % 1000
-
-
-def ddl_word(event: Event) -> str:
-    """`type` of a statement."""
-    return "DDL" if event.order.phase else "INIT_DDL"
-
-
-def mysql_fields(settings: Settings, system: System) -> tuple[Field, ...]:
-    """Table 2, in the order of its sample."""
-    types = map_of(lambda column, style: quote(system.type_name(column), style), settings)
-    return (
-        Field("mysqlType", by_row(types)),
-        Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
-        Field("es", PerChange(batch_time, single_time)),
-        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
-        Field(
-            "database",
-            by_row(
-                PerTable(lambda table, style: quote(table.id.database, style)), PerEvent(lambda event: event.database)
-            ),
-        ),
-        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), ddl_table(settings))),
-        Field("type", {**WORDS, DDL: PerEvent(ddl_word)}),
-        Field("isDdl", by_row(False, True)),
-        Field("sql", by_row("", PerEvent(lambda event: event.sql))),
-        Field("sqlType", by_row(map_of(lambda column, style: str(system.code(column)), settings))),
-        Field("data", {**by_row(Rows("after")), DELETE: None}),
-        Field("old", {**by_row(None), UPDATE: Rows("before"), DELETE: Rows("before")}),
-        Field("pkNames", by_row(drs.PK_NAMES)),
-    )
-
-
-WORDS: Final = {READ: "INIT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
-
-
-class FullLoad:
-    """Writes rows of the full load in one way and everything else in another."""
-
-    def __init__(self, full: Encoder, rest: Encoder) -> None:
-        self._full, self._rest = full, rest
+    def __init__(self, rest: Encoder, others: Mapping[Kind, Encoder]) -> None:
+        self._rest, self._others = rest, others
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        return (self._full if packed.changes.kind is READ else self._rest).encode(packed, end)
+        return self._others.get(packed.changes.kind, self._rest).encode(packed, end)
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         return self._rest.encode_event(event, kind)
@@ -122,41 +55,46 @@ class FullLoad:
 
 def layout(settings: Settings, format: str = "drs-json", changes: Sequence[Field] = ()) -> Layout:
     """How the source's changes are written; `changes` are fields that a dialect has otherwise."""
-    settings = Settings({"timestamps": "epoch", **settings.values}, settings.source)
-    system = system_of(settings.source, format)
+    settings = drs.complete(settings, timestamps="epoch")
+    system = system_of(settings, format)
     order, style = drs.order(settings), json_style.HTML_SAFE
-    fields = mysql_fields(settings, system)
+    make = mysql_fields if system.db_type is None else relational_fields
     changed = {field.name: field for field in changes}
-    fields = tuple(changed.get(field.name, field) for field in fields)
-    full = Encoder(fields, lambda column: system.cell(column, settings, READ), style, order)
-    rest = Encoder(fields, lambda column: system.cell(column, settings, None), style, order)
+    fields = tuple(changed.get(field.name, field) for field in make(settings, system, format))
+
+    def encoder(kind: Kind | None) -> Encoder:
+        return Encoder(fields, lambda column: system.cell(column, settings, kind), style, order)
+
+    sends = drs.sends(settings, system)
     return Layout(
         fields=fields,
         cell=lambda column: system.cell(column, settings, None),
         style=style,
         routing=drs.routing(settings, format, system),
         order=order,
-        writer=FullLoad(full, rest) if settings["init_binary"] == "padded" else None,
-        sends=drs.sends(settings, system),
-        snapshot_ddl=True,
+        writer=ByKind(encoder(None), {kind: encoder(kind) for kind in system.kinds}) if system.kinds else None,
+        sends=sends,
+        snapshot_ddl=READ in sends,
+        previous_commit=system.previous_commit,
     )
 
-
-DDL_TABLE: Final = Option("ddl_table", "empty", "`table` of DDL: empty, or the table's name.", ("empty", "name"))
 
 FORMAT = Format(
     id="drs-json",
     title="DRS JSON",
     product=drs.PRODUCT,
     spec=drs.SPEC,
-    sources=("mysql",),
+    sources=("gaussdb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,
     options=(
         *drs.OPTIONS,
+        drs.COLUMN_ORDER,
+        drs.DDL_TABLE,
         *drs.MYSQL_OPTIONS,
-        DDL_TABLE,
+        *drs.OTHER_OPTIONS,
+        *drs.LAYOUT_OPTIONS,
     ),
     layout=layout,
 )

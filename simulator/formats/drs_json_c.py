@@ -13,7 +13,7 @@ with `init_as_insert=on` for readers that reject it.
 from __future__ import annotations
 
 from simulator.errors import NotOffered
-from simulator.formats import drs, drs_json
+from simulator.formats import drs, drs_fields, drs_json
 from simulator.formats.canal_json import by_row, switch
 from simulator.model import DDL, DELETE, READ, UPDATE
 from simulator.sources import find, mysql
@@ -25,11 +25,11 @@ def layout(settings: Settings) -> Layout:
     """The parent's, with two members changed. Raises NotOffered for what is no MySQL: there is no layout to follow."""
     if find(settings.source).types is not mysql:
         raise NotOffered("-f drs-json-c: DRS writes JSON-C of MySQL and TaurusDB only; drs-json has the other sources.")
-    words = {**drs_json.WORDS, DDL: PerEvent(drs_json.ddl_word)}
+    words = {**drs_fields.WORDS, DDL: PerEvent(drs_fields.ddl_word)}
     if settings["init_as_insert"]:
         words[READ] = "INSERT"
     return drs_json.layout(
-        Settings({**settings.values, "timestamps": "text"}, settings.source),
+        drs.complete(settings, timestamps="text"),
         "drs-json-c",
         changes=(
             Field("type", words),
@@ -50,8 +50,9 @@ FORMAT = Format(
     silent=drs.SILENT,
     options=(
         *drs.OPTIONS,
+        drs.COLUMN_ORDER,
+        drs.DDL_TABLE,
         *drs.MYSQL_OPTIONS,
-        drs_json.DDL_TABLE,
         Option("init_as_insert", "off", "on: rows of the full load are INSERT, for open-source readers.", parse=switch),
     ),
     layout=layout,

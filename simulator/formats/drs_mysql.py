@@ -115,6 +115,8 @@ def binary_stripped(array: pa.Array) -> pa.Array:
 
 
 SYSTEM: Final = System(
+    title="MySQL",
+    kinds=(READ,),
     cell=cell,
     code=code,
     type_name=type_name,
@@ -123,4 +125,5 @@ SYSTEM: Final = System(
     schema_text="{database}",
     topics=("single", "table"),
     ddl=True,
+    full_sync=True,
 )

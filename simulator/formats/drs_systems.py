@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from simulator.errors import NotOffered
-from simulator.formats import drs_mysql
+from simulator.formats import drs_mysql, drs_oracle, drs_postgresql, drs_sqlserver
 from simulator.formats.drs import System
 from simulator.sources import find, mysql
+from simulator.wire.format import Settings
 
 
-def system_of(source: str, format: str) -> System:
-    """What DRS says of a source, written `mysql-8.0`. Raises NotOffered where it has no layout for it at all."""
-    found = find(source)
-    if found.types is mysql:
+def system_of(settings: Settings, format: str) -> System:
+    """What DRS says of the settings' source. Raises NotOffered where it has no such messages at all."""
+    source = find(settings.source)
+    if source.types is mysql:
         return drs_mysql.SYSTEM
-    raise NotOffered(f"-f {format}: DRS says nothing of how messages about {found.title} look.")
+    match source.id:
+        case "oracle" | "oceanbase-oracle":
+            return drs_oracle.SYSTEM
+        case "postgresql":
+            return drs_postgresql.SYSTEM
+        case "gaussdb":
+            return drs_postgresql.DISTRIBUTED if settings["gaussdb"] == "distributed" else drs_postgresql.GAUSSDB
+        case "sqlserver":
+            return drs_sqlserver.SYSTEM
+    raise NotOffered(f"-f {format}: DRS has no such messages about {source.title}; drs-json has others.")

@@ -36,11 +36,10 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
-from simulator.errors import UnsupportedType
 from simulator.formats import dts_canal_json, dts_positions, dts_record, dts_values
 from simulator.formats.canal_json import switch
 from simulator.formats.dts_record import Texts
-from simulator.formats.dts_types import SYSTEMS, DtsType, System
+from simulator.formats.dts_types import System, system_of, type_of
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -83,6 +82,12 @@ SERVER_VERSIONS: Final[Mapping[str, str]] = {
     "mysql-5.7": "5.7.26-log",
     "mariadb-10.11": "10.11.19-MariaDB-log",
     "oceanbase-mysql-4.3": "5.7.25-OceanBase-v4.3",
+    "oracle-21c": "21.0.0.0.0",
+    "oracle-19c": "19.0.0.0.0",
+    "oracle-11g": "11.2.0.4.0",
+    "sqlserver-2022": "16.0.1000.6",
+    "sqlserver-2019": "15.0.2000.5",
+    "sqlserver-2016": "13.0.1601.5",
 }
 # MySQL's status variables of a session with defaults, as printed messages have them: flags, sql_mode, character set.
 STATUS: Final = {"Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1168113696", "Q_CHARSET_CODE": "33"}
@@ -107,7 +112,8 @@ class Shape:
 
 
 class Writer:
-    """Records of changes and events. `field_tail` is what a wider Field record has behind name and number.
+    """Records of changes and events. `field_tail` is what a wider Field record has behind name and number,
+    `operations` the words for the kinds of event.
 
     Holds no state but caches.
     """
@@ -119,10 +125,12 @@ class Writer:
         *,
         field_tail: Callable[[Table, Column], bytes] | None = None,
         format: str = "dts-avro",
+        operations: Mapping[Kind, str] = OPERATIONS,
     ) -> None:
         self.settings, self.format, self.field_tail = settings, format, field_tail
+        self.operations = operations
         self.source = settings.source.rpartition("-")[0]
-        self.system: System = SYSTEMS[self.source]
+        self.system: System = system_of(settings.source)
         self.prefix = b"\x00" + settings["schema_id"].to_bytes(4) if settings["framing"] == "confluent" else b""
         self._text_cell = text_cell
         self._shapes: dict[int, Shape] = {}
@@ -130,20 +138,10 @@ class Writer:
 
     # ------------------------------------------------------------------------------------------------------- a table
 
-    def type_of(self, table: Table, column: Column) -> DtsType:
-        """The number and value record of a column. Raises UnsupportedType."""
-        found = self.system.types.get(column.type.name)
-        if found is None:
-            raise UnsupportedType(
-                f"{self.format} has no rendering for {column.type.name} of {self.system.source_type} "
-                f"({table.id}.{column.name}). Drop the column or use another format."
-            )
-        return found
-
     def shape(self, table: Table) -> Shape:
         """A table version's names, numbers, tags and ways of writing, made once."""
         if id(table) not in self._shapes:
-            types = {column.name: self.type_of(table, column) for column in table.columns}
+            types = {column.name: type_of(self.format, self.settings.source, table, column) for column in table.columns}
             tail = self.field_tail
             fields = dts_record.fields_of(
                 table.columns,
@@ -151,7 +149,7 @@ class Writer:
                 None if tail is None else lambda column: tail(table, column),
             )
             name = dts_record.table_name(table, self.system.name_parts)
-            fraction = 1 if self.settings["oracle_frac"] == "us" and self.source == "oracle" else None
+            fraction = 1 if self.settings["oracle_frac"] == "us" else None
             self._shapes[id(table)] = Shape(
                 table,
                 name,
@@ -177,11 +175,13 @@ class Writer:
             images = self._images(shape, batch)
         snapshot = kind is READ
         where = (
-            dts_positions.Positions("", "", "") if snapshot else dts_positions.of_changes(self.source, kind, envelope)
+            dts_positions.Positions("", "", "")
+            if snapshot
+            else dts_positions.of_changes(self.settings.source, kind, envelope)
         )
         values = dts_record.records(
             count,
-            operation=OPERATIONS[kind],
+            operation=self.operations[kind],
             id=envelope.offset,
             source_timestamp=envelope.event_ms // 1000,
             source_position=where.source,
@@ -236,9 +236,9 @@ class Writer:
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The record of a DDL statement or a heartbeat."""
-        where = dts_positions.of_event(self.source, event)
+        where = dts_positions.of_event(self.settings.source, event)
         source_ms, name, after, tags = event.event_ms, None, [dts_record.NOTHING], dict[str, Texts]()
-        operation = OPERATIONS[kind]
+        operation = self.operations[kind]
         if isinstance(event, SchemaChange):
             name, after = self._ddl_object(event), dts_record.statement(event.sql)
             tags = self._ddl_tags(event)
@@ -304,9 +304,11 @@ class Writer:
 
     def _tags(self, kind: Kind, of_table: Mapping[str, str], txn: Any, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks."""
-        reader = {"readerThroughoutTime": dts_record.digits(write_ms)}
+        reader: dict[str, Texts] = {"readerThroughoutTime": dts_record.digits(write_ms)}
         if self.system.source_type != "MySQL":
-            return {**of_table, **reader}
+            if not of_table:
+                return reader
+            return {"pk_uk_info": of_table["pk_uk_info"], **reader, "metaVersion": of_table["metaVersion"]}
         thread = {"thread_id": dts_record.digits(FIRST_THREAD + txn % THREADS)}
         if kind is BEGIN:
             begun: dict[str, Texts] = {name: STATUS[name] for name in ("Q_SQL_MODE_CODE", "Q_CHARSET_CODE")}
@@ -349,8 +351,10 @@ class Writer:
     def _ddl_object(self, event: SchemaChange) -> str:
         """The database, or the table as it was."""
         table = event.before or event.after
-        if table is None or event.kind in OF_DATABASE or self.settings["ddl_object"] == "db":
+        if table is None:
             return dts_record.object_name(event.database)
+        if event.kind in OF_DATABASE or self.settings["ddl_object"] == "db":
+            return dts_record.object_name(getattr(table.id, self.system.name_parts[0]))
         return dts_record.table_name(table, self.system.name_parts)
 
 
@@ -424,7 +428,7 @@ FORMAT = Format(
     title="DTS Avro",
     product="Alibaba Cloud DTS",
     spec="Data storage formats in message queues, 2026-02-07; Record.avsc",
-    sources=("mariadb", "mysql"),
+    sources=("mariadb", "mysql", "oracle", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset(Kind),
     silent=frozenset(),
@@ -446,7 +450,12 @@ FORMAT = Format(
             "objectName of statements about a table that is there: the table's, or the database.",
             ("table", "db"),
         ),
-        Option("oracle_frac", "ns", "Oracle's fractions: nanoseconds, or microseconds for SDK 2.0.", ("ns", "us")),
+        Option(
+            "oracle_frac",
+            "ns",
+            "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, which is what SDK 2.0 reads.",
+            ("ns", "us"),
+        ),
         Option(
             "kafka_key", "none", "The message's key: none, or what the partition is made of.", ("none", "partition_key")
         ),

@@ -6,7 +6,9 @@ Spec: "Data storage formats in message queues" (page of 2026-02-07). Stands on c
 * null members are left out, as in every published example (`null_members=null` writes them);
 * `old` of an update has all columns, as the page says (`old_columns=changed`: Canal's way);
 * instances created before 2022-03-20 put a deleted row into `old` and exchange the images of an update;
-* mysqlType without parameters; sqlType are Canal's JDBC codes by declared type, nulls alike;
+* mysqlType without parameters; sqlType are Canal's JDBC codes by declared type, nulls alike; of other sources
+  than MySQL their own names of types and dataTypeNumbers;
+* database is Oracle's owner; the table stands alone (`table_name=schema`: behind its schema);
 * values: decimals with their scale, labels of ENUM and SET, fractions without trailing zeros, TIMESTAMP at +08:00;
 * `id` is a number of the record, not of a batch; gtid is the transaction's own;
 * partitions by the text of the key before the change, by Java's String.hashCode.
@@ -14,74 +16,42 @@ Spec: "Data storage formats in message queues" (page of 2026-02-07). Stands on c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator import sources
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
-from simulator.formats import canal_json
+from simulator.formats import canal_json, dts_text
 from simulator.formats.canal_json import by_row, switch
+from simulator.formats.dts_text import like_mysql
+from simulator.formats.dts_types import system_of, type_of
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
 from simulator.routing import Routing
 from simulator.sources import mysql
-from simulator.wire import binlog_text
 from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import Style, quote
 from simulator.wire.template import join
 
-# Section "Canal Json" shows strings only; how each type looks follows the vendor's own SDK where it prints values.
-TEXT: Final[Mapping[str, Any]] = {
-    **canal_json.TEXT,
-    "decimal": binlog_text.decimal_plain,
-    "datetime": binlog_text.datetime_trimmed,
-    "time": binlog_text.time_trimmed,
-    "enum": binlog_text.enum_label,
-    "set": binlog_text.set_labels,
-}
-ESCAPED: Final = canal_json.ESCAPED | {"enum", "set"}
-
 # Unsigned columns by declared type (page of 2021; TiCDC's table goes by value: unsigned_sql_type=by_value).
 UNSIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
-
-# dataTypeNumber of the subscription client's page, for sql_type=dts_number.
-NUMBERS: Final = {
-    "tinyint": 1, "smallint": 2, "mediumint": 9, "int": 3, "bigint": 8, "decimal": 246, "float": 4, "double": 5,
-    "bit": 16, "date": 10, "datetime": 12, "timestamp": 7, "time": 11, "year": 13, "char": 254, "varchar": 253,
-    "tinytext": 15, "text": 15, "mediumtext": 15, "longtext": 15, "binary": 252, "varbinary": 252, "tinyblob": 249,
-    "mediumblob": 250, "longblob": 251, "blob": 252, "json": 245, "enum": 247, "set": 248, "geometry": 255,
-}  # fmt: skip
 
 # Members that are left out where they are null.
 NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
 
 
-def cell(column: Column, settings: Settings) -> Cell:
-    """How a column's values are written: always a string."""
-    type, family = column.type, mysql.family(column.type)
-    if type.name == "timestamp":
-        zone = settings["timestamp_zone"]
-        if settings["frac"] == "pad":
-            return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
-        return Cell(lambda array: binlog_text.datetime_trimmed(array, type, zone=zone))
-    if settings["frac"] == "pad" and family in ("datetime", "time"):
-        return Cell(lambda array: canal_json.TEXT[family](array, type))
-    if settings["binary"] == "hex" and family in ("binary", "geometry"):
-        return Cell(lambda array: binlog_text.hex_bytes(array, type))
-    render = TEXT[family]
-    parts = (lambda array: binlog_text.decimal_parts(array, grouped=False)) if family == "decimal" else None
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
-
-
 def code_cell(column: Column, settings: Settings) -> Cell:
     """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
-    type, family = column.type, mysql.family(column.type)
-    if settings["sql_type"] == "dts_number":
-        return Cell(decoded, quoted=False, constant=str(NUMBERS.get(type.name, NUMBERS.get(family, 255))))
+    type = column.type
+    if settings["sql_type"] == "dts_number" or not like_mysql(settings.source):
+        found = system_of(settings.source).types.get(type.name)
+        # a type without a number is refused where the names of types stand
+        return Cell(decoded, quoted=False, constant=str(found.number if found else 0))
     code = mysql.TYPES[type.name].jdbc
     if not type.unsigned or type.name not in UNSIGNED:
         return Cell(decoded, quoted=False, constant=str(code))
@@ -99,12 +69,16 @@ def code_cell(column: Column, settings: Settings) -> Cell:
 def type_names(settings: Settings) -> PerTable:
     """mysqlType: "parameters, such as precision, are not supported" (the page of 2021 still had them)."""
 
-    def name(column: Column) -> str:
+    def name(table: Table, column: Column) -> str:
+        type_of(FORMAT.id, settings.source, table, column)
+        if not like_mysql(settings.source):
+            params = settings["mysql_type_params"]
+            return sources.find(settings.source).ddl.type_name(column.type).lower() if params else column.type.name
         text = mysql.type_text(column.type, style="show_create_57" if settings["mysql_type_params"] else "bare")
         return text.replace(" unsigned", "") if settings["mysql_type_unsigned"] == "drop" else text
 
     def text(table: Table, style: Style) -> str:
-        return "{" + ",".join(f"{quote(c.name, style)}:{quote(name(c), style)}" for c in table.columns) + "}"
+        return "{" + ",".join(f"{quote(c.name, style)}:{quote(name(table, c), style)}" for c in table.columns) + "}"
 
     return PerTable(text)
 
@@ -126,14 +100,34 @@ def gtid(settings: Settings) -> Any:
     return PerChange(of, lambda event: f"{server}:{event.txn}")
 
 
-def old_table(event: Any) -> str:
-    """The table a statement is about: the old name of a rename, "" for a database's."""
-    table = event.before or event.after
-    return table.id.name if table else ""
+def names(settings: Settings) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
+    """The database (Oracle: the owner) and the table of rows and of statements: there the old name of a rename, "" for
+    a statement of no table."""
+    owner = system_of(settings.source).name_parts[0]
+    schemas = settings["table_name"] == "schema"
+
+    def database(table: Table) -> str:
+        return str(getattr(table.id, owner))
+
+    def name(table: Table) -> str:
+        return f"{table.id.schema}.{table.id.name}" if schemas and table.id.schema else table.id.name
+
+    def of(event: Any, text: Callable[[Table], str], otherwise: str) -> str:
+        table = event.before or event.after
+        return text(table) if table else otherwise
+
+    return (
+        by_row(
+            PerTable(lambda table, style: quote(database(table), style)),
+            PerEvent(lambda event: of(event, database, event.database)),
+        ),
+        by_row(PerTable(lambda table, style: quote(name(table), style)), PerEvent(lambda event: of(event, name, ""))),
+    )
 
 
 def layout(settings: Settings) -> Layout:
-    parent = canal_json.FORMAT.codec(settings.source).layout
+    # the members of its own layout that stay are the same for all sources
+    parent = canal_json.FORMAT.codec("mysql-8.0").layout
     before_2022 = settings["images"] == "before-2022-03-20"
     exchanged = before_2022 and settings["pre_update"] == "exchanged"
     changed = Rows("changed") if settings["old_columns"] == "changed" else Rows("before")
@@ -143,8 +137,10 @@ def layout(settings: Settings) -> Layout:
         data[DELETE], old[DELETE] = None, Rows("before")
     if exchanged:
         data[UPDATE], old[UPDATE] = Rows("before"), Rows("after")
+    database, table = names(settings)
     fields = [
         Field("data", data),
+        Field("database", database),
         Field("gtid", gtid(settings)),
         Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
         Field("isDdl", by_row(False, True)),
@@ -152,7 +148,7 @@ def layout(settings: Settings) -> Layout:
         Field("old", old),
         Field("pkNames", by_row(PerTable(key_names))),
         Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
-        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(old_table))),
+        Field("table", table),
         Field(
             "type",
             {
@@ -168,7 +164,7 @@ def layout(settings: Settings) -> Layout:
         fields = [without_nulls(field) if field.name in NULLABLE else field for field in fields]
     return parent.derive(
         fields=fields,
-        cell=lambda column: cell(column, settings),
+        cell=lambda column: dts_text.cell(column, settings),
         # "Kafka partition synchronization strategy"; the hashed text and its reduction are not published: as in the
         # format's description, values put together, and the hash without its sign
         routing=Routing(
@@ -176,7 +172,7 @@ def layout(settings: Settings) -> Layout:
             policies=("key", "single", "table", "columns"),
             combine="concat",
             reduce="mask",
-            table_text="{database}.{table}",
+            table_text=f"{{{system_of(settings.source).name_parts[0]}}}.{{table}}",
             image="before",
             ddl="table",
             split=settings["split_on_key_update"],
@@ -197,7 +193,7 @@ FORMAT = Format(
     title="DTS Canal JSON",
     product="Alibaba Cloud DTS",
     spec="Data storage formats in message queues, 2026-02-07",
-    sources=("mariadb", "mysql"),
+    sources=("mariadb", "mysql", "oracle", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
@@ -216,6 +212,7 @@ FORMAT = Format(
         ),
         Option("null_members", "omit", "Members that are null are left out or written.", ("omit", "null")),
         Option("old_columns", "all", "Columns in `old` of an update.", ("all", "changed")),
+        Option("table_name", "bare", "The table's name alone, or behind its schema's.", ("bare", "schema")),
         Option("mysql_type_params", "off", "on: bigint(20), varchar(50), as in 2021.", parse=switch),
         Option("mysql_type_unsigned", "keep", "Whether mysqlType says unsigned.", ("keep", "drop")),
         Option(
@@ -229,7 +226,7 @@ FORMAT = Format(
         ),
         Option("timestamp_zone", "+08:00", "Zone in which TIMESTAMP values are printed.", parse=canal_json.zone),
         Option("frac", "trim", "Fraction digits: trailing zeros cut, or the column's number.", ("trim", "pad")),
-        Option("binary", "latin1", "Bytes as ISO-8859-1 characters or as hex.", ("latin1", "hex")),
+        Option("binary", None, "Bytes as ISO-8859-1 characters (default: MySQL) or as hex.", ("latin1", "hex")),
         Option("init_as_insert", "off", "on: rows of the full load are INSERT, for open-source readers.", parse=switch),
         Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),

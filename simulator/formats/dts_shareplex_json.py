@@ -33,8 +33,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
-from simulator.formats import canal_json, dts_canal_json, dts_positions
+from simulator.formats import canal_json, dts_canal_json, dts_positions, dts_text
 from simulator.formats.canal_json import switch
+from simulator.formats.dts_positions import transactions
+from simulator.formats.dts_types import type_of
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -52,6 +54,7 @@ from simulator.model import (
     Table,
 )
 from simulator.routing import Routing
+from simulator.sources import oracle_log
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import Style, escape, quote
@@ -69,8 +72,8 @@ MOMENTS: Final = frozenset({"datetime", "timestamptz", "zoned"})
 
 def cell(column: Column, settings: Settings) -> Cell:
     """How a column's values are written: as in dts-canal-json, with T for the blank behind a date."""
-    inner = dts_canal_json.cell(column, settings)
-    if dts_canal_json.family(column, settings) not in MOMENTS:
+    inner = dts_text.cell(column, settings)
+    if dts_text.family(column, settings) not in MOMENTS:
         return inner
 
     def text(array: pa.Array) -> pa.Array:
@@ -123,30 +126,42 @@ def quoted(numbers: Ints) -> pa.Array:
     return join(['"', pa.array(numbers).cast(pa.string()), '"'], len(numbers))
 
 
-def trans(settings: Settings, source: str) -> PerChange:
-    """The transaction's id."""
-    gtids = settings["gtid"] and source == "mysql"
-    server = settings["server_uuid"]
+def trans(settings: Settings) -> PerChange:
+    """The transaction's id: a GTID, Oracle's own, else its scn."""
+    source, server = settings.source, settings["server_uuid"]
+    gtids = settings["gtid"] and source.startswith("mysql-")
 
     def of(batch: ChangeBatch) -> pa.Array:
-        if batch.kind is READ or not gtids:
+        if batch.kind is READ:
             return quoted(scns(batch, source))
-        return join([f'"{server}:', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
+        txn, size = batch.envelope.txn, batch.envelope.size
+        texts = [f"{server}:", pa.array(txn).cast(pa.string())] if gtids else [transactions(source, txn, size)]
+        return join(['"', *texts, '"'], len(batch))
 
-    return PerChange(of, lambda event: f"{server}:{event.txn}" if gtids else event_scn(event, source))
+    def of_event(event: Event) -> str:
+        one = np.ones(1, dtype=np.int64)
+        return f"{server}:{event.txn}" if gtids else str(transactions(source, one * event.txn, one)[0])
+
+    return PerChange(of, of_event)
 
 
 def rowids(settings: Settings, style: Style) -> PerChange:
-    """The table, and the values of the key before the change."""
+    """Oracle's ROWID; else the table, and the values of the key before the change."""
 
     def of(batch: ChangeBatch) -> pa.Array:
+        table = batch.table
+        keys = [
+            batch.image()[place] if batch.before is None else batch.full_before(place) for place in table.key_positions
+        ]
+        if settings.source.startswith("oracle-"):
+            # a table without a key is told apart by its rows' values
+            of_row = keys or list(batch.image())
+            return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(of_row)), '"'], len(batch))
         pieces: list[Any] = []
-        for place in batch.table.key_positions:
-            column = batch.table.columns[place]
-            values = batch.image()[place] if batch.before is None else batch.full_before(place)
-            text = plain(cell(column, settings).text(values))
+        for place, values in zip(table.key_positions, keys, strict=True):
+            text = plain(cell(table.columns[place], settings).text(values))
             pieces += ["\\u0001" if pieces else "", escape(text, style)]
-        return join([quote(f"{table_text(batch.table)}-", style)[:-1], *pieces, '"'], len(batch))
+        return join([quote(f"{table_text(table)}-", style)[:-1], *pieces, '"'], len(batch))
 
     return PerChange(of, lambda event: "")
 
@@ -162,13 +177,18 @@ def event_table(event: SchemaChange) -> str:
 
 
 def meta(settings: Settings, style: Style) -> Members:
-    source = settings.source.rpartition("-")[0]
+    source = settings.source
     z = "Z" if settings["time_z"] else ""
-    user = settings["userid"] if settings["userid"] is not None else 84 if source == "oracle" else 0
+    user = settings["userid"] if settings["userid"] is not None else 84 if source.startswith("oracle-") else 0
 
     def both(name: str, ours: Any, event: Any) -> Field:
         """A number of the change; rows of a full load and statements stand alone."""
         return Field(name, PerChange(ours, lambda _: event))
+
+    def named(table: Table, style: Style) -> str:
+        for column in table.columns:
+            type_of(FORMAT.id, settings.source, table, column)
+        return quote(table_text(table), style)
 
     def indexes(batch: ChangeBatch) -> pa.Array:
         seq, size = (pa.array(numbers).cast(pa.string()) for numbers in (batch.envelope.seq, batch.envelope.size))
@@ -184,13 +204,13 @@ def meta(settings: Settings, style: Style) -> Members:
             Field("op", ops(settings)),
             Field("scn", PerChange(lambda batch: quoted(scns(batch, source)), lambda event: event_scn(event, source))),
             Field("rowid", rowids(settings, style)),
-            Field("trans", trans(settings, source)),
+            Field("trans", trans(settings)),
             both("seq", lambda batch: batch.envelope.seq, 1),
             both("size", lambda batch: batch.envelope.size, 1),
             Field(
                 "table",
                 {
-                    **canal_json.by_row(PerTable(lambda table, style: quote(table_text(table), style))),
+                    **canal_json.by_row(PerTable(named)),
                     DDL: PerEvent(event_table),
                 },
             ),
@@ -256,7 +276,7 @@ FORMAT = Format(
     title="DTS SharePlex JSON",
     product="Alibaba Cloud DTS",
     spec="Data storage formats in message queues, 2026-02-07",
-    sources=("mariadb", "mysql"),
+    sources=("mariadb", "mysql", "oracle", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
@@ -269,7 +289,7 @@ FORMAT = Format(
         Option("userid", None, "Who committed; default: 84 for Oracle, else 0.", parse=user_id),
         Option("timestamp_zone", "+08:00", "Zone in which TIMESTAMP values are printed.", parse=canal_json.zone),
         Option("frac", "trim", "Fraction digits: trailing zeros cut, or the column's number.", ("trim", "pad")),
-        Option("binary", "latin1", "Bytes as ISO-8859-1 characters or as hex.", ("latin1", "hex")),
+        Option("binary", None, "Bytes as ISO-8859-1 characters (default: MySQL) or as hex.", ("latin1", "hex")),
         Option("gtid", "on", "on: MySQL has GTIDs, which trans holds.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
     ),

@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from simulator.errors import UnsupportedType
+from simulator.model import Column, Table
+
 Record = Literal[
     "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry",
     "TextGeometry", "BinaryObject", "TextObject",
@@ -83,6 +86,68 @@ MYSQL_TYPES: Final[Mapping[str, DtsType]] = {
     },
 }  # fmt: skip
 MYSQL: Final = System("MySQL", MYSQL_TYPES, 1, "utf8mb4", ("database", "name"))
+ORACLE_TYPES: Final[Mapping[str, DtsType]] = {
+    "varchar2": DtsType(1, "Character"),
+    "nvarchar2": DtsType(1, "Character"),
+    "number": DtsType(2, "Decimal"),
+    "float": DtsType(2, "Decimal"),
+    "long": DtsType(8, "Character"),
+    "date": DtsType(12, "DateTime", "YMDhms"),
+    "raw": DtsType(23, "BinaryObject", "RAW"),
+    "long raw": DtsType(24, "BinaryObject", "LONG_RAW"),
+    "xmltype": DtsType(58, "Character"),
+    "rowid": DtsType(69, "TextObject", "ROWID"),
+    "char": DtsType(96, "Character"),
+    "nchar": DtsType(96, "Character"),
+    # not in the vendor's table: DUMP()'s code, and the record that other systems' documents have
+    "json": DtsType(119, "TextObject", "JSON"),
+    "binary_float": DtsType(100, "Float"),
+    "binary_double": DtsType(101, "Float"),
+    "clob": DtsType(112, "Character"),
+    "nclob": DtsType(112, "Character"),
+    "blob": DtsType(113, "BinaryObject", "BLOB"),
+    "bfile": DtsType(114, "TextObject", "BFILE"),
+    "timestamp": DtsType(180, "DateTime", "YMDhmsf"),
+    "timestamp with time zone": DtsType(181, "TimestampWithTimeZone", "YMDhmsf"),
+    "interval year to month": DtsType(182, "DateTime", "YM"),
+    "interval day to second": DtsType(183, "DateTime", "Dhmsf"),
+    "urowid": DtsType(208, "TextObject", "UROWID"),
+    "timestamp with local time zone": DtsType(231, "TimestampWithTimeZone", "YMDhmsf"),
+}
+
+# sys.types.system_type_id; records as decided here.
+SQLSERVER_TYPES: Final[Mapping[str, DtsType]] = {
+    **_integers(tinyint=(48, 1), smallint=(52, 2), int=(56, 4), bigint=(127, 8), bit=(104, 1)),
+    "image": DtsType(34, "BinaryObject", "BLOB"),
+    "text": DtsType(35, "Character"),
+    "uniqueidentifier": DtsType(36, "TextObject", "UUID"),
+    "date": DtsType(40, "DateTime", "YMD"),
+    "time": DtsType(41, "DateTime", "hmsf"),
+    "datetime2": DtsType(42, "DateTime", "YMDhmsf"),
+    "datetimeoffset": DtsType(43, "TimestampWithTimeZone", "YMDhmsf"),
+    "smalldatetime": DtsType(58, "DateTime", "YMDhmsf"),
+    "real": DtsType(59, "Float"),
+    "money": DtsType(60, "Decimal"),
+    "datetime": DtsType(61, "DateTime", "YMDhmsf"),
+    "float": DtsType(62, "Float"),
+    "sql_variant": DtsType(98, "TextObject", "XTYPE"),
+    "ntext": DtsType(99, "Character"),
+    "decimal": DtsType(106, "Decimal"),
+    "numeric": DtsType(108, "Decimal"),
+    "smallmoney": DtsType(122, "Decimal"),
+    "varbinary": DtsType(165, "BinaryObject", "BINARY"),
+    "varchar": DtsType(167, "Character"),
+    "binary": DtsType(173, "BinaryObject", "BINARY"),
+    "char": DtsType(175, "Character"),
+    "timestamp": DtsType(189, "BinaryObject", "BINARY"),
+    "nvarchar": DtsType(231, "Character"),
+    "nchar": DtsType(239, "Character"),
+    "hierarchyid": DtsType(240, "BinaryObject", "XTYPE"),
+    "geometry": DtsType(240, "BinaryGeometry", "GEOMETRY"),
+    "geography": DtsType(240, "BinaryGeometry", "GEOMETRY"),
+    "xml": DtsType(241, "TextObject", "XML"),
+}
+
 # A JSON column of MariaDB is a LONGTEXT that the server checks.
 MARIADB: Final = replace(MYSQL, types={**MYSQL_TYPES, "json": MYSQL_TYPES["longtext"]})
 
@@ -90,4 +155,23 @@ SYSTEMS: Final[Mapping[str, System]] = {
     "mariadb": MARIADB,
     "mysql": MYSQL,
     "oceanbase-mysql": MYSQL,
+    "oracle": System("Oracle", ORACLE_TYPES, 1000, "UTF-8", ("schema", "name")),
+    "sqlserver": System("SQLServer", SQLSERVER_TYPES, 1000, "UTF-8"),
 }
+
+
+def system_of(source: str) -> System:
+    """The system of a source such as `mysql-8.0`."""
+    return SYSTEMS[source.rpartition("-")[0]]
+
+
+def type_of(format: str, source: str, table: Table, column: Column) -> DtsType:
+    """The number and value record of a column. Raises UnsupportedType."""
+    system = system_of(source)
+    found = system.types.get(column.type.name)
+    if found is None:
+        raise UnsupportedType(
+            f"{format} has no rendering for {column.type.name} of {system.source_type} ({table.id}.{column.name}). "
+            "Drop the column or use another format."
+        )
+    return found

@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, split_partial, unscaled, validity
+from simulator.formats import dts_geometry
 from simulator.formats.dts_types import DtsType, System
 from simulator.model import ColumnType
 from simulator.sources import mysql
@@ -64,7 +65,8 @@ def values_of(dts: DtsType, type: ColumnType, system: System, *, fraction: int |
             size = int(dts.detail) or ((type.length or 1) + 7) // 8
             return lambda array: integers(array, size)
         case "Character":
-            charset = type.charset or system.charset
+            # the names of MySQL's character sets are those that readers know; texts of other systems come in one
+            charset = type.charset if type.charset and system.source_type == "MySQL" else system.charset
             return lambda array: characters(array, charset)
         case "Decimal":
             return decimals
@@ -77,6 +79,8 @@ def values_of(dts: DtsType, type: ColumnType, system: System, *, fraction: int |
         case "TimestampWithTimeZone":
             return lambda array: zoned(array, str(dts.detail), units)
         case "BinaryGeometry":
+            if system.source_type == "SQLServer":
+                return lambda array: objects("BinaryGeometry", str(dts.detail), shapes(array, type))
             return lambda array: objects("BinaryGeometry", str(dts.detail), well_known_binary(array))
         case "BinaryObject" | "TextObject" | "TextGeometry":
             return lambda array: objects(dts.record, str(dts.detail), label_texts(array, type))
@@ -298,6 +302,8 @@ def zoned(array: pa.Array, members: str, units: int) -> list[Bytes]:
 
     def record(text: str) -> bytes:
         clock, _, zone = text.rpartition(" ")
+        if ":" in zone and zone[0].isdigit():
+            clock, zone = text, "+00:00"  # a moment that keeps no zone, with more digits than microseconds have
         return datetime_record(members_of(clock, members), members, units) + avro.string(zone)
 
     made = of_distinct(array, record)
@@ -350,6 +356,12 @@ def well_known_binary(array: pa.Array) -> pa.Array:
     ends = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets - offsets[0]].astype(np.int32)
     buffers = [validity(nulls_of(array)), pa.py_buffer(ends), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(array), buffers, -1)
+
+
+def shapes(array: pa.Array, type: ColumnType) -> pa.Array:
+    """SQL Server's shapes as well-known binary."""
+    geography = type.name == "geography"
+    return of_distinct(array, lambda stored: dts_geometry.well_known_binary(stored, latitude_first=geography))
 
 
 def label_texts(array: pa.Array, type: ColumnType) -> pa.Array:

@@ -44,6 +44,8 @@ class Columns:
         quoted = shown.quoted and not (shown.bare and how.legacy)
 
         def text(array: pa.Array) -> pa.Array:
+            if pa.types.is_dictionary(array.type):
+                return pa.DictionaryArray.from_arrays(array.indices, text(array.dictionary))
             return shown.text(array, type, how)
 
         return Cell(text, quoted=quoted, escaped=shown.escaped)

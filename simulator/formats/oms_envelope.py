@@ -77,7 +77,7 @@ DB_TYPES: Final[Mapping[str, str]] = {
     "postgresql": "POSTGRESQL",
     "gaussdb": "POSTGRESQL",
 }
-SOURCES: Final = ("mysql", "oceanbase-mysql")
+SOURCES: Final = ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle")
 
 # Where a cluster's numbers begin: transaction ids, bytes of the redo log (in steps of a redo record).
 FIRST_TRANSACTION: Final = 52_267_000_000

@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 
 from simulator import sources
 from simulator.batch import decoded
-from simulator.carriers import US_PER_DAY
+from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.model import ColumnType
 from simulator.sources import mysql
 from simulator.wire import binlog_text, java_decimal
@@ -168,11 +168,30 @@ def zoned(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
 
 
 def moment(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
-    """A moment without a zone of its own, in the task's."""
+    """A moment without a zone of its own, in the task's; in UTC where it would pass the ends of the calendar."""
+    fraction = None
     if pa.types.is_string(array.type):
-        return without_zeros(array)
-    texts = binlog_text.datetime_trimmed(array, type, zone=how.zone)
-    return pc.binary_join_element_wise(texts, pa.scalar(how.zone, pa.string()), " ")
+        # more than microseconds: only whole seconds move
+        fraction = pc.utf8_slice_codeunits(array, 19, 40)
+        array = pc.utf8_slice_codeunits(array, 0, 19).cast(pa.timestamp("us"))
+    us, _ = whole_numbers(array)
+    ends = (us < _CALENDAR[0]) | (us >= _CALENDAR[1])
+    if ends.any():
+        moved = pc.if_else(pa.array(ends), pa.scalar(0, array.type), array)
+        here = _zoned(moved, type, fraction, how.zone)
+        return chosen(ends, _zoned(array, type, fraction, "UTC"), here)
+    return _zoned(array, type, fraction, how.zone)
+
+
+# A day inside the first and the last of the calendar, in microseconds since 1970.
+_CALENDAR: Final = ((FIRST_DAY + 1) * US_PER_DAY, 2_932_896 * US_PER_DAY)
+
+
+def _zoned(array: pa.Array, type: ColumnType, fraction: pa.Array | None, zone: str) -> pa.Array:
+    texts = binlog_text.datetime_trimmed(array, type, zone=zone)
+    if fraction is not None:
+        texts = without_zeros(pc.binary_join_element_wise(texts, fraction, ""))
+    return pc.binary_join_element_wise(texts, pa.scalar(zone, pa.string()), " ")
 
 
 _MONTHS: Final = re.compile(r"([+-]?)0*(\d+)-0*(\d+)")
@@ -181,7 +200,7 @@ _SECONDS: Final = re.compile(r"([+-]?)0*(\d+) (\d+:\d+:\d+)(\.\d*?)?0*")
 
 def interval(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
     """`+04-00` is `INTERVAL '4' YEAR`, `+03 04:05:06.789000` is `INTERVAL '3 04:05:06.789' DAY TO SECOND`."""
-    encoded = decoded(array).dictionary_encode()
+    encoded = array.dictionary_encode()
     texts = [_interval(text) for text in encoded.dictionary.to_pylist()]
     return pa.array(texts, pa.string()).take(encoded.indices)
 
@@ -204,7 +223,7 @@ def geometry(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
     """Well-known text with its reference system, 0 too: `SRID=0;POINT(1 2)`, as libobcdc prints it."""
     if pa.types.is_string(array.type):
         return array
-    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    encoded = array.dictionary_encode()
     texts = mysql.format_values(encoded.dictionary, type)
     shown = [text if text is None or text.startswith("SRID=") else f"SRID=0;{text}" for text in texts]
     return pa.array(shown, pa.string()).take(encoded.indices)

@@ -30,7 +30,7 @@ from simulator.sources.mysql_binlog import (
     packed_bytes,
     packed_row_bytes,
 )
-from simulator.sources.mysql_corpus import LARGE_BYTES, boundary_values, default_values
+from simulator.sources.mysql_corpus import CORPUS_TYPES, LARGE_BYTES, boundary_values, default_values
 from simulator.sources.mysql_json import normalise
 from simulator.sources.mysql_types import (
     ALIASES,
@@ -53,6 +53,7 @@ from simulator.sources.mysql_values import format_values
 __all__ = [
     "ALIASES",
     "CHARSETS",
+    "CORPUS_TYPES",
     "DEFAULT_CHARSET",
     "LARGE_BYTES",
     "PORTABLE",

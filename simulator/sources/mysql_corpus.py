@@ -15,6 +15,19 @@ LARGE_BYTES: Final = 70_000
 # Unsigned values from these on take a wider signed type at the reader.
 _PROMOTIONS: Final = (127, 128, 32_767, 32_768, 8_388_607, 8_388_608, 2**31 - 1, 2**31, 2**63 - 1, 2**63)
 
+# A text of every type, with the arguments at which products change their minds.
+CORPUS_TYPES: Final = (
+    *("tinyint", "tinyint unsigned", "tinyint(1)", "smallint", "smallint unsigned", "mediumint", "mediumint unsigned"),
+    *("int", "int unsigned", "int(8) unsigned zerofill", "bigint", "bigint unsigned"),
+    *("decimal(10,2)", "decimal(10,2) unsigned", "decimal(20,11)", "decimal(65,30)", "float", "float(7,2)", "double"),
+    *("bit(1)", "bit(8)", "bit(64)", "date", "datetime", "datetime(3)", "datetime(6)", "timestamp", "timestamp(6)"),
+    *("time", "time(6)", "year", "char(5)", "varchar(60)", "varchar(60) character set latin1"),
+    *("tinytext", "text", "mediumtext", "longtext", "binary(4)", "varbinary(300)"),
+    *("tinyblob", "blob", "mediumblob", "longblob", "json", "enum('new','it''s','中')", "set('a','b','c d')"),
+    *("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
+    "geometrycollection",
+)
+
 _TEXTS: Final = (
     "a",
     "héé",
@@ -276,8 +289,11 @@ def _default_integer(type: ColumnType) -> _Drawn:
 
 def _default_decimal(type: ColumnType) -> _Drawn:
     precision, scale = precision_scale(type)
-    whole = min(precision - scale, 4)
+    # generated numbers have up to 18 digits
+    whole = min(precision - scale, 4, max(18 - scale, 0))
     zero = "0." + "0" * scale if scale else "0"
+    if scale > 18:
+        return _range(zero, "0." + ("9" * 18).zfill(scale))
     return _range(zero, ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
 
 

@@ -327,9 +327,10 @@ def _default_number(type: ColumnType) -> _Drawn:
         return _range("0", "9" * min(type.length or 1, 4) + "0" * -(type.scale or 0))
     if type.length == 1 and not scale:
         return _choices(["0", "1"])
-    whole = min(precision - scale, _BELIEVABLE_DIGITS if not scale else 4)
-    if (type.length or 0) < scale:
-        return _range("0", "0." + ("9" * (type.length or 0)).zfill(scale))
+    # generated numbers have up to 18 digits
+    whole = min(precision - scale, _BELIEVABLE_DIGITS if not scale else 4, max(18 - scale, 0))
+    if min(type.length or 0, 18) < scale:
+        return _range("0", "0." + ("9" * min(type.length or 0, 18)).zfill(scale))
     return _range("0", ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
 
 

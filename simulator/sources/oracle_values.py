@@ -67,8 +67,8 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
 def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     """Generated values, or values of a type that this one widens, as Oracle stores them.
 
-    CHAR and NCHAR are filled up with blanks, an empty text or RAW is null, moments are cut to the column's digits and
-    become text where they have a zone or more than six, a time of day becomes an interval.
+    CHAR and NCHAR are filled up with blanks, an empty text or RAW is null (a LOB may be empty), moments are cut to the
+    column's digits and become text where they have a zone or more than six, a time of day becomes an interval.
 
     >>> stored(pa.array(["ab", ""]), ColumnType("char", 4)).to_pylist()
     ['ab  ', None]
@@ -102,14 +102,15 @@ def _stored_moments(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
     empty = pc.equal(pc.binary_length(array), 0)
-    if pc.any(empty).as_py():
+    if type.name not in _LARGE and pc.any(empty).as_py():
         array = pc.if_else(empty, pa.scalar(None, array.type), array)
     if type.name not in ("char", "nchar"):
         return array
     length = type.length or 1
-    if type.characters:
-        return pc.utf8_rpad(array, length, " ")
-    lengths = np.asarray(pc.fill_null(pc.binary_length(array), length)).astype(np.int64)
+    # the national character set is UTF-16, where some characters count as two
+    twice = pc.count_substring_regex(array, r"[^\x{0}-\x{FFFF}]") if type.name == "nchar" else 0
+    sizes = pc.add(pc.utf8_length(array), twice) if type.characters else pc.binary_length(array)
+    lengths = np.asarray(pc.fill_null(sizes, length)).astype(np.int64)
     blanks = pa.array([" " * n for n in range(length + 1)])
     return pc.binary_join_element_wise(array, blanks.take(pa.array(length - lengths)), "")
 

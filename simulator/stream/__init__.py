@@ -18,9 +18,11 @@ DEFAULT_SOURCE = "mysql"
 def open_stream(loaded: Loaded, source: Source, *, seed: int | None = None) -> ChangeStream | ScriptStream:
     """Check a scenario against a source and make its stream. Raises ScenarioError."""
     from simulator.stream.check import check
+    from simulator.stream.each_type import expand
     from simulator.stream.script import ScriptStream
     from simulator.stream.stream import ChangeStream
 
+    loaded, _ = expand(loaded, source)
     check(loaded, source)
     if loaded.spec.script is not None:
         return ScriptStream(loaded, source)

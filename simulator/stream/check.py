@@ -11,6 +11,7 @@ from simulator.stream import tables
 from simulator.stream.check_entities import check_entities
 from simulator.stream.check_lifecycles import homes
 from simulator.stream.check_values import Declared, check_values, literals
+from simulator.stream.each_type import expand
 from simulator.stream.loader import Loaded
 from simulator.stream.tables import unknown
 
@@ -22,6 +23,7 @@ def check(loaded: Loaded, source: Source) -> None:
     nothing, and how long keys last, by the generated stream.
     """
     _check_source(loaded, source)
+    loaded, _ = expand(loaded, source)
     spec = loaded.spec
     lowered: dict[str, str] = {}
     for name in spec.tables:
@@ -73,6 +75,7 @@ def _declared(loaded: Loaded, first: Mapping[str, Table], source: Source) -> Map
                 name, column, spec.tables[name].columns[column.field], ("tables", name, "columns", column.field)
             )
             for column in table.columns
+            if column.field in spec.tables[name].columns
         }
         for name, table in first.items()
     }

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from simulator.stream.language_changes import ScriptEntry, TimedChange
-from simulator.stream.language_tables import LifecycleSpec, TableSpec
+from simulator.stream.language_tables import PLACE, LifecycleSpec, TableSpec
 from simulator.stream.language_words import Duration, Instant, Name, Strict, span
 
 # No transaction crosses a block of the stream.
@@ -65,6 +65,13 @@ class ScenarioSpec(Strict):
     lifecycles: dict[Name, LifecycleSpec] = {}
     schema_changes: list[TimedChange] = []
     script: list[ScriptEntry] | None = None
+
+    @model_validator(mode="after")
+    def _each_has_a_name(self) -> Self:
+        for name, table in self.tables.items():
+            if table.each and PLACE not in name:
+                raise ValueError(f"tables.{name} is for each type, so its name wants {PLACE} in it")
+        return self
 
     @model_validator(mode="after")
     def _has_a_stream(self) -> Self:

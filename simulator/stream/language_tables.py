@@ -70,6 +70,16 @@ Hots = Annotated[
 ]
 
 
+# Where a table for each type has the type: in its name, and as the type of a column.
+PLACE = "{type}"
+
+
+class Native(str):
+    """A type's text in the source's own words, in a scenario of portable types."""
+
+    __slots__ = ()
+
+
 class TableSpec(Strict):
     """A table. `rows` and what follows is the short form: a lifecycle of its own for a table that stands alone."""
 
@@ -94,6 +104,10 @@ class TableSpec(Strict):
     columns_per_update: Annotated[Count, Field(description="Columns that one update sets.")] = (1, 1)
     rows_per_statement: Annotated[int, Field(ge=1, le=10_000, description="Rows that one statement changes.")] = 1
     created: Annotated[bool, Field(description="No: a script creates it with a create_table entry.")] = True
+    each: Annotated[
+        Literal["type"] | None,
+        Field(description="type: a table for each type of the source, which stands where {type} is written."),
+    ] = None
 
     @model_validator(mode="after")
     def _short_form(self) -> Self:
@@ -104,6 +118,10 @@ class TableSpec(Strict):
             )
             if odd:
                 raise ValueError(f"{odd[0]} belongs to the short form, which begins with rows")
+        if self.each and self.rows is None:
+            raise ValueError("a table for each type wants rows, since nothing else can name it")
+        if self.each and not any(column.type == PLACE for column in self.columns.values()):
+            raise ValueError(f"a table for each type wants a column of type {PLACE!r}")
         return self
 
     @property

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
@@ -167,6 +167,8 @@ class ChangeStream:
                 turn=what.turns[turn],
             )
             batches += self._batches(Kind(int(which) % 4), envelope, state)
+        if self.source.key_is_fixed:
+            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
         return Block(
             first, stop - first, tuple(batches), tuple(self._events(first, stop)), int(done[-1]) if len(done) else 0
         )
@@ -311,6 +313,10 @@ class ChangeStream:
                 batch = ChangeBatch(version.table, READ, envelope, self._image(version, state), None)
                 yield Block(told, n, (batch,), created, n)
                 told, created = told + n, ()
+
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before that of each turn was committed, epoch milliseconds."""
+        return self.timeline.previous_commit_us(turns) // 1000
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows every table holds before a turn: (table version, columns), some thousands of rows at a time."""

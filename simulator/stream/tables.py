@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from simulator.errors import UnknownName, UsageError
+from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind, Table
 from simulator.sources import Source
 from simulator.stream.language_changes import TableChange
-from simulator.stream.language_tables import ColumnSpec
+from simulator.stream.language_tables import ColumnSpec, Native
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 
@@ -29,6 +29,8 @@ class Applied:
 def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
     """A type as the scenario writes it: portable, or the source's own if the scenario names its source."""
     types = source.types
+    if isinstance(text, Native):
+        return types.parse_type(text)
     try:
         return types.from_portable(text) if loaded.spec.source is None else types.parse_type(text)
     except UsageError as error:
@@ -64,7 +66,10 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
     )
     types = source.types
     at = types.table_id(spec.database or loaded.spec.database, name)
-    return Table(at, columns, tuple(map(types.identifier, spec.key)), version)
+    try:
+        return source.shaped(Table(at, columns, tuple(map(types.identifier, spec.key)), version))
+    except UsageError as error:
+        loaded.fail(path, str(error))
 
 
 def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Source, *, is_key: bool) -> Column:
@@ -90,10 +95,15 @@ def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, s
     """
     name = change.change
     path = (*path, name)
-    if table is None:
-        applied = _without_table(loaded, change, source)
-    else:
-        applied = _CHANGES[name](loaded, path, table, change, source)
+    try:
+        if table is None:
+            applied = _without_table(loaded, change, source)
+        else:
+            applied = _CHANGES[name](loaded, path, table, change, source)
+    except ScenarioError:
+        raise
+    except UsageError as error:  # the system has no such statement
+        loaded.fail(path, str(error))
     return replace(applied, sql=change.sql) if change.sql is not None else applied
 
 
@@ -112,9 +122,12 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
 def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
     """The column of this name. Raises ScenarioError with a close match."""
     stored = source.types.identifier(name)
-    if stored not in table.positions:
-        unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
-    return table.columns[table.positions[stored]]
+    if stored in table.positions:
+        return table.columns[table.positions[stored]]
+    for column in table.columns:
+        if column.field == name and column.name in table.primary_key:
+            return column  # the system has a name of its own for the key
+    unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
 
 
 def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "") -> None:
@@ -145,6 +158,8 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
         loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
     if new.default is not None and not source.ddl.takes_default(column.type):
         loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
+    if not source.fills_columns:
+        column = replace(column, nullable=True)
     # a column that was renamed may have had this name and keeps it as its field
     taken = {other.field for other in table.columns}
     if new.name in taken:

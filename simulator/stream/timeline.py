@@ -88,6 +88,11 @@ class Timeline:
         _, first, length = self.transactions(turns)
         return self._turn_us(first + length - 1)
 
+    def previous_commit_us(self, turns: Ints) -> Ints:
+        """Commit time of the transaction before the one that each turn belongs to, epoch microseconds."""
+        _, first, _ = self.transactions(turns)
+        return self._turn_us(first - 1)
+
     def first_of_second(self, second: int) -> int:
         """The first turn whose transaction commits in this second (since 1970) or later."""
         # a transaction commits with its last turn, which lies up to its length behind

@@ -104,6 +104,10 @@ def joined(count: int, nulls: Nulls, *parts: Cells, type: pa.DataType | None = N
     )
 
 
+# The last microsecond of 9999.
+_LAST_US: Final = (dt.date(9999, 12, 31).toordinal() + FIRST_DAY) * US_PER_DAY - 1
+
+
 def split_moments(
     array: pa.Array, zone: str | None, offset_minutes: int
 ) -> tuple[Ints, npt.NDArray[np.uint32], Ints, Nulls]:
@@ -113,6 +117,8 @@ def split_moments(
     strange = bool(partial.any())
     if zone is not None or offset_minutes:
         moved = us + _offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)
+        if len(moved) and (int(moved.max()) > _LAST_US or int(moved.min()) < FIRST_DAY * US_PER_DAY):
+            moved = np.clip(moved, FIRST_DAY * US_PER_DAY, _LAST_US)  # a zone moves nothing out of the calendar
         us = np.where(partial, us, moved) if strange else moved
     # a partial date's number is its code above PARTIAL_US: shifted so that whole days divide evenly
     if strange:
@@ -155,6 +161,11 @@ def _offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
         quarters, inverse = np.unique(us[changing] // 900_000_000, return_inverse=True)
         offsets[changing] = np.array([_offset_at(rules, int(q) * 900) for q in quarters], dtype=np.int64)[inverse]
     return offsets
+
+
+def offsets_us(us: Ints, zone: str) -> Ints:
+    """How far the zone's clocks are ahead of UTC at each moment, in microseconds."""
+    return np.broadcast_to(np.asarray(_offset_us(us, zone, 0), dtype=np.int64), us.shape)
 
 
 _CHANGES: Final = 1 << 62

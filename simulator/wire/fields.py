@@ -92,7 +92,8 @@ class Rows:
     count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
     Columns at the places that `kept` gives are there, changed or not.
     `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
-    `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns.
+    `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns. `shown` says for each
+    column in which rows of a batch (ascending; None: in none) a whole image has it, or None if all have all.
     """
 
     image: Literal["after", "before", "changed", "changed after"]
@@ -101,6 +102,7 @@ class Rows:
     columns: Callable[[Table], Sequence[int]] | None = None
     skip_nulls: bool = False
     tail: PerTable | None = None
+    shown: Callable[[ChangeBatch], Sequence[Ints | None] | None] | None = None
     kept: Callable[[Table], Sequence[int]] | None = None
 
 
@@ -269,8 +271,12 @@ class _Images:
         """The array of each message's rows, or the one object."""
         starts = self.packed.starts
         tail = "" if hole.tail is None else self.encoder.per_table(hole.tail, self.batch.table)
-        if hole.image.startswith("changed") or hole.skip_nulls:
-            members, some = self._changed(hole) if hole.image.startswith("changed") else self._present(hole)
+        shown = None if hole.shown is None else hole.shown(self.batch)
+        if hole.image.startswith("changed") or hole.skip_nulls or shown is not None:
+            if shown is not None:
+                members, some = self._logged(hole, shown)
+            else:
+                members, some = self._changed(hole) if hole.image.startswith("changed") else self._present(hole)
             comma = "," if tail and some.all() else ""
             rows: list[Piece] = ["{", members, comma, tail, "}"]
             if tail and not some.all():
@@ -383,6 +389,16 @@ class _Images:
         wanted = set(columns if hole.columns is None else hole.columns(self.batch.table))
         shown = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
         return self._sparse(shown, lambda i, rows: arrays[i].take(pa.array(rows)))
+
+    def _logged(self, hole: Rows, shown: Sequence[Ints | None]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """The members of an image that are there as `shown` says."""
+        image = self.batch.after if hole.image == "after" else None
+
+        def values(i: int, rows: Ints) -> pa.Array:
+            array = image[i] if image is not None else self.batch.full_before(i)
+            return array if len(rows) == len(array) else array.take(pa.array(rows))
+
+        return self._sparse(shown, values)
 
     def _sparse(
         self, shown: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]

@@ -80,7 +80,8 @@ class Layout:
 
     `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
     says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
-    snapshot come after the CREATE TABLE of their table.
+    snapshot come after the CREATE TABLE of their table. `previous_commit`: what changes carry as their event time is
+    the commit time of the transaction before theirs.
     """
 
     fields: tuple[Field, ...]
@@ -93,6 +94,7 @@ class Layout:
     writer: Writer | None = None
     container: Container | None = None
     snapshot_ddl: bool = False
+    previous_commit: bool = False
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
 

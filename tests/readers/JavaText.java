@@ -1,8 +1,12 @@
 import java.io.*;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
 /** Prints what Java makes of each line: `d <bits>`, `f <bits>` in hex are Double and Float.toString, `h <hex>` is
- *  String.hashCode of UTF-16 units, `l <hex>` the UTF-8 bytes, in hex, of bytes read as ISO-8859-1. */
+ *  String.hashCode of UTF-16 units, `l <hex>` the UTF-8 bytes, in hex, of bytes read as ISO-8859-1, `a <hex>` is
+ *  Arrays.toString of bytes; `m <hex>,<hex>…` are the places of texts (UTF-16) in the order of a HashMap's keys. */
 public class JavaText {
     public static void main(String[] args) throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
@@ -13,10 +17,18 @@ public class JavaText {
                 case 'd': out.println(Double.toString(Double.longBitsToDouble(Long.parseUnsignedLong(rest, 16)))); break;
                 case 'f': out.println(Float.toString(Float.intBitsToFloat(Integer.parseUnsignedInt(rest, 16)))); break;
                 case 'h': out.println(new String(bytes(rest), StandardCharsets.UTF_16BE).hashCode()); break;
+                case 'a': out.println(Arrays.toString(bytes(rest))); break;
+                case 'm': out.println(order(rest.split(",", -1))); break;
                 default: out.println(hex(new String(bytes(rest), StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.UTF_8)));
             }
         }
         out.flush();
+    }
+
+    static String order(String[] names) {
+        Map<String, Integer> map = new HashMap<>();
+        for (int i = 0; i < names.length; i++) map.put(new String(bytes(names[i]), StandardCharsets.UTF_16BE), i);
+        return map.values().toString();
     }
 
     static byte[] bytes(String hex) {

@@ -88,6 +88,7 @@ def reader_of(format: str) -> str:
     "format",
     [
         "canal-json",
+        "oms-canal-json,canal_full_type=INSERT",
         "dts-canal-json,init_as_insert=on",
         "cloudcanal-canal-json",
         "cloudcanal-canal-json,batch_rows=20",

@@ -1,0 +1,78 @@
+"""PostgreSQL's and GaussDB's values as CloudCanal writes them: the server's own texts, but for booleans and bytes.
+
+The vendor publishes nothing of them: that they are as the server prints them is a decision. Dates beyond the calendar
+of other systems (`infinity`, years before Christ, years of five digits) are made one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import decoded
+from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.model import ColumnType
+from simulator.sources.postgresql_times import show_moment, show_offset
+from simulator.sources.postgresql_values import format_values
+from simulator.wire import binlog_text
+from simulator.wire.cells import offsets_us, whole_numbers
+from simulator.wire.template import join
+
+# A day and more from the ends of the calendar, so that no zone leads out of it.
+_FIRST_US: Final = (FIRST_DAY + 2) * US_PER_DAY
+_LAST_US: Final = 2_932_894 * US_PER_DAY
+_FIRST_DAY: Final = FIRST_DAY
+_LAST_DAY: Final = 2_932_896
+
+
+def boolean(array: pa.Array, type: ColumnType) -> pa.Array:
+    """`true`, `false`."""
+    return array.cast(pa.string())
+
+
+def date(array: pa.Array, type: ColumnType) -> pa.Array:
+    """`2024-02-29`, `0044-03-15 BC`, `infinity`."""
+    days, _ = whole_numbers(array)
+    usual = (days >= _FIRST_DAY) & (days <= _LAST_DAY)
+    if usual.all():
+        return binlog_text.date(array, type)
+    return pa.array(format_values(array, type), pa.string())
+
+
+def moment(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.Array:
+    """`2024-02-29 12:34:56.5`; with a zone the time there and its offset: `2024-02-29 20:34:56.5+08`.
+
+    >>> moment(pa.array([500_000, None]).cast(pa.timestamp("us")), ColumnType(""), zone="+05:30").to_pylist()
+    ['1970-01-01 05:30:00.5+05:30', None]
+    """
+    us, _ = whole_numbers(array)
+    usual = (us >= _FIRST_US) & (us <= _LAST_US)
+    offsets = None if zone is None else offsets_us(np.where(usual, us, 0), zone)
+    if not usual.all():
+        places: list[Any] = [None] * len(us) if offsets is None else offsets.tolist()
+        raw = array.view(pa.int64()).to_pylist()
+        texts = [None if u is None else show_moment(u, offset) for u, offset in zip(raw, places, strict=True)]
+        return pa.array(texts, pa.string())
+    clock = binlog_text.datetime_trimmed(array, type, zone=zone)
+    if offsets is None:
+        return clock
+    distinct, inverse = np.unique(offsets, return_inverse=True)
+    shown = pa.array([show_offset(int(offset)) for offset in distinct], pa.string())
+    return join([clock, shown.take(pa.array(inverse.reshape(-1)))], len(array))
+
+
+def scanned(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.Array:
+    """What the full load reads: three digits of a fraction, no offset."""
+    us, _ = whole_numbers(array)
+    if not ((us >= _FIRST_US) & (us <= _LAST_US)).all():
+        return moment(array, type, zone=zone)
+    return binlog_text.datetime_fixed(array, ColumnType("timestamp", 3), zone=zone)
+
+
+def numeric(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A number with the scale that it was declared with; of others the text that they come with, `NaN` too."""
+    if pa.types.is_decimal(array.type):
+        return binlog_text.decimal_plain(array, type)
+    return decoded(array)

@@ -1,0 +1,199 @@
+"""Column values as text in the JSON formats of DTS, and as the text that partitions are made of.
+
+The page shows strings only. How each type looks follows the vendor's own SDK where that prints values, else:
+
+| values | text |
+| --- | --- |
+| whole numbers, BIT | digits |
+| decimals, NUMBER | plain, the scale of the column kept |
+| floating point | as Java prints it |
+| dates and times | `2021-01-27 15:34:46.35`: fractions without zeros at their end (`frac=pad`: as declared) |
+| moments without a zone of their own | at `timestamp_zone`; with it behind, ` +08:00`, unless MySQL's |
+| moments with a zone | the zone behind a blank |
+| ENUM, SET | labels |
+| bytes, geometries | MySQL: ISO-8859-1 characters, as Canal has them; others: hexadecimal digits, as the SDK prints |
+| Oracle's intervals | `-4-3`, `1 2:3:4.000000005` |
+| all else | the database's own text |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator import sources
+from simulator.batch import decoded
+from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
+from simulator.formats import canal_json
+from simulator.formats.dts_values import decoded_type, members_of
+from simulator.model import Column, ColumnType
+from simulator.sources import mysql
+from simulator.wire import binlog_text
+from simulator.wire.cells import whole_numbers
+from simulator.wire.fields import Cell
+from simulator.wire.format import Settings
+from simulator.wire.moment_text import without_zeros
+from simulator.wire.template import join
+
+MYSQL: Final[Mapping[str, Any]] = {
+    **canal_json.TEXT,
+    "decimal": binlog_text.decimal_plain,
+    "datetime": binlog_text.datetime_trimmed,
+    "time": binlog_text.time_trimmed,
+    "enum": binlog_text.enum_label,
+    "set": binlog_text.set_labels,
+}
+ESCAPED: Final = canal_json.ESCAPED | {"enum", "set"}
+# Families of types of which no value holds a character that JSON escapes.
+SAFE: Final = frozenset(
+    {
+        *("integer", "decimal", "float", "bit", "boolean", "date", "datetime", "time", "timestamptz", "zoned", "uuid"),
+        *("binary", "geometry"),
+    }
+)
+LIKE_MYSQL: Final = ("mysql", "mariadb", "oceanbase-mysql")
+
+
+def like_mysql(source: str) -> bool:
+    """Whether a source such as `mariadb-10.11` has MySQL's types."""
+    return source.startswith(LIKE_MYSQL)
+
+
+def family(column: Column, settings: Settings) -> str:
+    """What a column's values are, in the words of `sources.TypeSystem`."""
+    return sources.find(settings.source).types.family(column.type)
+
+
+def cell(column: Column, settings: Settings) -> Cell:
+    """How a column's values are written: always a string."""
+    if like_mysql(settings.source):
+        return mysql_cell(column, settings)
+    words = family(column, settings)
+    render = OTHERS.get(words, as_it_is)
+    latin1 = settings["binary"] == "latin1" and words in ("binary", "geometry")
+    return Cell(lambda array: render(array, column.type, settings), escaped=latin1 or words not in SAFE)
+
+
+def mysql_cell(column: Column, settings: Settings) -> Cell:
+    type, words = column.type, mysql.family(column.type)
+    if type.name == "timestamp":
+        zone = settings["timestamp_zone"]
+        if settings["frac"] == "pad":
+            return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
+        return Cell(lambda array: binlog_text.datetime_trimmed(array, type, zone=zone))
+    if settings["frac"] == "pad" and words in ("datetime", "time"):
+        return Cell(lambda array: canal_json.TEXT[words](array, type))
+    if settings["binary"] == "hex" and words in ("binary", "geometry"):
+        return Cell(lambda array: binlog_text.hex_bytes(array, type))
+    render = MYSQL[words]
+    parts = (lambda array: binlog_text.decimal_parts(array, grouped=False)) if words == "decimal" else None
+    return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
+
+
+# ------------------------------------------------------------------------------------------------------- other systems
+
+Render = Callable[[pa.Array, ColumnType, Settings], pa.Array]
+_SECONDS: Final = ColumnType("datetime")
+_LAST_DAY: Final = 2_932_896  # 9999-12-31
+
+
+def as_it_is(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    """Texts; bytes in hexadecimal digits."""
+    return hexadecimal(array, type, settings) if pa.types.is_binary(decoded_type(array)) else array
+
+
+def number(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    carrier = decoded_type(array)
+    if pa.types.is_string(carrier):
+        return array
+    render = binlog_text.decimal_plain if pa.types.is_decimal(carrier) else binlog_text.integer
+    return render(array, type)
+
+
+def letter(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    """`t` and `f`, as PostgreSQL writes them."""
+    return pc.if_else(array, "t", "f")
+
+
+def trimmed(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    """Dates and times that are in no zone, or have theirs behind."""
+    padded = settings["frac"] == "pad"
+    if pa.types.is_string(decoded_type(array)):
+        return array if padded else without_zeros(decoded(array))
+    if pa.types.is_duration(array.type):
+        return (binlog_text.time_fixed if padded else binlog_text.time_trimmed)(array, type)
+    return (binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed)(array, type)
+
+
+def moment(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    """Moments that keep no zone, at the configured one; those of the calendar's first and last day at UTC."""
+    if pa.types.is_string(decoded_type(array)):
+        coded = decoded(array).dictionary_encode()
+        texts = coded.dictionary
+        seconds = pa.array([text_us(text[:19]) for text in texts.to_pylist()], pa.timestamp("us"))
+        fraction = pc.utf8_slice_codeunits(texts, 19)
+        made = at_zone(seconds, _SECONDS, settings["timestamp_zone"], padded=True, fraction=fraction)
+        return (made if settings["frac"] == "pad" else without_zeros(made)).take(coded.indices)
+    return at_zone(array, type, settings["timestamp_zone"], padded=settings["frac"] == "pad")
+
+
+def at_zone(array: pa.Array, type: ColumnType, zone: str, *, padded: bool, fraction: pa.Array | str = "") -> pa.Array:
+    us, _ = whole_numbers(array)
+    edge = (us < (FIRST_DAY + 1) * US_PER_DAY) | (us >= _LAST_DAY * US_PER_DAY)
+    if edge.any() and zone != "+00:00":
+        inside = pc.if_else(pa.array(edge), pa.scalar(0, array.type), array)
+        moved = at_zone(inside, type, zone, padded=padded, fraction=fraction)
+        return pc.if_else(pa.array(edge), at_zone(array, type, "+00:00", padded=padded, fraction=fraction), moved)
+    render = binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
+    return join([render(array, type, zone=zone), fraction, f" {zone}"], len(array))
+
+
+def hexadecimal(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    render = binlog_text.latin1_bytes if settings["binary"] == "latin1" else binlog_text.hex_bytes
+    return render(array, type)
+
+
+def interval(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+    """Oracle's intervals as the vendor's demo prints them; others as their database does."""
+    members = INTERVALS.get(type.name)
+    if members is None:
+        return array
+    coded = decoded(array).dictionary_encode()
+    texts = [interval_text(text, members) for text in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(coded.indices)
+
+
+INTERVALS: Final = {"interval year to month": "YM", "interval day to second": "Dhmsf"}
+
+
+def interval_text(text: str, members: str) -> str:
+    """
+    >>> interval_text("-04-03", "YM"), interval_text("+01 02:03:04.000000005", "Dhmsf")
+    ('-4-3', '1 2:3:4.000000005')
+    """
+    found = {letter: abs(number) for letter, number in members_of(text, members).items()}
+    sign = "-" if text.startswith("-") else ""
+    if members == "YM":
+        return f"{sign}{found['Y']}-{found['M']}"
+    fraction = f".{found.get('f', 0):09}".rstrip("0").rstrip(".")
+    return f"{sign}{found['D']} {found['h']}:{found['m']}:{found['s']}{fraction}"
+
+
+OTHERS: Final[Mapping[str, Render]] = {
+    "integer": number,
+    "bit": number,
+    "decimal": number,
+    "boolean": letter,
+    "float": lambda array, type, settings: binlog_text.float_(decoded(array), type),
+    "date": lambda array, type, settings: binlog_text.date(array, type),
+    "datetime": trimmed,
+    "time": trimmed,
+    "zoned": trimmed,
+    "timestamptz": moment,
+    "interval": interval,
+    "binary": hexadecimal,
+    "geometry": hexadecimal,
+}

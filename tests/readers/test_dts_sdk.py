@@ -1,0 +1,185 @@
+"""Alibaba's own SDK reads our DTS records: every kind, and every type of column of every source.
+
+SDK 2.0.0 was compiled with version A of the schema. It takes every DateTime's fraction for microseconds, so that
+sources with nanoseconds are read as `oracle_frac=us` writes them; and it knows no full load: INIT is UNKNOWN to it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+
+import pytest
+from building import block_of, messages_of
+from cases import cases_of
+from decoding import decode
+from jvm import Jars, Reader
+
+from simulator.formats.dts_avro import FORMAT
+from simulator.sources import SOURCES
+
+pytestmark = pytest.mark.jvm
+
+SDK: Final = Jars(
+    "dts-subscribe-sdk-2.0.0",
+    (
+        "com.aliyun.dts:dts-new-subscribe-sdk:2.0.0",
+        "org.apache.avro:avro:1.8.2",
+        "org.codehaus.jackson:jackson-core-asl:1.9.13",
+        "org.codehaus.jackson:jackson-mapper-asl:1.9.13",
+        "com.alibaba:fastjson:1.2.31",
+        "com.google.code.gson:gson:2.8.6",
+        "com.vividsolutions:jts-core:1.14.0",
+        "org.apache.commons:commons-lang3:3.8.1",
+        "org.apache.kafka:kafka-clients:2.7.0",
+        "log4j:log4j:1.2.17",
+        "org.slf4j:slf4j-api:1.7.7",
+        "org.slf4j:slf4j-log4j12:1.7.21",
+    ),
+)
+SYSTEMS: Final = [f"{id}-{SOURCES[id][2][0]}" for id in FORMAT.sources]
+# What the SDK calls the records of the union.
+NAMES: Final = {
+    "Integer": "INTEGER_NUMERIC",
+    "Character": "STRING",
+    "Decimal": "DECIMAL_NUMERIC",
+    "Float": "FLOAT_NUMERIC",
+    "Timestamp": "UNIX_TIMESTAMP",
+    "DateTime": "DATETIME",
+    "TimestampWithTimeZone": "DATETIME",
+    "BinaryGeometry": "WKB_GEOMETRY",
+    "TextGeometry": "WKT_GEOMETRY",
+    "BinaryObject": "BINARY_ENCODING_OBJECT",
+    "TextObject": "TEXT_ENCODING_OBJECT",
+}
+
+
+@pytest.fixture(scope="module")
+def sdk() -> Iterator[Reader]:
+    options = ("--add-exports", "java.base/sun.util.calendar=ALL-UNNAMED", "-Duser.timezone=UTC")
+    with Reader("DtsRecord.java", SDK, "-Dfile.encoding=UTF-8", *options) as reader:
+        yield reader
+
+
+@cache
+def values(format: str, source: str) -> list[bytes]:
+    """All messages of all cases."""
+    return [
+        message.value or b"" for case in cases_of(source) for message in messages_of(format, source, block_of(case))
+    ]
+
+
+def ask(sdk: Reader, records: list[bytes]) -> list[Any]:
+    """The SDK's answers, a text where it failed."""
+    answers = sdk.ask([record.hex().encode() for record in records])
+    return [json.loads(line) if not line.startswith(b"ERROR") else line.decode() for (line,) in answers]
+
+
+def same(ours: Any, theirs: list[str] | None) -> bool:
+    """Whether the SDK's type and text of a value are what we wrote."""
+    if ours is None or theirs is None:
+        return ours is None and theirs is None
+    record, value = ours[0].rpartition(".")[2], ours[1]
+    type, text = theirs
+    if type != NAMES[record] and not (record == "TimestampWithTimeZone" and "TIMESTAMP" in type):
+        return False
+    match record:
+        case "Integer" | "TextObject" | "TextGeometry":
+            return bool(text == value["value"])
+        case "Character":
+            return bool(text == value["value"].decode(CODECS.get(value["charset"], value["charset"])))
+        case "Decimal":
+            return Decimal(text) == Decimal(value["value"])
+        case "Float":
+            number = float(text)
+            return number == value["value"] or (math.isnan(number) and math.isnan(value["value"]))
+        case "BinaryObject":
+            return bool(text == value["value"].hex().upper())
+        case "Timestamp":
+            return "." in text and text.startswith(("19", "20"))
+        case "DateTime":
+            return [int(part) for part in re.findall(r"\d+", text)][:3] == members(value)[:3]
+    return bool(text)
+
+
+CODECS: Final = {"utf8mb4": "utf-8", "utf8": "utf-8", "utf8mb3": "utf-8"}
+
+
+def members(value: dict[str, int | None]) -> list[int]:
+    """The members of a DateTime that are there, without signs."""
+    return [abs(number) for number in value.values() if number is not None]
+
+
+@pytest.mark.parametrize("source", SYSTEMS)
+@pytest.mark.parametrize("options", ["", ",schema_variant=A", ",product=subscription"])
+def test_every_record_is_read(sdk: Reader, source: str, options: str) -> None:
+    format = f"dts-avro,oracle_frac=us{options}"
+    records = values(format, source)
+    kinds = set()
+    for record, told in zip(records, ask(sdk, records), strict=True):
+        ours = decode(format, record)
+        assert not isinstance(told, str), (told, ours)
+        kinds.add(ours["operation"])
+        assert told["operation"] == ours["operation"]
+        assert told["sdk"] == ("UNKNOWN" if ours["operation"] == "INIT" else ours["operation"])
+        assert (told["id"], told["timestamp"]) == (ours["id"], ours["sourceTimestamp"])
+        assert (told["position"], told["tags"]) == (ours["sourcePosition"], ours["tags"])
+        if ours["fields"] is None:
+            assert told["text"] == ours["afterImages"]
+            continue
+        assert list(told["numbers"].items()) == [(field["name"], field["dataTypeNumber"]) for field in ours["fields"]]
+        assert sorted(told["keys"]) == sorted(json.loads(ours["tags"]["pk_uk_info"]).get("PRIMARY", []))
+        for side in ("before", "after"):
+            written, read = ours[f"{side}Images"], told[side]
+            assert (written is None) == (read is None)
+            wrong = [pair for pair in zip(written or [], read or [], strict=True) if not same(*pair)]
+            assert wrong == [], ours
+    rows = {"INSERT", "UPDATE", "DELETE", "DDL"}
+    assert kinds == rows | ({"BEGIN", "COMMIT", "HEARTBEAT"} if "subscription" in options else {"INIT"})
+
+
+def test_texts_in_other_character_sets(sdk: Reader) -> None:
+    from building import batch_of, codec_of, encoded, table_of
+
+    from simulator.model import INSERT
+
+    sets = {"latin1": "é", "gbk": "中文", "utf8": "é中", "ucs2": "中", "sjis": "日本", "euckr": "한", "big5": "中"}
+    columns = {"id": "int", **{name: f"varchar(9) character set {name}" for name in sets}}
+    batch = batch_of(table_of("t", columns, ["id"]), INSERT, [["1", *sets.values()]])
+    (told,) = ask(sdk, encoded(codec_of("dts-avro"), batch))
+    assert told["after"][1:] == [["STRING", text] for text in sets.values()]
+
+
+def test_dates_and_times_as_the_sdk_prints_them(sdk: Reader) -> None:
+    (case,) = [case for case in cases_of("mysql-8.0") if case.name == "dates and times"]
+    records = [message.value or b"" for message in messages_of("dts-avro", "mysql-8.0", block_of(case))]
+    first, *_ = ask(sdk, records)
+    assert [value[1] for value in first["after"][1:]] == [
+        "2024-02-29",
+        "2024-02-29 12:34:56.0",
+        "2024-02-29 12:34:56.789",
+        "2024-02-29 12:34:56.789123",
+        "2024-02-29 12:34:56.0",
+        "2024-02-29 12:34:56.789123",
+        "12:34:56.0",
+        "12:34:56.789",
+    ]
+
+
+@pytest.mark.parametrize("source", ["oracle-21c", "sqlserver-2022"])
+def test_nanoseconds_are_too_many_for_it(sdk: Reader, source: str) -> None:
+    """Its own fault, which is why there is an option: it multiplies what is already nanoseconds."""
+    answers = ask(sdk, values("dts-avro", source))
+    failed = [answer for answer in answers if isinstance(answer, str)]
+    assert failed
+    assert all("StringIndexOutOfBounds" in answer for answer in failed), failed
+
+
+def test_a_record_with_a_byte_too_few_is_an_error(sdk: Reader) -> None:
+    record = values("dts-avro,schema_variant=A", "mysql-8.0")[0]
+    assert isinstance(ask(sdk, [record[:-1]])[0], str)

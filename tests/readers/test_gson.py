@@ -1,0 +1,76 @@
+"""Gson, with its default escapes, on messages that a Gson wrote: read and written again, they are the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from building import block_of, messages_of
+from cases import cases_of
+from jvm import Jars, Reader
+
+from simulator import formats, sources
+from simulator.api import open_job
+from simulator.pipeline import Limits
+from simulator.sinks.memory import MemorySink
+from simulator.wire.json_style import HTML_SAFE, escape
+
+pytestmark = pytest.mark.jvm
+
+GSON = Jars("gson-2.15.0", ("com.google.code.gson:gson:2.15.0",))
+FORMATS: Final = ("drs-json", "drs-json-c")
+PAIRS: Final = [
+    (format, f"{id}-{version}")
+    for format in FORMATS
+    for id in formats.find(format).sources
+    for version in sources.SOURCES[id][2]
+]
+
+
+@pytest.fixture(scope="module")
+def gson() -> Iterator[Reader]:
+    with Reader("GsonTrip.java", GSON, "-Dfile.encoding=UTF-8") as reader:
+        yield reader
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    ("scenario", "start_at", "changes"),
+    [("crud", 0, 5_000), ("orders", 19_000, 5_000), ("wide", 0, 2_000), ("tour", 0, None)],
+)
+def test_runs_come_back_unchanged(gson: Reader, format: str, scenario: str, start_at: int, changes: int | None) -> None:
+    with MemorySink() as sink:
+        open_job(scenario, format).run(sink, limits=Limits(start_at, changes), snapshot=True)()
+        ours = sink.values()
+    assert len(ours) > (1_000 if changes else 20)
+    answers = gson.ask(ours)
+    assert [pair for pair in zip(ours, answers, strict=True) if pair[1] != [pair[0]]][:3] == []
+
+
+@pytest.mark.parametrize(("format", "source"), PAIRS)
+def test_all_cases_come_back_unchanged(gson: Reader, format: str, source: str) -> None:
+    ours = [
+        message.value or b""
+        for case in cases_of(source, format)
+        for message in messages_of(format, source, block_of(case))
+    ]
+    assert ours
+    assert gson.ask(ours) == [[value] for value in ours]
+
+
+def test_escapes_of_random_texts(gson: Reader) -> None:
+    """Texts of all characters but surrogates and line ends, which would end the question."""
+    rng = np.random.default_rng(20_261_121)
+    codes = np.concatenate([np.arange(0x300), np.arange(0x2000, 0x2100), np.arange(0xE000, 0x110000, 1009)])
+    codes = codes[(codes != 0x0A) & (codes != 0x0D)]
+    texts = [chr(code) for code in codes] + ["".join(map(chr, rng.choice(codes, 20))) for _ in range(2_000)]
+    written = [f'{{"t":"{text}"}}'.encode() for text in escape(pa.array(texts), HTML_SAFE).to_pylist()]
+    assert gson.ask(written) == [[line] for line in written]
+
+
+@pytest.mark.parametrize("line", [b'{"a":"x=y"}', b'{"a": 1}', b'{"a":"\\u000B"}', b"{]"])
+def test_other_texts_do_not_come_back(gson: Reader, line: bytes) -> None:
+    assert gson.ask([line]) != [[line]]

@@ -1,0 +1,114 @@
+"""The shipped `boundary` scenario, and tables for each type, on every source."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from random_scenarios import loaded
+
+from simulator import sources
+from simulator.api import open_job
+from simulator.errors import ScenarioError, UnsupportedType
+from simulator.formats import open_codec
+from simulator.model import INSERT, Table
+from simulator.render import renders
+from simulator.stream import open_stream
+from simulator.stream.each_type import expand
+from simulator.stream.loader import load
+
+SOURCES = [f"{id}-{version}" for id, (_, _, versions) in sources.SOURCES.items() for version in versions]
+
+
+def values_of(array: pa.Array) -> set[str]:
+    plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    if pa.types.is_temporal(plain.type):  # some are dates that are none
+        plain = plain.view(pa.int32() if pa.types.is_date32(plain.type) else pa.int64())
+    return {repr(value) for value in plain.to_pylist()}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_boundary_writes_the_whole_corpus(source: str) -> None:
+    """Every type has a table, and every value of its corpus is written once all rows have lived a life."""
+    found = sources.find(source)
+    stream = open_stream(load("boundary"), found)
+    tables = {table.id.name: table for table in stream.first_tables}
+    assert {table.columns[-1].type.name for table in tables.values()} == set(found.types.TYPES)  # type: ignore[attr-defined]
+    written: dict[str, set[str]] = defaultdict(set)
+    inserted: set[str] = set()
+    turns = 4 * 40 * len(tables)
+    for first in range(0, turns, stream.block_turns):
+        for batch in stream.read(first, min(first + stream.block_turns, turns)).batches:
+            if batch.after is not None:
+                written[batch.table.id.name] |= values_of(batch.after[-1])
+            if batch.kind is INSERT:
+                inserted.add(batch.table.id.name)
+    assert inserted == set(tables)
+    for name, table in tables.items():
+        type = table.columns[-1].type
+        corpus = found.parse_values(found.types.boundary_values(type), type)
+        assert values_of(corpus) <= written[name], name
+
+
+def scenario(**table: Any) -> dict[str, Any]:
+    columns = {"id": {"type": "int64", "values": "sequence"}, "n": {"type": "int32", "values": "version"}}
+    value = {"type": "{type}", "values": "boundary"}
+    whole = {"columns": {**columns, "v": value}, "key": "id", "rows": 3, "each": "type", **table}
+    return {"tables": {"x_{type}": whole}}
+
+
+def test_a_table_for_each_type_has_its_name_and_the_source_s_own_type() -> None:
+    made, left_out = expand(loaded(scenario()), sources.find("mysql"))
+    assert not left_out
+    assert made.spec.tables["x_decimal_10_2"].columns["v"].type == "decimal(10,2)"
+    stream = open_stream(made, sources.find("mysql"))
+    types = {table.id.name: table.columns[-1].type for table in stream.first_tables}
+    # `timestamp` is a portable type, too, and another one
+    assert types["x_timestamp"].name == "timestamp"
+    assert [name for name in types if name.startswith("x_enum")] == ["x_enum_new_it_s"]
+
+
+def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    codec = open_codec("canal-json", sources.find("mysql"))
+    cell = codec._encoder.cell  # type: ignore[attr-defined]
+
+    def refuse(column: Any, *settings: Any) -> Any:
+        if column.type.name == "json":
+            raise UnsupportedType("no json")
+        return cell(column, *settings)
+
+    table = open_stream(load("boundary"), sources.find("mysql")).first_tables
+    monkeypatch.setattr(codec._encoder, "cell", refuse)
+
+    def can(table: Table) -> bool:
+        return renders(codec, sources.find("mysql"), table)
+
+    assert [t.id.name for t in table if not can(t)] == ["type_json"]
+    made, left_out = expand(load("boundary"), sources.find("mysql"), can)
+    assert left_out == ("json",)
+    assert "type_json" not in made.spec.tables
+    with pytest.raises(ScenarioError, match="no type of MySQL can be written"):
+        expand(load("boundary"), sources.find("mysql"), lambda table: False)
+    assert open_job("boundary", "canal-json").left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rows": None}, "a table for each type wants rows, since nothing else can name it"),
+        ({"columns": {"id": {"type": "int64", "values": "sequence"}}}, "a table for each type wants a column of type"),
+        ({"each": "row"}, "each: "),
+    ],
+)
+def test_tables_for_each_type_that_cannot_be(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ScenarioError, match=sentence):
+        loaded(scenario(**change))
+
+
+def test_a_table_for_each_type_wants_a_name_of_its_own() -> None:
+    plain = scenario()
+    plain["tables"]["x"] = plain["tables"].pop("x_{type}")
+    with pytest.raises(ScenarioError, match=r"its name wants \{type\} in it"):
+        loaded(plain)

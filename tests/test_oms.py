@@ -1,0 +1,257 @@
+"""What goldens of single cases do not show of the OMS formats: keys and partitions, full synchronization, large
+objects, numbers that look alike, sequences, names of other systems, refusals."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import pytest
+from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+
+from simulator import messages, sources
+from simulator.errors import UnsupportedType
+from simulator.formats import oms_default, open_codec
+from simulator.formats.oms_columns import Columns
+from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
+from simulator.wire.fields import Members
+
+SOURCE: Final = "oceanbase-mysql-4.3"
+FORMATS: Final = (
+    "oms-default",
+    "oms-default-extend-column-type",
+    "oms-canal-json",
+    "oms-dataworks",
+    "oms-shareplex",
+)
+# The row of the format's description.
+ORDERS: Final = table_of(
+    "orders",
+    {
+        "id": "int",
+        "region": "varchar(10)",
+        "name": "varchar(20)",
+        "amount": "decimal(20,10)",
+        "created": "datetime(3)",
+        "upd_ts": "timestamp(6)",
+        "pic": "blob",
+        "bits": "bit(16)",
+        "note": "text",
+    },
+    ["id", "region"],
+)
+MOMENT: Final = ["2020-12-31 00:11:11.5", "2020-12-30 16:11:11.012345"]
+OLD: Final = ["7", "cn", "张三", "12.3", *MOMENT, "hello", "5", None]
+NEW: Final = ["7", "cn", "李四", "0", *MOMENT, "hello", "5", None]
+
+
+def decoded(format: str, kind: Kind, rows: list[Any], old: list[Any] | None = None) -> list[dict[str, Any]]:
+    phase = 0 if kind is READ else 1
+    batch = batch_of(ORDERS, kind, rows, old, phase=phase, source=SOURCE)
+    return [json.loads(value, parse_float=str) for value in encoded(codec_of(format, SOURCE), batch)]
+
+
+def test_columns_of_maps_stand_by_their_hashes() -> None:
+    shown = ["note", "amount", "upd_ts", "created", "name", "bits", "id", "pic", "region"]
+    (canal,) = decoded("oms-canal-json", UPDATE, [NEW], [OLD])
+    assert [list(canal["data"][0]), list(canal["sqlType"]), list(canal["mysqlType"])] == [shown] * 3
+    assert canal["old"] == [{"amount": "12.3000000000", "name": "张三"}]
+    assert list(canal["old"][0]) == ["amount", "name"]
+    (shareplex,) = decoded("oms-shareplex", UPDATE, [NEW], [OLD])
+    assert list(shareplex["key"]) == shown
+    assert shareplex["data"] == {"amount": "0E-10", "name": "李四"}
+    (default,) = decoded("oms-default", UPDATE, [NEW], [OLD])
+    assert list(default["postStruct"]) == list(ORDERS.positions)
+
+
+def test_all_meta_data_is_a_hash_map_of_the_keys_that_are_there() -> None:
+    """With 13 keys the map has grown to 32 buckets."""
+    settings = codec_of("oms-default,version=4,extended_meta=on", SOURCE).settings
+    (record, *_) = oms_default.fields(settings, Columns(settings))
+    names = {}
+    for kind in (INSERT, DDL):
+        members = record.on(kind)
+        assert isinstance(members, Members)
+        names[kind] = [member.name for member in members.fields]
+    assert " ".join(names[INSERT]) == (
+        "checkpoint record_primary_key source_identity record_primary_value transId dbType storeDataSequence clusterId "
+        "table_name db uniqueId timestamp"
+    )
+    assert " ".join(names[DDL]) == (
+        "checkpoint record_primary_key record_primary_value transId dbType clusterId ddlType table_name "
+        "source_identity storeDataSequence db uniqueId timestamp"
+    )
+
+
+def test_full_synchronization_writes_bits_in_full_width() -> None:
+    (full,) = decoded("oms-default", READ, [OLD])
+    (change,) = decoded("oms-default", INSERT, [OLD])
+    assert full["postStruct"]["bits"] == "AAU="
+    assert change["postStruct"]["bits"] == "BQ=="
+    assert full["allMetaData"]["checkpoint"] == '{"id":7,"region":"cn"}'
+
+
+def test_doubles_that_look_alike_do_not_count_as_changed() -> None:
+    table = table_of("t", {"id": "int", "d": "double"}, ["id"])
+    batch = batch_of(
+        table, UPDATE, [["1", "10000000000000002"], ["2", "0.5"]], [["1", "10000000000000004"], ["2", "0.25"]]
+    )
+    shareplex = [json.loads(value)["data"] for value in encoded(codec_of("oms-shareplex", SOURCE), batch)]
+    assert shareplex == [{}, {"d": 0.5}]
+    canal = [json.loads(value)["old"] for value in encoded(codec_of("oms-canal-json", SOURCE), batch)]
+    assert canal == [[{}], [{"d": 0.25}]]
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_large_texts_are_null_where_oceanbase_does_not_log_them(dictionary: bool) -> None:
+    table = table_of("t", {"id": "int", "a": "text", "b": "json", "c": "varchar(9)"}, ["id"])
+    rows = [["1", "new", "1", "x"], ["2", "same", "2", "y"]]
+    old = [["1", "old", "1", "x"], ["2", "same", "2", "z"]]
+    codec = codec_of("oms-default,ob_lob_nulls=on", SOURCE)
+    made = [json.loads(value) for value in encoded(codec, batch_of(table, UPDATE, rows, old))]
+    assert [message["prevStruct"] for message in made] == [
+        {"id": 1, "a": None, "b": None, "c": "x"},
+        {"id": 2, "a": None, "b": None, "c": "z"},
+    ]
+    assert [message["postStruct"] for message in made] == [
+        {"id": 1, "a": "new", "b": None, "c": "x"},
+        {"id": 2, "a": None, "b": None, "c": "y"},
+    ]
+    (gone,) = (json.loads(value) for value in encoded(codec, batch_of(table, DELETE, rows[:1])))
+    assert gone["prevStruct"] == {"id": 1, "a": None, "b": None, "c": "x"}
+    (there,) = (json.loads(value) for value in encoded(codec, batch_of(table, INSERT, rows[:1])))
+    assert there["postStruct"] == {"id": 1, "a": "new", "b": "1", "c": "x"}
+
+
+# ------------------------------------------------------------------------------------------------- keys and partitions
+
+
+def addressed(format: str, kind: Kind, rows: list[Any], old: list[Any] | None = None, **options: Any) -> list[Any]:
+    block = block_of(Case("", (Rows(kind, ORDERS, rows, old),)))
+    return [(m.kind.name, m.partition, m.key, m.tag) for m in messages_of(format, SOURCE, block, **options)]
+
+
+def java_partition(text: str, n: int) -> int:
+    found = 0
+    for character in text:
+        found = (31 * found + ord(character)) & 0xFFFFFFFF
+    return (found & 0x7FFFFFFF) % n
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_key_is_that_of_the_row_whatever_is_hashed(format: str) -> None:
+    key = "7\x01cn"
+    for route, hashed in (("key", key), ("columns:name", "张三"), ("table", "shop.orders"), ("single", None)):
+        partition = 0 if hashed is None else java_partition(hashed, 5)
+        assert addressed(format, INSERT, [OLD], route=route, partitions=5) == [
+            ("INSERT", partition, key.encode(), "default_tag")
+        ]
+
+
+def test_a_key_may_be_a_json_string() -> None:
+    made = addressed("oms-default,kafka_key=json,tag=orders", INSERT, [OLD])
+    assert made == [("INSERT", 0, b'"7\\u0001cn"', "orders")]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("route", ["key", "table", "single", "columns:name"])
+def test_updates_of_the_key_are_split_under_any_policy(format: str, route: str) -> None:
+    moved = ["8", *OLD[1:]]
+    made = addressed(format, UPDATE, [moved], [OLD], route=route, partitions=5)
+    assert [(kind, key) for kind, _, key, _ in made] == [("DELETE", b"7\x01cn"), ("INSERT", b"8\x01cn")]
+    (whole,) = addressed(f"{format},split_key_update=off", UPDATE, [moved], [OLD], route=route, partitions=5)
+    assert (whole[0], whole[2]) == ("UPDATE", b"7\x01cn")
+
+
+def test_updates_of_routing_columns_are_split() -> None:
+    made = addressed("oms-default", UPDATE, [NEW], [OLD], route="columns:name", partitions=5)
+    assert [kind for kind, *_ in made] == ["DELETE", "INSERT"]
+    assert [partition for _, partition, *_ in made] == [java_partition(name, 5) for name in ("张三", "李四")]
+
+
+@pytest.mark.parametrize(
+    ("route", "partitions"),
+    [
+        ("key", [0, 1, 2, 3, 4]),
+        ("columns:name", [0, 1, 2, 3, 4]),
+        ("table", [java_partition("shop.orders", 5)]),
+        ("single", [0]),
+    ],
+)
+def test_statements_go_wherever_rows_may_go(route: str, partitions: list[int]) -> None:
+    step = Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE `orders` ADD COLUMN `c2` INT", ORDERS, ORDERS)
+    made = messages_of("oms-default", SOURCE, block_of(Case("", (step,))), route=route, partitions=5)
+    assert [m.partition for m in made] == partitions
+    assert {m.key for m in made} == {b"shop.orders"}
+    assert len({m.value for m in made}) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------ sequences
+
+
+@pytest.mark.parametrize(
+    ("scenario", "limit", "start"), [("crud", 60_000, 0), ("orders", 3_000, 19_500), ("tour", None, 0)]
+)
+def test_sequences_rise_and_begin_with_the_time(scenario: str, limit: int | None, start: int) -> None:
+    last, statements = 0, 0
+    for message in messages(scenario, "oms-default", limit=limit, start_at=start):
+        value = message.value or b""
+        (sequence,) = map(int, re.findall(rb'"storeDataSequence":(\d+),', value))
+        (timestamp,) = map(int, re.findall(rb'"timestamp":"(\d+)"', value))
+        assert sequence > last
+        # a second that is full to the last number may lend the next one a few
+        assert timestamp - 1 <= sequence // 100_000 <= timestamp
+        last, statements = sequence, statements + (message.kind is DDL)
+    assert statements > 0 or scenario == "crud"
+
+
+# -------------------------------------------------------------------------------------------------------- other systems
+
+
+@pytest.mark.parametrize(
+    ("source", "db_type", "db"),
+    [
+        ("mysql", "MYSQL", "shop"),
+        ("oceanbase-mysql", "OB_MYSQL", "obt1.shop"),
+        ("oracle", "ORACLE", "SHOP"),
+        ("oceanbase-oracle", "OB_ORACLE", "obt1.SHOP"),
+    ],
+)
+def test_systems_and_their_names(source: str, db_type: str, db: str) -> None:
+    message = next(iter(messages("orders", "oms-default", source=source, limit=1)))
+    meta = json.loads(message.value or b"")["allMetaData"]
+    assert (meta["dbType"], meta["db"]) == (db_type, db)
+    assert message.key == meta["record_primary_value"].encode()
+
+
+def test_a_type_without_rendering_is_refused_by_table_and_column() -> None:
+    table = table_of("files", {"ID": "NUMBER(10)", "F": "BFILE"}, ["ID"], source="oracle")
+    batch = batch_of(table, INSERT, [["1", None]], source="oracle")
+    with pytest.raises(UnsupportedType, match=r"^OMS has no rendering for bfile \(.*FILES\.F\)\. Drop the column or"):
+        encoded(codec_of("oms-default", "oracle-19c"), batch)
+
+
+def test_systems_that_oms_does_not_read_have_the_nearest_classes() -> None:
+    source = sources.find("postgresql")
+    table = table_of(
+        "t",
+        {"id": "bigint", "b": "boolean", "n": "numeric(10,2)", "u": "uuid", "y": "bytea", "t": "timestamptz"},
+        ["id"],
+        source="postgresql",
+    )
+    row = ["1", "true", "1.5", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "\\x6869", "2024-01-01 00:00:00+00"]
+    codec = open_codec("oms-default-extend-column-type", source, allow_undocumented=True)
+    (value,) = encoded(codec, batch_of(table, INSERT, [row], source="postgresql"))
+    message = json.loads(value)
+    types = message["postStruct"].pop("__light_type")
+    assert message["allMetaData"]["dbType"] == "POSTGRESQL"
+    assert message["postStruct"] == {
+        "id": 1,
+        "b": 1,
+        "n": 1.5,
+        "u": row[3],
+        "y": "aGk=",
+        "t": "2024-01-01 08:00:00 Asia/Shanghai",
+    }
+    assert types["b"] == {"schemaType": "BOOLEAN"}
