@@ -69,7 +69,9 @@ def sdk() -> Iterator[Reader]:
 @cache
 def values(format: str, source: str) -> list[bytes]:
     """All messages of all cases."""
-    return [message.value or b"" for case in cases_of(source) for message in messages_of(format, source, block_of(case))]
+    return [
+        message.value or b"" for case in cases_of(source) for message in messages_of(format, source, block_of(case))
+    ]
 
 
 def ask(sdk: Reader, records: list[bytes]) -> list[Any]:
