@@ -43,6 +43,7 @@ class Job:
         known = {name for table in spec.tables.values() for name in table.columns}
         known |= {change.add_column.name for change in changes if change.add_column is not None}
         known |= {change.rename_column.to for change in changes if change.rename_column is not None}
+        known |= {column.name for table in self.stream.first_tables for column in table.columns}
         for name in route.columns:
             if name not in known:
                 guess = closest(name, known)

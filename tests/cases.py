@@ -822,6 +822,7 @@ _MYSQL: Final = Samples(
 # `samples(source)` where versions differ in their types.
 MODULES: Final[Mapping[str, str]] = {
     "gaussdb": "cases_gaussdb",
+    "mongodb": "cases_mongodb",
     "oceanbase-oracle": "cases_oracle",
     "oracle": "cases_oracle",
     "postgresql": "cases_postgresql",

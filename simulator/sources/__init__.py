@@ -22,6 +22,7 @@ from simulator.model import Column, ColumnType, Table, TableId
 SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "gaussdb": ("simulator.sources.gaussdb", "GaussDB", ("505",)),
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
+    "mongodb": ("simulator.sources.mongodb", "MongoDB", ("6.0", "4.4")),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),
     "oceanbase-mysql": ("simulator.sources.mysql", "OceanBase in MySQL mode", ("4.3",)),
     "oceanbase-oracle": ("simulator.sources.oracle", "OceanBase in Oracle mode", ("4.3",)),
@@ -65,12 +66,16 @@ class TypeSystem(Protocol):
 
     `family` says what a type's values are, in words that all systems share: integer, decimal, float, bit, boolean,
     date, datetime (no zone; MySQL's timestamp too), timestamptz (a moment), zoned (a moment and its zone), time, year,
-    interval, text, binary, json, xml, enum, set, geometry, uuid, array, range, document; `other` for what only the
-    system itself reads.
+    interval, text, binary, json, xml, enum, set, geometry, uuid, objectid, array, range, document; `other` for what
+    only the system itself reads.
     A system may offer more functions, which `Source` calls if they are there: `stored(array, type)` gives generated
     values, or those of a type that this one widens, the form in which they are stored; `unit_us(type)` is the step
     between a date or time type's values in microseconds; `generated(type)` the Arrow type in which values are made
     where their carrier is text; `microseconds(ends)` the numbers of times that are texts.
+    `shaped(table)` is a scenario's table as the system has it, which may have a key column that the scenario has not;
+    `made_key(parts)` are the values of that column, made of those of the key's columns; `leaf_text(array, type)` are
+    generated values as leaves of a document.
+    A system whose DDL has no statement for a change gives "": nobody is told of it, and it takes no transaction.
     `identifier` is a name as the system stores it when it is typed without quotes; `table_id` says where a table of a
     scenario is: in which database, in which schema (systems have theirs for tables of which nobody says more).
     """
@@ -125,6 +130,26 @@ class Source:
         """The database and the schema of a scenario's database: its tables are there."""
         at = self.types.table_id(database, "")
         return at.database, at.schema
+
+    def shaped(self, table: Table) -> Table:
+        """A table of a scenario as the system has it. Raises UsageError for one that it cannot have."""
+        own = getattr(self.types, "shaped", None)
+        return table if own is None else cast(Table, own(table))
+
+    @property
+    def key_is_fixed(self) -> bool:
+        """Whether no update changes a key: it is a delete and an insert there."""
+        return bool(getattr(self.types, "KEY_IS_FIXED", False))
+
+    @property
+    def fills_columns(self) -> bool:
+        """Whether rows that are there get the default of a new column."""
+        return bool(getattr(self.types.ddl, "FILLS_COLUMNS", True))
+
+    @property
+    def documents_as_written(self) -> bool:
+        """Whether generated documents keep their members in the scenario's order, instead of MySQL's."""
+        return getattr(self.types, "DOCUMENT_ORDER", "sorted") == "written"
 
     @property
     def stores(self) -> bool:

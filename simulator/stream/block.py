@@ -40,10 +40,12 @@ class Block:
 
 
 def snapshot_table(source: Source, table: Table, turn: int, offset: int, ms: int) -> tuple[Event, ...]:
-    """The CREATE TABLE before the rows that a snapshot has of a table, for products that send one. It takes no number
-    of a row: it stands right before the first (`turn`)."""
+    """The CREATE TABLE before the rows that a snapshot has of a table, for products that send one, if the source has
+    one. It takes no number of a row: it stands right before the first (`turn`)."""
     at = (OrderKey(0, turn, -1), SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
     sql = source.ddl.create_table(table)
+    if not sql:
+        return ()
     return (SchemaChange(*at, SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql),)
 
 

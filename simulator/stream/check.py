@@ -73,6 +73,7 @@ def _declared(loaded: Loaded, first: Mapping[str, Table], source: Source) -> Map
                 name, column, spec.tables[name].columns[column.field], ("tables", name, "columns", column.field)
             )
             for column in table.columns
+            if column.field in spec.tables[name].columns
         }
         for name, table in first.items()
     }

@@ -36,12 +36,12 @@ class Declared:
 NUMBERS: Final = ("whole numbers", "decimals")
 _TIMES: Final = ("dates", "times", "times of day")
 _FITS: Final[Mapping[str, tuple[str, ...]]] = {
-    "sequence": (*NUMBERS, "text"),
+    "sequence": (*NUMBERS, "text", "ids"),
     "row": (*NUMBERS, "text"),
     "version": (*NUMBERS, "text"),
     "commit_time": (*_TIMES, *NUMBERS),
     "range": (*NUMBERS, "floats", *_TIMES),
-    "uuid": ("text", "UUIDs"),
+    "uuid": ("text", "UUIDs", "ids"),
     "pattern": ("text",),
     "text": ("text",),
     "bytes": ("bytes",),
@@ -61,6 +61,8 @@ def carrier(type: ColumnType, source: Source) -> str:
     family = source.types.family(type)
     if family in ("json", "document"):
         return "JSON"
+    if family in ("objectid", "other", "boolean"):
+        return {"objectid": "ids", "boolean": "booleans"}.get(family, f"{type.name} values")
     arrow = source.generated(type)
     if pa.types.is_string(arrow) and family != "text":
         return {"uuid": "UUIDs"}.get(family, family)
@@ -212,6 +214,8 @@ def _document(loaded: Loaded, path: Key, declared: Declared, values: Values, sou
             else:
                 _leaf(loaded, (*path, leaf.kind), leaf)
 
+    # an object or an array, if the type takes only one of them
+    literals(loaded, path, ["[]" if isinstance(values.document, list) else "{}"], declared.column.type, source)
     walk(values.document, path)
 
 

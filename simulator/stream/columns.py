@@ -14,11 +14,12 @@ import pyarrow as pa
 from simulator.batch import Delta, decoded, scatter
 from simulator.carriers import US_PER_DAY
 from simulator.errors import UsageError
-from simulator.model import INSERT, UPDATE, ColumnType
+from simulator.model import INSERT, UPDATE, Column, ColumnType
 from simulator.sources import Source
 from simulator.stream import documents, expressions, generators
 from simulator.stream.generators import Eternal, Generator, with_nulls
 from simulator.stream.history import History, State, Ticks, row_count
+from simulator.stream.keys import KeyColumn
 from simulator.stream.language_tables import ColumnSpec
 from simulator.stream.language_values import Values
 from simulator.stream.loader import Loaded
@@ -101,6 +102,7 @@ class Compiler:
         self.ticks, self.rounds, self.timeline, self.seed = ticks, rounds, timeline, seed
         self._columns: dict[tuple[str, str], CompiledColumn] = {}
         self._eternal: dict[str, Eternal] = {}
+        self._keys: dict[str, KeyColumn] = {}
 
     def column(self, table: str, name: str) -> CompiledColumn:
         """The compiled column of a field."""
@@ -116,6 +118,17 @@ class Compiler:
                 compiled.default = self.literals(field, [field.added_default])
             self._columns[table, name] = compiled
         return self._columns[table, name]
+
+    def column_or_key(self, table: str, column: Column) -> CompiledColumn | KeyColumn:
+        """A column of a table's version; one that no scenario has is the key that the source makes of others."""
+        if column.field in self.fields[table]:
+            return self.column(table, column.field)
+        if table not in self._keys:
+            named = [(name, self.column(table, name)) for name in self.loaded.spec.tables[table].key]
+            parts = [(Column(name, part.field.type), part) for name, part in named]
+            salt = generators.salt(self.seed, table, column.name)
+            self._keys[table] = KeyColumn(self.source, column, parts, self.ticks.total, salt)
+        return self._keys[table]
 
     def generator(self, field: Field, values: Values, history: History) -> Generator:
         """The generator for one kind of values of a field."""
@@ -307,13 +320,17 @@ class Compiler:
             if len(node) != 1 or next(iter(node)) not in Values.model_fields:
                 return None
             inner = Values.model_validate(node)
-            made = self.generator(self._leaf_field(field, inner, len(leaves)), inner, history)
+            of = self._leaf_field(field, inner, len(leaves))
+            made = self.generator(of, inner, history)
             leaves.append(made)
             always = always or made.always
+            text = getattr(self.source.types, "leaf_text", None)
+            if text is not None:
+                return lambda state: text(made.array(state), of.type)
             return lambda state: documents.as_json(made.array(state))
 
         leaves: list[Generator] = []
-        parts = documents.pieces(values.document, leaf)
+        parts = documents.pieces(values.document, leaf, written=self.source.documents_as_written)
         return documents.Document(parts, always=always)
 
     def _leaf_field(self, field: Field, values: Values, number: int) -> Field:

@@ -16,6 +16,7 @@ from simulator.stream import tables
 from simulator.stream.columns import CompiledColumn, Compiler, Field
 from simulator.stream.generators import Sequence_
 from simulator.stream.history import Ticks
+from simulator.stream.keys import KeyColumn
 from simulator.stream.loader import Loaded
 from simulator.stream.placed import Key
 from simulator.stream.program import Member, Plan, plan
@@ -39,7 +40,7 @@ class Version:
 
     since: int
     table: Table
-    columns: tuple[CompiledColumn, ...]
+    columns: tuple[CompiledColumn | KeyColumn, ...]
 
 
 # (border, place in the file, change) of each schema change
@@ -65,7 +66,7 @@ class Compiled:
         self.rounds = Rounds(self.plan.cohorts, self.seed)
         self.ticks = Ticks(self.plan, self.rounds, self.seed)
         self.versions = self._versions(self.compiler(fields, self.ticks, self.rounds), changes)
-        self.ddl = [(border, applied) for border, _, applied in changes]
+        self.ddl = [(border, applied) for border, _, applied in changes if applied.sql]
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
         self._number()
@@ -92,6 +93,8 @@ class Compiled:
         fields: dict[str, dict[str, Field]] = {name: {} for name in self.names}
         for name, first in zip(self.names, self.first_tables, strict=True):
             for column in first.columns:
+                if column.field not in spec.tables[name].columns:
+                    continue  # a key that the source makes of others
                 path: Key = ("tables", name, "columns", column.field)
                 fields[name][column.field] = Field(
                     name, column.field, spec.tables[name].columns[column.field], column.type, path
@@ -103,7 +106,13 @@ class Compiled:
                 column = tables.find_column(self.loaded, ("schema_changes", i), applied.after, new.name, self.source)
                 path = ("schema_changes", i, "add_column")
                 fields[name][column.field] = Field(
-                    name, column.field, new.column, column.type, path, since=border, added_default=new.default
+                    name,
+                    column.field,
+                    new.column,
+                    column.type,
+                    path,
+                    since=border,
+                    added_default=new.default if self.source.fills_columns else None,
                 )
             for gone in set(fields[name]) - {column.field for column in applied.after.columns}:
                 fields[name][gone] = replace(fields[name][gone], until=border)
@@ -113,7 +122,7 @@ class Compiled:
         """The versions of each table, first to last."""
 
         def version(since: int, name: str, table: Table) -> Version:
-            return Version(since, table, tuple(compiler.column(name, column.field) for column in table.columns))
+            return Version(since, table, tuple(compiler.column_or_key(name, column) for column in table.columns))
 
         out = {name: [version(ALWAYS, name, first)] for name, first in zip(self.names, self.first_tables, strict=True)}
         for border, i, applied in changes:
@@ -162,7 +171,9 @@ class Compiled:
             )
             for name, versions in self.versions.items()
             for column in versions[0].columns
-            if isinstance(column.generator, Sequence_) and not pa.types.is_string(column.arrow)
+            if isinstance(column, CompiledColumn)
+            and isinstance(column.generator, Sequence_)
+            and not pa.types.is_string(column.arrow)
         )
         last_commit = int((LAST_MS - self.timeline.start_ms) / 1000 * self.timeline.rate) - self.timeline.chunk
         last_offset = ((1 << 62) - self.first_offset) // self.stride

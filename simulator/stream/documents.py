@@ -1,7 +1,7 @@
 """JSON documents as column values: a fixed shape whose leaves are literals or values of their own.
 
 The text is the database's own: `", "` and `": "` between things, keys by length of their bytes and then by bytes, as
-MySQL stores and prints them.
+MySQL stores and prints them, or in the scenario's order.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def literal(text: str | None) -> str:
     return text if value is None or isinstance(value, bool | int | float) else quoted(text)
 
 
-def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None]) -> list[str | Leaf]:
-    """The document as constants and leaves in the order in which they are written."""
+def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], *, written: bool = False) -> list[str | Leaf]:
+    """The document as constants and leaves in the order in which they are written: the keys sorted, or as they are."""
     out: list[str | Leaf] = []
 
     def write(node: Any) -> None:
@@ -45,7 +45,8 @@ def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None]) -> list[st
                 out.append(made)
                 return
             out.append("{")
-            for i, key in enumerate(sorted(node, key=lambda k: (len(k.encode()), k.encode()))):
+            keys = list(node) if written else sorted(node, key=lambda k: (len(k.encode()), k.encode()))
+            for i, key in enumerate(keys):
                 out.append((", " if i else "") + quoted(key) + ": ")
                 write(node[key])
             out.append("}")

@@ -104,10 +104,8 @@ class Values(Strict):
         ),
     ] = None
     document: Annotated[
-        dict[str, Any] | None,
-        Field(
-            description="A JSON object; each leaf is a literal, or a mapping with a values key such as {range: [1, 9]}."
-        ),
+        dict[str, Any] | list[Any] | None,
+        Field(description="A JSON object or array; each leaf is a literal, or a values key such as {range: [1, 9]}."),
     ] = None
 
     @model_validator(mode="before")

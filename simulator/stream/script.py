@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, split
 from simulator.model import DELETE, INSERT, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
 from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
@@ -168,7 +168,8 @@ class ScriptStream:
         # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
         self.first_txn = 10 ** len(str(alive + int(self._counts.sum()) + 1))
         self.first_offset = 2 * self.first_txn
-        is_txn = [bool(turn.statements) or turn.change is not None for turn in self._script.turns]
+        told = [turn.change is not None and turn.change.applied.sql != "" for turn in self._script.turns]
+        is_txn = [bool(turn.statements) or ddl for turn, ddl in zip(self._script.turns, told, strict=True)]
         self._txn = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
         self._offset = self.first_offset + np.cumsum([0, *(2 * self._counts + 2)], dtype=np.int64)
         seconds = np.array([turn.event_ms // 1000 for turn in self._script.turns], dtype=np.int64)
@@ -194,18 +195,22 @@ class ScriptStream:
                 group = groups.setdefault((id(change.shape), change.kind), [])
                 group.append((number, place, change.statement, change))
             events += self._events(number, self._script.turns[number])
-        batches = tuple(self._batch(kind, group) for (_, kind), group in groups.items())
-        return Block(first, stop - first, batches, tuple(events), int(self._counts[first:stop].sum()))
+        batches = [self._batch(kind, group) for (_, kind), group in groups.items()]
+        if self.source.key_is_fixed:
+            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
+        return Block(first, stop - first, tuple(batches), tuple(events), int(self._counts[first:stop].sum()))
 
     def _events(self, number: int, turn: Turn) -> Iterator[Event]:
         order = OrderKey(1, number, 0)
         common = (order, int(self._txn[number]), int(self._offset[number]), turn.event_ms, turn.event_ms + WRITE_LAG_MS)
         if turn.heartbeat:
             commits = (
-                t.event_ms for t in reversed(self._script.turns[:number]) if t.statements or t.change is not None
+                t.event_ms
+                for t in reversed(self._script.turns[:number])
+                if t.statements or (t.change is not None and t.change.applied.sql)
             )
             yield Heartbeat(*common, next(commits, None))
-        if turn.change is not None:
+        if turn.change is not None and turn.change.applied.sql:
             applied = turn.change.applied
             facts = (applied.kind, applied.database, applied.before, applied.after, applied.sql)
             yield SchemaChange(*common, *facts, in_second=int(self._in_second[number]))

@@ -251,7 +251,8 @@ class _Preparation:
         for name, text in row.items():
             place = shape.table.positions.get(self.source.types.identifier(name))
             if place is None:
-                tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
+                found = tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
+                place = shape.table.positions[found.name]
             if text is not None and not isinstance(text, str):
                 self.loaded.fail((*path, name), "a literal is one value; a document is written as text between quotes")
             assert place is not None
@@ -272,6 +273,12 @@ class _Preparation:
     # -------------------------------------------------------------------------------------------------------------- DDL
 
     def _created(self, table: Table) -> Shape:
+        for column in table.columns:
+            if all(column.field not in spec.columns for spec in self.loaded.spec.tables.values()):
+                at: Key = ("tables", table.id.name, "key")
+                self.loaded.fail(
+                    at, f"a script on {self.source.title} wants a key of one column, which becomes its {column.name}"
+                )
         literals = tuple(Literals(column.type) for column in table.columns)
         self.literals += literals
         self.tables += 1
@@ -327,7 +334,8 @@ class _Preparation:
                 assert change.add_column is not None
                 added = Literals(column.type)
                 self.literals.append(added)
-                new = added.cell(change.add_column.default, (*path, "add_column", "default"))
+                default = change.add_column.default if self.source.fills_columns else None
+                new = added.cell(default, (*path, "add_column", "default"))
                 literals.append(added)
                 types.append(0)
                 # from now on the column is the default where an insert says nothing

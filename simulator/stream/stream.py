@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
@@ -167,6 +167,8 @@ class ChangeStream:
                 turn=what.turns[turn],
             )
             batches += self._batches(Kind(int(which) % 4), envelope, state)
+        if self.source.key_is_fixed:
+            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
         return Block(
             first, stop - first, tuple(batches), tuple(self._events(first, stop)), int(done[-1]) if len(done) else 0
         )

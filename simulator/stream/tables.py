@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from simulator.errors import UnknownName, UsageError
+from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind, Table
 from simulator.sources import Source
 from simulator.stream.language_changes import TableChange
@@ -64,7 +64,10 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
     )
     types = source.types
     at = types.table_id(spec.database or loaded.spec.database, name)
-    return Table(at, columns, tuple(map(types.identifier, spec.key)), version)
+    try:
+        return source.shaped(Table(at, columns, tuple(map(types.identifier, spec.key)), version))
+    except UsageError as error:
+        loaded.fail(path, str(error))
 
 
 def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Source, *, is_key: bool) -> Column:
@@ -90,10 +93,15 @@ def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, s
     """
     name = change.change
     path = (*path, name)
-    if table is None:
-        applied = _without_table(loaded, change, source)
-    else:
-        applied = _CHANGES[name](loaded, path, table, change, source)
+    try:
+        if table is None:
+            applied = _without_table(loaded, change, source)
+        else:
+            applied = _CHANGES[name](loaded, path, table, change, source)
+    except ScenarioError:
+        raise
+    except UsageError as error:  # the system has no such statement
+        loaded.fail(path, str(error))
     return replace(applied, sql=change.sql) if change.sql is not None else applied
 
 
@@ -112,9 +120,12 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
 def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
     """The column of this name. Raises ScenarioError with a close match."""
     stored = source.types.identifier(name)
-    if stored not in table.positions:
-        unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
-    return table.columns[table.positions[stored]]
+    if stored in table.positions:
+        return table.columns[table.positions[stored]]
+    for column in table.columns:
+        if column.field == name and column.name in table.primary_key:
+            return column  # the system has a name of its own for the key
+    unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
 
 
 def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "") -> None:
@@ -145,6 +156,8 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
         loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
     if new.default is not None and not source.ddl.takes_default(column.type):
         loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
+    if not source.fills_columns:
+        column = replace(column, nullable=True)
     # a column that was renamed may have had this name and keeps it as its field
     taken = {other.field for other in table.columns}
     if new.name in taken:

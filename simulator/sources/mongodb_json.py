@@ -1,0 +1,359 @@
+"""BSON values as MongoDB's extended JSON v2, read into a tree and written again.
+
+The text that travels in carriers is the shortest that reads back as the same BSON: int32, double, string, bool and
+null are plain JSON; a long is plain where it does not fit 32 bits and `{"$numberLong": "7"}` else; dates from 1970 to
+9999 are `{"$date": "2024-05-01T10:00:00.000Z"}`; all else is as in the specification's canonical form. Separators are
+`, ` and `: `, fields stand in the document's order.
+
+A tree is made of dict, list, str, bool, None, int (int32), float (double), and the classes below. Formats write trees
+in their own spelling with `write` and a function for what is neither dict nor list.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import enum
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any, Final, TypeAlias
+
+Value: TypeAlias = Any
+Leaf: TypeAlias = Callable[[Value], str]
+
+# MongoDB nests a hundred levels of documents.
+MAX_DEPTH: Final = 100
+
+
+class Long(int):
+    """A 64-bit integer; a plain int is one of 32 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectId:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal128:
+    """As MongoDB prints it: `1.10`, `1E+3`, `NaN`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """Milliseconds since 1970, UTC."""
+
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    seconds: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    subtype: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    pattern: str
+    options: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
+    """JavaScript; with a scope it is the other, deprecated type."""
+
+    text: str
+    scope: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DBPointer:
+    namespace: str
+    id: str
+
+
+class Special(enum.Enum):
+    """Values of types that have one value each."""
+
+    MIN_KEY = "minKey"
+    MAX_KEY = "maxKey"
+    UNDEFINED = "undefined"
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def loads(text: str) -> Value:
+    """Extended JSON, canonical or relaxed, as a tree. Raises ValueError with a sentence.
+
+    >>> loads('{"a": {"$numberLong": "7"}, "b": [1, 1.0, {"$oid": "65535f40aabbccddeeff0011"}]}')
+    {'a': 7, 'b': [1, 1.0, ObjectId(text='65535f40aabbccddeeff0011')]}
+    """
+    try:
+        value = json.loads(text, parse_int=integer, parse_constant=_refuse, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError(f"a document is nested {MAX_DEPTH} deep at most") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{_short(text)} is not extended JSON: {error.msg} at character {error.pos}") from None
+    if depth(value) > MAX_DEPTH:
+        raise ValueError(f"a document is nested {MAX_DEPTH} deep at most")
+    return value
+
+
+def depth(value: Value) -> int:
+    """How deep documents and arrays are nested."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f'{word} is not a JSON value; a double may be {{"$numberDouble": "{word}"}}')
+
+
+def integer(text: str) -> int:
+    """A plain integer: int32 if it fits, else a long."""
+    value = int(text)
+    if -(1 << 31) <= value < 1 << 31:
+        return value
+    if not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(f"{text} does not fit 64 bits")
+    return Long(value)
+
+
+def decimal128(text: str) -> Decimal128:
+    """A decimal of up to 34 digits, exponents from -6176 to 6111, or NaN, Infinity. Raises ValueError."""
+    word = text.strip()
+    try:
+        value = Decimal(word, Context(prec=50))
+    except InvalidOperation:
+        raise ValueError(f"{_short(text)} is not a decimal number") from None
+    if value.is_finite():
+        digits, exponent = value.as_tuple().digits, int(value.as_tuple().exponent)
+        if len(digits) > 34 or not -6176 <= exponent <= 6111:
+            raise ValueError(f"{_short(text)} does not fit decimal128: 34 digits, exponents from -6176 to 6111")
+    return Decimal128("NaN" if value.is_nan() else str(value))
+
+
+def object_id(text: str) -> ObjectId:
+    if not re.fullmatch(r"[0-9A-Fa-f]{24}", text):
+        raise ValueError(f"{_short(text)} is not an ObjectId: 24 hexadecimal digits")
+    return ObjectId(text.lower())
+
+
+_ISO: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|[+-]\d\d:?\d\d)?"
+)
+
+
+def iso_ms(text: str) -> int:
+    """The milliseconds of `2024-05-01T10:00:00.123Z` or with an offset; without one it is UTC; finer parts are cut."""
+    match = _ISO.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{_short(text)} is not a date such as 2024-05-01T10:00:00.123Z")
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    try:
+        moment = dt.datetime(
+            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=dt.UTC
+        )
+    except ValueError:
+        raise ValueError(f"{_short(text)} is not in the calendar") from None
+    ms = (moment - EPOCH) // dt.timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
+    if zone and zone != "Z":
+        ahead = int(zone[1:3]) * 60 + int(zone[-2:])
+        ms -= (ahead if zone[0] == "+" else -ahead) * 60_000
+    return ms
+
+
+EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def _double(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{_short(text)} is not a double") from None
+
+
+def _date(given: Value) -> Date:
+    return Date(int(given)) if isinstance(given, int) else Date(iso_ms(given))
+
+
+def _binary(given: dict[str, str]) -> Binary:
+    try:
+        return Binary(int(given["subType"], 16), base64.b64decode(given["base64"], validate=True))
+    except (binascii.Error, KeyError, ValueError):
+        raise ValueError("$binary wants base64 and subType, two hexadecimal digits") from None
+
+
+def _pointer(given: dict[str, Value]) -> DBPointer:
+    return DBPointer(given["$ref"], given["$id"].text)
+
+
+_WRAPPERS: Final[dict[str, Callable[[Any], Value]]] = {
+    "$oid": object_id,
+    "$numberInt": lambda given: int(given),
+    "$numberLong": lambda given: Long(given),
+    "$numberDouble": _double,
+    "$numberDecimal": decimal128,
+    "$date": _date,
+    "$timestamp": lambda given: Timestamp(given["t"], given["i"]),
+    "$binary": _binary,
+    "$uuid": lambda given: Binary(4, bytes.fromhex(given.replace("-", ""))),
+    "$regularExpression": lambda given: Regex(given["pattern"], "".join(sorted(given["options"]))),
+    "$code": lambda given: Code(given),
+    "$symbol": lambda given: Symbol(given),
+    "$dbPointer": _pointer,
+    "$minKey": lambda given: Special.MIN_KEY,
+    "$maxKey": lambda given: Special.MAX_KEY,
+    "$undefined": lambda given: Special.UNDEFINED,
+}
+
+
+def _object(pairs: list[tuple[str, Value]]) -> Value:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a document has a field twice")
+    if not pairs or not pairs[0][0].startswith("$"):
+        return found
+    name, given = pairs[0]
+    if set(found) == {"$code", "$scope"}:
+        return Code(found["$code"], found["$scope"])
+    if len(pairs) == 1 and name in _WRAPPERS:
+        try:
+            return _WRAPPERS[name](given)
+        except (KeyError, TypeError, AttributeError):
+            raise ValueError(f"{name} does not hold what it should") from None
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def dumps(value: Value) -> str:
+    """A tree as the text that travels.
+
+    >>> dumps(loads('{"b":{"$numberLong":"7"},"a":[1,2.50,{"$date":{"$numberLong":"0"}}]}'))
+    '{"b": {"$numberLong": "7"}, "a": [1, 2.5, {"$date": "1970-01-01T00:00:00.000Z"}]}'
+    """
+    return write(value, extended)
+
+
+def normalise(text: str) -> str:
+    """Extended JSON in any spelling as the text that travels. Raises ValueError."""
+    return dumps(loads(text))
+
+
+def write(
+    value: Value, leaf: Leaf, *, comma: str = ", ", colon: str = ": ", key: Callable[[str], str] | None = None
+) -> str:
+    """A tree as text: `leaf` writes what is neither document nor array, `key` a field's name with its quotes."""
+    key = key or quoted
+
+    def one(value: Value) -> str:
+        if isinstance(value, dict):
+            return "{" + comma.join(key(name) + colon + one(inner) for name, inner in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + comma.join(map(one, value)) + "]"
+        return leaf(value)
+
+    return one(value)
+
+
+def quoted(text: str) -> str:
+    """A JSON string with as few escapes as JSON wants."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def extended(value: Value) -> str:
+    """A leaf in extended JSON."""
+    if isinstance(value, str):
+        return quoted(value)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, Long):
+        return long_text(int(value))
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return double_text(value)
+    return _EXTENDED[type(value)](value)
+
+
+def long_text(value: int) -> str:
+    return f'{{"$numberLong": "{value}"}}' if -(1 << 31) <= value < 1 << 31 else str(value)
+
+
+def double_text(value: float) -> str:
+    if math.isfinite(value):
+        return repr(float(value))
+    word = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return f'{{"$numberDouble": "{word}"}}'
+
+
+# 9999-12-31T23:59:59.999Z
+LAST_ISO_MS: Final = 253_402_300_799_999
+
+
+def iso_text(ms: int) -> str:
+    """`2024-05-01T10:00:00.123Z`, for the years 1 to 9999."""
+    moment = EPOCH + dt.timedelta(milliseconds=ms)
+    return moment.strftime(f"{moment.year:04}-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}Z"
+
+
+def date_text(ms: int) -> str:
+    inside = 0 <= ms <= LAST_ISO_MS
+    return f'{{"$date": "{iso_text(ms)}"}}' if inside else f'{{"$date": {{"$numberLong": "{ms}"}}}}'
+
+
+def binary_text(subtype: int, data: bytes) -> str:
+    return f'{{"$binary": {{"base64": "{base64.b64encode(data).decode()}", "subType": "{subtype:02x}"}}}}'
+
+
+def _code_text(code: Code) -> str:
+    scope = "" if code.scope is None else f', "$scope": {dumps(code.scope)}'
+    return f'{{"$code": {quoted(code.text)}{scope}}}'
+
+
+_SPECIAL: Final = {
+    Special.MIN_KEY: '{"$minKey": 1}',
+    Special.MAX_KEY: '{"$maxKey": 1}',
+    Special.UNDEFINED: '{"$undefined": true}',
+}
+_EXTENDED: Final[dict[type, Callable[[Any], str]]] = {
+    ObjectId: lambda value: f'{{"$oid": "{value.text}"}}',
+    Decimal128: lambda value: f'{{"$numberDecimal": "{value.text}"}}',
+    Date: lambda value: date_text(value.ms),
+    Timestamp: lambda value: f'{{"$timestamp": {{"t": {value.seconds}, "i": {value.ordinal}}}}}',
+    Binary: lambda value: binary_text(value.subtype, value.data),
+    Regex: lambda value: (
+        f'{{"$regularExpression": {{"pattern": {quoted(value.pattern)}, "options": {quoted(value.options)}}}}}'
+    ),
+    Code: _code_text,
+    Symbol: lambda value: f'{{"$symbol": {quoted(value.text)}}}',
+    DBPointer: lambda value: (
+        f'{{"$dbPointer": {{"$ref": {quoted(value.namespace)}, "$id": {{"$oid": "{value.id}"}}}}}}'
+    ),
+    Special: lambda value: _SPECIAL[value],
+}
