@@ -53,9 +53,9 @@ _VARIABLES: Final = {"$database$": "{database}", "$schema$": "{schema}", "$table
 class Names:
     """How DRS names the tables of a type system, and what it sends of it.
 
-    `table_text` and `schema_text` are what is hashed of names, `topics` the topic policies that there are; partition 0 is
-    offered in topics that DRS makes only, if `single_needs_topics`. `ddl` and `full_sync` say whether DDL is synchronised
-    and whether there is a full load, unless somebody says so.
+    `table_text` and `schema_text` are what is hashed of names, `topics` the topic policies that there are; partition 0
+    is offered in topics that DRS makes only, if `single_needs_topics`. `ddl` and `full_sync` say whether DDL is
+    synchronised and whether there is a full load, unless somebody says so.
     """
 
     table_text: str

@@ -1,7 +1,7 @@
 """How DRS writes documents of MongoDB (DDS): one layout of its own, documents as MongoDB's shell writes them.
 
-Spec: "Kafka Message Format" (page of 2024-03-28), table 3 and its samples; the text of documents is that of MongoDB's Java
-driver 4 (JsonMode.SHELL), which the samples match.
+Spec: "Kafka Message Format" (page of 2024-03-28), table 3 and its samples; the text of documents is that of MongoDB's
+Java driver 4 (JsonMode.SHELL), which the samples match.
 
 | | op | value | where | recordType, extra |
 | --- | --- | --- | --- | --- |
@@ -11,8 +11,8 @@ driver 4 (JsonMode.SHELL), which the samples match.
 | delete | DELETE | the key | null | doc |
 | command | DDL | the command | null | command |
 
-Decided here: clusterTime has the seconds of es (in the samples it is eight hours ahead, which is taken for a slip of their
-machines); how commands look; a document that is updated to what it was has the value `{}`.
+Decided here: clusterTime has the seconds of es (in the samples it is eight hours ahead, which is taken for a slip of
+their machines); how commands look; a document that is updated to what it was has the value `{}`.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def shell_leaf(value: Any) -> str:
 def shell(value: Any) -> str:
     """A tree of documents, arrays and leaves.
 
-    >>> shell(bson.loads('{"a": [1, 2.0, {"$numberLong": "7"}], "b": {"$binary": {"base64": "AQI=", "subType": "00"}}}'))
-    '{"a": [1, 2.0, NumberLong(7)], "b": new BinData(0, "AQI=")}'
+    >>> shell(bson.loads('{"a": [1, 2.0, {"$numberLong": "7"}], "b": {"$oid": "0123456789abcdef01234567"}}'))
+    '{"a": [1, 2.0, NumberLong(7)], "b": ObjectId("0123456789abcdef01234567")}'
     """
     return bson.write(value, shell_leaf, key=shell_string)
 
@@ -155,7 +155,7 @@ def shell_text(column: Column, array: pa.Array) -> pa.Array:
         case "date" if _is_ordinary(array):
             text = pc.replace_substring(binlog_text.datetime_fixed(array, _MILLISECONDS), " ", "T")
             return join(['ISODate("', text, 'Z")'], len(array))
-    write = {
+    write: Callable[[Any], str] = {
         "date": lambda us: shell_date(us // 1000),
         "binData": lambda data: shell_binary(mongodb.subtype(type), data),
         "timestamp": lambda packed: f"Timestamp({packed >> 32}, {packed & 0xFFFFFFFF})",

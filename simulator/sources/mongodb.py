@@ -84,6 +84,7 @@ ddl = mongodb_ddl
 # An update of the key is told as the delete of one document and the insert of another.
 KEY_IS_FIXED: Final = True
 
+
 def document_style(type: ColumnType) -> str:
     """Documents keep their fields in the order in which they were written."""
     return "written"
