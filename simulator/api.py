@@ -45,8 +45,8 @@ class Job:
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
         route = parse_route(text, self.codec.layout.routing)
+        known = self._column_names() if route.columns else set()
         for name in route.columns:
-            known = self._column_names()
             if name not in known:
                 guess = closest(name, known)
                 hint = f" Did you mean {guess!r}?" if guess else ""
@@ -62,12 +62,13 @@ class Job:
         known = {name for table in spec.tables.values() for name in table.columns}
         known |= {change.add_column.name for change in changes if change.add_column is not None}
         known |= {change.rename_column.to for change in changes if change.rename_column is not None}
-        return known
+        known |= {column.name for table in self.stream.first_tables for column in table.columns}
+        return known | set(map(self.source.types.identifier, known))  # as the source stores them
 
     @property
     def failure(self) -> UsageError | None:
         """The error that ended a SQL script: to be raised when all that went before it is delivered."""
-        return getattr(self.stream, "failure", None)
+        return self.stream.failure
 
     def run(
         self,

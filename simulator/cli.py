@@ -363,8 +363,8 @@ def check(scenario: str, source: str | None, force: bool, as_json: bool) -> None
     from simulator.api import open_scenario
 
     loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=_tell)
-    if failure := getattr(stream, "failure", None):
-        raise failure
+    if stream.failure is not None:
+        raise stream.failure
     facts = progress.checked(loaded, found, stream)
     click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
 

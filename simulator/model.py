@@ -187,8 +187,8 @@ SECOND_NUMBERS: Final = 100_000
 class Event:
     """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
 
-    `in_second` is as in `simulator.batch.Envelope`. `executed`: where the stream knows them, the executed GTIDs: how many
-    of the server's own, and the sets of others.
+    `in_second` is as in `simulator.batch.Envelope`. `executed`: where the stream knows them, the executed GTIDs: how
+    many of the server's own, and the sets of others.
     """
 
     order: OrderKey

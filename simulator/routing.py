@@ -54,6 +54,7 @@ class Routing:
     """How a product chooses topic and partition.
 
     * `topic`: the product's own default topic, a pattern of {database}, {schema}, {table}.
+    * `renamed`: the statement that renames a table goes where the `new` name leads, or the `old` one.
     * `topic_case`: the product's own topics are written in lower or upper case, or as the pattern says.
     * `policies`: what `--route` may say, the default first.
     * `combine`: the hashed text of a row is each value's hash, XORed (`xor`), or the values put together (`concat`)
@@ -99,6 +100,7 @@ class Routing:
     split: bool | Literal["always", "every"] = False
     key: Literal["none", "hashed", "primary"] = "none"
     key_as: Literal["text", "json"] = "text"
+    renamed: Literal["new", "old"] = "new"
     topic_case: Literal["kept", "lower", "upper"] = "kept"
     rules: tuple[TableRule, ...] = ()
     topics: Callable[[str, str], str] | None = None

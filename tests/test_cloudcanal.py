@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from building import batch_of, codec_of, encoded, table_of
+from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
+from cases import cases_of
 from decoding import decode
 
 from simulator import messages
@@ -450,6 +451,13 @@ def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
         assert {message.partition for message in found} == {0}
         assert len({message.topic for message in found}) >= topics
         assert ({message.topic for message in found} == {"changes"}) == bool(options)
+
+
+def test_the_statement_that_renames_a_table_goes_where_its_old_name_leads() -> None:
+    (case,) = (case for case in cases_of("mysql-8.0") if case.name == "rename table")
+    (message,) = messages_of("cloudcanal-json", "mysql-8.0", block_of(case))
+    assert message.topic.endswith(".shop.many2")
+    assert json.loads(message.value or b"")["table"] == "many2"
 
 
 def test_partitions_are_the_hashes_of_the_key() -> None:

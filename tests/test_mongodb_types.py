@@ -11,7 +11,6 @@ import re
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from building import batch_of, table_of
@@ -21,8 +20,10 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import DELETE, UPDATE, Column, ColumnType, Table, TableId
-from simulator.sources import mongodb, mongodb_ddl, mongodb_documents, mysql
+from simulator.sources import find, mongodb, mongodb_ddl, mongodb_documents, mysql
 from simulator.sources import mongodb_json as bson
+from simulator.stream import open_stream
+from simulator.stream.loader import load
 
 MODULES = ("table", "types", "json", "values", "documents", "corpus", "ddl", "log")
 ID = "65535f40aabbccddeeff0011"
@@ -303,6 +304,8 @@ def test_trees_come_back(tree: Any) -> None:
     text = bson.dumps(tree)
     json.loads(text)
     assert shape(bson.loads(text)) == shape(tree)
+    assert shape(bson.stored_tree(text)) == shape(tree)
+    assert bson.same(bson.loads(text), tree)
     assert bson.dumps(bson.loads(text)) == text
 
 
@@ -478,17 +481,21 @@ def test_widening(old: str, new: str, widens: bool) -> None:
 # --------------------------------------------------------------------------------------------------------------- oplog
 
 
-@given(st.lists(st.tuples(st.integers(0, 1 << 40), st.integers(0, 1 << 41)), min_size=2, max_size=30))
-def test_cluster_times_rise_with_transactions(places: list[tuple[int, int]]) -> None:
-    txn = np.sort(np.unique(np.array([txn for txn, _ in places], dtype=np.int64)))
-    ms = np.sort(np.array([ms for _, ms in places], dtype=np.int64))[: len(txn)]
-    seconds, ordinals = mongodb.cluster_times(txn, ms)
-    pairs = list(zip(seconds.tolist(), ordinals.tolist(), strict=True))
-    assert all(a < b for a, b in itertools.pairwise(pairs))
-    assert all(1 <= ordinal < 1 << 31 for _, ordinal in pairs)
-    texts = mongodb.cluster_time(txn, ms).to_pylist()
-    assert texts == [f"{a}:{b}" for a, b in pairs]
-    assert texts[0] == mongodb.cluster_time_text(int(txn[0]), int(ms[0]))
+def test_cluster_times_rise_along_the_stream() -> None:
+    """For a stream of few changes in a second, and one that has more than there are numbers."""
+    for scenario in ("orders", "crud"):
+        stream = open_stream(load(scenario), find("mongodb"))
+        rows = []
+        for batch in stream.read(0, stream.border(2000)).batches:
+            e = batch.envelope
+            times = mongodb.cluster_times(e.event_ms, e.in_second)
+            rows += zip(e.turn.tolist(), e.ordinal.tolist(), *(numbers.tolist() for numbers in times), strict=True)
+            texts = mongodb.cluster_time(e.event_ms, e.in_second).to_pylist()
+            assert texts == [f"{a}:{b}" for a, b in zip(*times, strict=True)]
+            assert texts[0] == mongodb.cluster_time_text(int(e.event_ms[0]), int(e.in_second[0]))
+        pairs = [row[2:] for row in sorted(rows)]
+        assert all(a < b for a, b in itertools.pairwise(pairs))
+        assert all(1 <= ordinal < 1 << 31 for _, ordinal in pairs)
 
 
 @pytest.mark.parametrize("typed", SAMPLES.types)
@@ -523,3 +530,14 @@ def test_ids_of_numbers_sort_like_them(numbers: list[int]) -> None:
     ids = mongodb.stored(pa.array(map(str, ordered), pa.string()), ColumnType("objectId")).to_pylist()
     assert ids == sorted(ids)
     assert mongodb.parse_values([str(n) for n in ordered], ColumnType("objectId")).to_pylist() == ids
+
+
+@given(TREES, TREES)
+def test_trees_are_the_same_if_their_texts_are(one: Any, other: Any) -> None:
+    assert bson.same(one, other) is (bson.dumps(one) == bson.dumps(other))
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (1, bson.Long(1)), (0.0, -0.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1})])  # fmt: skip # noqa: E501
+def test_values_that_python_thinks_equal_are_others(one: Any, other: Any) -> None:
+    assert not bson.same(one, other)
+    assert bson.same(float("nan"), float("nan"))

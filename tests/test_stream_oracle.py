@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -154,14 +155,25 @@ NATIVE = {
     ],
 )
 def test_generated_values_of_native_types(name: str, pattern: str) -> None:
-    import re
-
     values = column(checked(short(NATIVE, source="oracle")), name)
     assert len(values) > 100
     for value in values:
         assert re.fullmatch(pattern, str(value)), value
     if name == "RAW":
         assert None in values
+
+
+def test_documents_are_printed_as_the_server_prints_them() -> None:
+    document = {"type": "json", "values": {"document": {"zz": {"range": [1, 9]}, "a": ["x", "true"]}}}
+    scenario = short({"doc": document})
+    for system, pattern in (
+        ("oracle-21c", r'\{"zz":\d,"a":\["x",true\]\}'),
+        ("oracle", r'\{"a": \["x", true\], "zz": \d\}'),
+    ):
+        for value in column(stream_of(scenario, system), "DOC"):
+            assert re.fullmatch(pattern, value), value
+            type = sources.find(system).types.from_portable("json")
+            assert sources.find(system).parse_values([value], type).to_pylist() == [value]
 
 
 def test_sums_and_products_of_numbers() -> None:

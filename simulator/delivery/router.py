@@ -146,6 +146,8 @@ class Router:
         table = None if change is None else change.after or change.before
         if change is not None:
             database = change.database
+            if self.routing.renamed == "old":
+                table = change.before or change.after
         schema, name = (table.id.schema, table.id.name) if table else ("", "")
         if self.routing.event_table is not None:
             database, schema, name = self.routing.event_table(event)

@@ -41,7 +41,8 @@ from simulator.wire.json_style import Style, quote
 PRODUCT: Final = "CloudCanal"
 SPEC: Final = "Message Format, and the product's documentation up to 5.4.0.0"
 SOURCES: Final = (
-    "gaussdb", "mariadb", "mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle", "postgresql", "sqlserver",
+    "gaussdb", "mariadb", "mongodb", "mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle", "postgresql",
+    "sqlserver",
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------------- events
@@ -244,6 +245,7 @@ def routing(settings: Settings) -> Routing:
         keyless=settings["keyless"],
         ddl_topic=settings["ddl_topic"],
         split=settings["split_pk_update"],
+        renamed="old",
         topic_case=case,  # type: ignore[arg-type]
     )
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.formats.cloudcanal_types import library
 from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
-from simulator.sources import mysql, oracle_log, postgresql_log, sqlserver
+from simulator.sources import mongodb_log, mysql, oracle_log, postgresql_log, sqlserver
 from simulator.sources.mysql_binlog import FIRST_OFFSET
 from simulator.wire.fields import Field, PerChange
 from simulator.wire.format import Settings
@@ -38,6 +38,10 @@ class Place(Protocol):
     def size(self) -> Ints: ...
     @property
     def offset(self) -> Ints: ...
+    @property
+    def event_ms(self) -> Ints: ...
+    @property
+    def in_second(self) -> Ints: ...
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,15 @@ class One:
     seq: Ints
     size: Ints
     offset: Ints
+    event_ms: Ints
+    in_second: Ints
 
 
 def one(event: Event) -> One:
     """The place of a single event."""
-    numbers = (event.order.turn, event.order.ordinal, event.txn, 1, 1, event.offset)
+    numbers = (
+        event.order.turn, event.order.ordinal, event.txn, 1, 1, event.offset, event.event_ms, event.in_second,
+    )  # fmt: skip
     return One(*(np.array([number], dtype=np.int64) for number in numbers))
 
 
@@ -81,6 +89,11 @@ def mysql_position(settings: Settings) -> list[Field]:
         Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal), FIRST_OFFSET)),
         Field("server_id", settings["server_id"]),
     ]
+
+
+def mongodb_position(settings: Settings) -> list[Field]:
+    """The ordinal of the cluster time; its seconds are those of the time at the source."""
+    return [Field("ord", placed(lambda at: mongodb_log.cluster_times(at.event_ms, at.in_second)[1]))]
 
 
 def oracle_position(settings: Settings) -> list[Field]:
@@ -113,6 +126,7 @@ def sqlserver_position(settings: Settings) -> list[Field]:
 
 
 POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
+    "mongodb": mongodb_position,
     "mysql": mysql_position,
     "oracle": oracle_position,
     "postgresql": postgresql_position,

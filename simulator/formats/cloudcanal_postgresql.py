@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.carriers import FIRST_DAY, US_PER_DAY, primitive
 from simulator.model import ColumnType
 from simulator.sources.postgresql_times import show_moment, show_offset
 from simulator.sources.postgresql_values import format_values
@@ -63,12 +64,20 @@ def moment(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.
     return join([clock, shown.take(pa.array(inverse.reshape(-1)))], len(array))
 
 
-def scanned(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.Array:
-    """What the full load reads: three digits of a fraction, no offset."""
-    us, _ = whole_numbers(array)
-    if not ((us >= _FIRST_US) & (us <= _LAST_US)).all():
-        return moment(array, type, zone=zone)
-    return binlog_text.datetime_fixed(array, ColumnType("timestamp", 3), zone=zone)
+def millis(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.Array:
+    """Three digits of a fraction and no offset, as the full load prints moments, and MongoDB's dates look.
+
+    >>> millis(pa.array([500_000, 253_402_300_800_000_000]).cast(pa.timestamp("us")), ColumnType("")).to_pylist()
+    ['1970-01-01 00:00:00.500', '10000-01-01 00:00:00']
+    """
+    us, nulls = whole_numbers(array)
+    usual = (us >= _FIRST_US) & (us <= _LAST_US)
+    kept = array if usual.all() else primitive(np.where(usual, us, 0), array.type, nulls)
+    shown = binlog_text.datetime_fixed(kept, ColumnType("timestamp", 3), zone=zone)
+    if usual.all():
+        return shown
+    rare = pa.array([show_moment(int(moment)) for moment in us[~usual]], pa.string())
+    return pc.replace_with_mask(shown, pa.array(~usual), rare)
 
 
 def numeric(array: pa.Array, type: ColumnType) -> pa.Array:

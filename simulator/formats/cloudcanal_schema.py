@@ -23,7 +23,7 @@ from simulator.wire.json_style import Style
 
 # Types of the scalar members; all others are strings.
 TYPES: Final[Mapping[str, str]] = {
-    "event_serial_no": "int64", "lsn": "int64", "pos": "int64", "redo_thread": "int32", "row": "int32",
+    "event_serial_no": "int64", "lsn": "int64", "ord": "int32", "pos": "int64", "redo_thread": "int32", "row": "int32",
     "server_id": "int64", "ssn": "int64", "thread": "int64", "ts_ms": "int64", "xmin": "int64",
 }  # fmt: skip
 

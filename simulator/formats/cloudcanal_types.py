@@ -114,7 +114,7 @@ CODES: Final[Mapping[str, Callable[[ColumnType], int]]] = {
     "oracle": lambda type: ORACLE.get(type.name, 1111),
     "postgresql": _postgresql_code,
     "sqlserver": lambda type: SQLSERVER.get(type.name, 1111),
-    "mongodb": lambda type: MONGODB.get(type.name, ("", 1111))[1],
+    "mongodb": lambda type: MONGODB.get(type.name.lower(), ("", 1111))[1],
 }
 
 
@@ -129,7 +129,7 @@ def code(column: Column, settings: Settings) -> int:
 def expression(column: Column, settings: Settings) -> str:
     """`dbValType`, `typeExpression`: the type with its arguments, in the source's spelling: `varchar(22)`."""
     if library(settings) == "mongodb":
-        return MONGODB.get(column.type.name, ("Object", 1111))[0]
+        return MONGODB.get(column.type.name.lower(), ("Object", 1111))[0]
     if is_mysql(settings):
         return mysql.type_text(column.type, style=mysql.VERSIONS[settings.source].type_style)
     return sources.find(settings.source).types.type_text(column.type, style=STYLES[library(settings)])

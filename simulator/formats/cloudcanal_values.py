@@ -24,7 +24,7 @@ from simulator.errors import UnsupportedType
 from simulator.formats import cloudcanal_postgresql
 from simulator.formats.cloudcanal_types import is_mysql, library, source_id
 from simulator.model import READ, Column, ColumnType, Event, Kind, Table
-from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
+from simulator.sources import mongodb, oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
 from simulator.wire import binlog_text
 from simulator.wire.fields import Cell, Encoder, Field
@@ -52,7 +52,7 @@ TEXT: Final[Mapping[str, Any]] = {
     "uuid": binlog_text.text,
 }
 ESCAPED: Final = frozenset(
-    "text json enum set xml interval zoned array range document uuid other geometry decimal".split()  # noqa: SIM905
+    "text json enum set xml interval zoned array range document uuid other geometry decimal timestamp".split()  # noqa: SIM905
 )
 ZERO_DAY: Final = "0000-00-00"
 
@@ -82,6 +82,13 @@ def _with_digits(render: Callable[..., pa.Array]) -> Callable[[pa.Array, ColumnT
 
 # Library of types, family: how its values are written where that is not as above.
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "mongodb": {
+        "boolean": cloudcanal_postgresql.boolean,
+        "decimal": cloudcanal_postgresql.numeric,
+        "objectid": binlog_text.text,
+        "other": mongodb.extended_text,
+        "timestamp": mongodb.extended_text,
+    },
     "oracle": {"decimal": _oracle_number, "other": binlog_text.text},
     "postgresql": {
         "bit": binlog_text.text,
@@ -157,8 +164,10 @@ def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
         type = replace(type, length=3)
     local = family_of(column, settings) == "timestamptz" or (type.name == "timestamp" and is_mysql(settings))
     zone = settings["timestamp_zone"] if local else None
+    if library(settings) == "mongodb":
+        return Cell(lambda array: cloudcanal_postgresql.millis(array, type, zone=zone))
     if library(settings) == "postgresql":
-        shown = cloudcanal_postgresql.scanned if millis else cloudcanal_postgresql.moment
+        shown = cloudcanal_postgresql.millis if millis else cloudcanal_postgresql.moment
         return Cell(lambda array: shown(array, column.type, zone=zone))
 
     def render(array: pa.Array, _: Any) -> pa.Array:

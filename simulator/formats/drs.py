@@ -49,16 +49,31 @@ TOPICS: Final[dict[str, tuple[str, tuple[Policy, ...]]]] = {
 _VARIABLES: Final = {"$database$": "{database}", "$schema$": "{schema}", "$tablename$": "{table}"}
 
 
-@dataclass(frozen=True)
-class System:
-    """What DRS says of a type system.
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """How DRS names the tables of a type system, and what it sends of it.
+
+    `table_text` and `schema_text` are what is hashed of names, `topics` the topic policies that there are; partition 0
+    is offered in topics that DRS makes only, if `single_needs_topics`. `ddl` and `full_sync` say whether DDL is
+    synchronised and whether there is a full load, unless somebody says so.
+    """
+
+    table_text: str
+    schema_text: str
+    topics: tuple[str, ...]
+    ddl: bool
+    full_sync: bool = False
+    single_needs_topics: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class System(Names):
+    """What DRS says of a type system of tables.
 
     `cell` says how a column's values look, `code` is its sqlType, `type_name` the name of its type, `image` its class
     of Avro; values of some `kinds` of change may differ. `handles` says whether DRS has the column's type at all,
-    `leaves` whether it leaves such columns out. `table_text` and `schema_text` are what is hashed of names, `topics`
-    the topic policies that there are, `ddl` and `full_sync` whether DDL is synchronised and whether there is a full
-    load, unless somebody says so. `db_type` is there in the relational layout only; there columnType and the database
-    may be blank, and the event time is that of the transaction before (`previous_commit`).
+    `leaves` whether it leaves such columns out. `db_type` is there in the relational layout only; there columnType and
+    the database may be blank, and the event time is that of the transaction before (`previous_commit`).
     """
 
     title: str
@@ -66,11 +81,6 @@ class System:
     code: Callable[[Column], int]
     type_name: Callable[[Column], str]
     image: Callable[[Column, Settings, Kind | None], Image]
-    table_text: str
-    schema_text: str
-    topics: tuple[str, ...]
-    ddl: bool
-    full_sync: bool = False
     kinds: tuple[Kind, ...] = ()
     handles: Callable[[Column], bool] = lambda column: True
     leaves: Callable[[Column, Settings], bool] = lambda column, settings: False
@@ -109,7 +119,7 @@ def topic_name(text: str) -> str:
     return text
 
 
-def routing(settings: Settings, format: str, system: System) -> Routing:
+def routing(settings: Settings, format: str, system: Names) -> Routing:
     """Where messages go. Raises OptionError for what DRS does not offer."""
     policy = settings["topic_policy"]
     if policy not in system.topics:
@@ -118,8 +128,8 @@ def routing(settings: Settings, format: str, system: System) -> Routing:
     topic, policies = TOPICS[policy]
     if "{schema}" not in system.table_text:
         topic = topic.replace("-{schema}", "")
-        if policy == "single":
-            policies = tuple(each for each in policies if each != "single")
+    if policy == "single" and system.single_needs_topics:
+        policies = tuple(each for each in policies if each != "single")
     if settings["topic_name_format"] is not None:
         if policy == "single":
             raise OptionError(f"-f {format},topic_name_format: with topic_policy=single there is one topic; see --to.")
@@ -148,7 +158,7 @@ def order(settings: Settings) -> Order:
     return hash_order if settings["column_order"] == "java_hashmap" else table_order
 
 
-def sends(settings: Settings, system: System) -> frozenset[Kind]:
+def sends(settings: Settings, system: Names) -> frozenset[Kind]:
     """The kinds that the settings let through."""
     ddl = system.ddl if settings["sync_ddl"] is None else settings["sync_ddl"]
     full = system.full_sync if settings["full_sync"] is None else settings["full_sync"]

@@ -5,6 +5,8 @@ Spec: "Kafka Message Format" (page of 2024-03-28), tables 2 to 4, their samples 
 
 | source | layout |
 | --- | --- |
+| MongoDB (DDS) | table 3: see `drs_dds` |
+| Oracle, PostgreSQL, GaussDB, SQL Server | table 4: columnType, dbType, schema, opType, and table 2's from id on |
 | MySQL, TaurusDB | table 2: mysqlType, id, es, ts, database, table, type, isDdl, sql, sqlType, data, old, pkNames |
 
 What stands out:
@@ -28,10 +30,11 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
-from simulator.formats import drs
+from simulator.formats import drs, drs_dds
 from simulator.formats.drs_fields import mysql_fields, relational_fields
 from simulator.formats.drs_systems import system_of
 from simulator.model import READ, Column, Event, Kind
+from simulator.sources import find
 from simulator.wire import json_style
 from simulator.wire.fields import Encoder, Field
 from simulator.wire.format import Format, Layout, Settings
@@ -56,6 +59,8 @@ class ByKind:
 def layout(settings: Settings, format: str = "drs-json", changes: Sequence[Field] = ()) -> Layout:
     """How the source's changes are written; `changes` are fields that a dialect has otherwise."""
     settings = drs.complete(settings, timestamps="epoch")
+    if find(settings.source).id == "mongodb":
+        return drs_dds.layout(settings, format)
     system = system_of(settings, format)
     order, style = drs.order(settings), json_style.HTML_SAFE
     make = mysql_fields if system.db_type is None else relational_fields
@@ -84,7 +89,7 @@ FORMAT = Format(
     title="DRS JSON",
     product=drs.PRODUCT,
     spec=drs.SPEC,
-    sources=("gaussdb", "mysql", "oracle", "postgresql", "sqlserver"),
+    sources=("gaussdb", "mongodb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,

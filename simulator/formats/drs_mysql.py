@@ -124,6 +124,7 @@ SYSTEM: Final = System(
     table_text="{database}.{table}",
     schema_text="{database}",
     topics=("single", "table"),
+    single_needs_topics=True,
     ddl=True,
     full_sync=True,
 )

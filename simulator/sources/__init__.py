@@ -6,7 +6,7 @@ A source is written `mysql`, `mysql-5.7`, `mariadb-10.11`: the id, and the versi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
@@ -38,6 +38,9 @@ _MADE: Final[Mapping[str, pa.DataType]] = {
     "zoned": pa.timestamp("us"),
     "time": pa.duration("us"),
 }
+
+# What may stand in the brackets of a type.
+_INSIDE: Final = ("3", "20", "10,2", "38,10", "max", "'a','b'")
 
 
 class Ddl(Protocol):
@@ -118,21 +121,23 @@ class Source:
 
     @property
     def corpus_types(self) -> tuple[str, ...]:
-        """A text of every type, some with several arguments: the system's own list, or its types with the least that
-        each of them wants in brackets."""
+        """Texts of every type, with several arguments where it takes some: the system's own list, or what it reads."""
         own = getattr(self.types, "CORPUS_TYPES", None)
         if own is not None:
             return tuple(own)
-        found = []
+        found: list[str] = []
         for name in getattr(self.types, "TYPES", ()):
-            for text in (name, f"{name}(20)", f"{name}('a','b')"):
+            shapes = (name, *(f"{name}({inside})" for inside in _INSIDE), name.replace(" ", "(3) ", 1))
+            kept: dict[ColumnType, str] = {}
+            for text in shapes:
                 try:
                     type = self.types.parse_type(text)
                     self.parse_values(self.types.boundary_values(type), type)
                 except (UsageError, ValueError):
                     continue
-                found.append(text)
-                break
+                if type.name == name:
+                    kept.setdefault(replace(type, spelled=""), text)
+            found += kept.values()
         return tuple(found)
 
     def generated(self, type: ColumnType) -> pa.DataType:
@@ -165,10 +170,10 @@ class Source:
         """Whether rows that are there get the default of a new column."""
         return bool(getattr(self.types.ddl, "FILLS_COLUMNS", True))
 
-    @property
-    def documents_as_written(self) -> bool:
-        """Whether generated documents keep their members in the scenario's order, instead of MySQL's."""
-        return getattr(self.types, "DOCUMENT_ORDER", "sorted") == "written"
+    def document_style(self, type: ColumnType) -> str:
+        """How generated documents are written: `sorted` as MySQL does, in the order `written`, or so and `compact`."""
+        own = getattr(self.types, "document_style", None)
+        return "sorted" if own is None else str(own(type))
 
     @property
     def stores(self) -> bool:

@@ -40,7 +40,6 @@ from simulator.sources.mongodb_values import extended_text, format_values, leaf_
 
 __all__ = [
     "ALIASES",
-    "DOCUMENT_ORDER",
     "EXTENDED",
     "ID",
     "KEY_IS_FIXED",
@@ -58,6 +57,7 @@ __all__ = [
     "cluster_times",
     "ddl",
     "default_values",
+    "document_style",
     "documents",
     "extended_text",
     "family",
@@ -83,8 +83,11 @@ __all__ = [
 ddl = mongodb_ddl
 # An update of the key is told as the delete of one document and the insert of another.
 KEY_IS_FIXED: Final = True
-# Generated documents keep their fields in the order in which the scenario has them.
-DOCUMENT_ORDER: Final = "written"
+
+
+def document_style(type: ColumnType) -> str:
+    """Documents keep their fields in the order in which they were written."""
+    return "written"
 
 
 def identifier(name: str) -> str:

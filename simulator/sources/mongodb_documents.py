@@ -166,7 +166,11 @@ def _nested(
         members = [
             spelling.key(path)
             + spelling.colon
-            + bson.write(value, spelling.leaf, comma=spelling.comma, colon=spelling.colon, key=spelling.key)
+            + (
+                bson.write(value, spelling.leaf, comma=spelling.comma, colon=spelling.colon, key=spelling.key)
+                if isinstance(value, dict | list)
+                else spelling.leaf(value)
+            )
             for path, value in told
         ]
         sets.append(spelling.comma.join(members) or None)
@@ -181,17 +185,17 @@ def difference(after: str, before: str | None, path: str) -> tuple[tuple[tuple[s
     >>> difference('{"a": {"x": 1, "y": 2}, "b": 3}', '{"a": {"x": 0, "z": 1, "y": 2}, "b": 3}', "doc")
     ((('doc.a.x', 1),), ('doc.a.z',))
     """
-    new = bson.loads(after)
+    new = bson.stored_tree(after)
     if before is None:
         return ((path, new),), ()
     told: list[tuple[str, Any]] = []
     gone: list[str] = []
-    _compare(new, bson.loads(before), path, told, gone)
+    _compare(new, bson.stored_tree(before), path, told, gone)
     return tuple(told), tuple(gone)
 
 
 def _compare(new: Any, old: Any, path: str, told: list[tuple[str, Any]], gone: list[str]) -> None:
-    if bson.dumps(new) == bson.dumps(old):
+    if bson.same(new, old):
         return
     if not (isinstance(new, dict) and isinstance(old, dict) and _expressible(new, old)):
         told.append((path, new))

@@ -9,37 +9,36 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import Column
+from simulator.model import SECOND_NUMBERS, Column
 from simulator.sources.mongodb_table import family
 
 Ints = npt.NDArray[np.int64]
 
-# Ordinals are signed 32-bit numbers from 1 at some readers.
-ORDINALS: Final = (1 << 31) - 1
 
+def cluster_times(event_ms: Ints, in_second: Ints) -> tuple[Ints, Ints]:
+    """(seconds, ordinal) of each change's entry in the oplog, from the commit time and the number in its second.
 
-def cluster_times(txn: Ints, event_ms: Ints) -> tuple[Ints, Ints]:
-    """(seconds, ordinal) of each transaction's entry in the oplog; all its changes have the same.
+    Ordinals begin with 1 in each second and have gaps; a second that has more changes than numbers runs over into the
+    next, as `simulator.batch.Envelope` says. Both together rise strictly along the stream. (A server gives all changes
+    of a transaction of several documents one cluster time; here each has its own.)
 
-    A server counts ordinals from 1 in each second, which cannot be known of one transaction alone. Here they go on
-    through the seconds, and where they begin again, the seconds go one ahead; so cluster times rise strictly with
-    transactions, as they must.
-
-    >>> [numbers.tolist() for numbers in cluster_times(np.array([7, 8]), np.array([1_714_557_600_350] * 2))]
-    [[1714557600, 1714557600], [8, 9]]
+    >>> [numbers.tolist() for numbers in cluster_times(np.array([1_714_557_600_350] * 2), np.array([0, 2]))]
+    [[1714557600, 1714557600], [1, 3]]
     """
-    return event_ms // 1000 + txn // ORDINALS, txn % ORDINALS + 1
+    places = event_ms // 1000 * SECOND_NUMBERS + in_second
+    return places // SECOND_NUMBERS, places % SECOND_NUMBERS + 1
 
 
-def cluster_time(txn: Ints, event_ms: Ints) -> pa.Array:
+def cluster_time(event_ms: Ints, in_second: Ints) -> pa.Array:
     """The same as text: `1714557600:8`."""
-    seconds, ordinals = (pa.array(numbers).cast(pa.string()) for numbers in cluster_times(txn, event_ms))
+    seconds, ordinals = (pa.array(numbers).cast(pa.string()) for numbers in cluster_times(event_ms, in_second))
     return pc.binary_join_element_wise(seconds, ordinals, ":")
 
 
-def cluster_time_text(txn: int, event_ms: int) -> str:
+def cluster_time_text(event_ms: int, in_second: int) -> str:
     """`cluster_time` of a single event."""
-    return str(cluster_time(np.array([txn], dtype=np.int64), np.array([event_ms], dtype=np.int64))[0].as_py())
+    one = (np.array([number], dtype=np.int64) for number in (event_ms, in_second))
+    return str(cluster_time(*one)[0].as_py())
 
 
 _FIXED: Final = {

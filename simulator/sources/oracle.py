@@ -117,6 +117,11 @@ def identifier(name: str) -> str:
     return name.upper()
 
 
+def document_style(type: ColumnType) -> str:
+    """A JSON column is printed without blanks, with its members in the order in which they came."""
+    return "compact" if type.name == "json" else "sorted"
+
+
 @dataclass(frozen=True)
 class OracleSystem:
     """The type system of one Oracle or OceanBase in one version: what this module's functions say, and what differs.
@@ -131,6 +136,7 @@ class OracleSystem:
     most_text: int = 32_767
 
     ddl = oracle_ddl
+    document_style = staticmethod(document_style)
     family = staticmethod(family)
     identifier = staticmethod(identifier)
     arrow_type = staticmethod(arrow_type)

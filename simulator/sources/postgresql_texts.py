@@ -79,7 +79,7 @@ def _address(address: str) -> str:
     if isinstance(found, IPv6Address) and found.scope_id is None:
         high, low = divmod(int(found), 1 << 32)
         # an IPv4 address at the end is shown as one
-        if high in (0xFFFF, 0) and low >= (1 << 16):
+        if high == 0xFFFF or (high == 0 and low >= (1 << 16)):
             return f"{'::ffff:' if high else '::'}{ip_address(low)}"
     return str(found)
 

@@ -185,7 +185,7 @@ def _refilled(array: pa.Array, places: int) -> pa.Array:
     """Texts of times with other digits in their fraction."""
     if not len(array) or array.null_count == len(array):
         return array
-    first = next(text for text in array.to_pylist() if text is not None)
+    first = array.drop_null()[0].as_py()
     clock, _, zone = first[11:].partition(" ") if first[4:5] == "-" else (first, "", "")
     if len(clock) == (9 + places if places else 8):
         return array

@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints
-from simulator.errors import ScenarioError
+from simulator.errors import UsageError
 from simulator.model import (
     ABSENT,
     DELETE,
     INSERT,
-    READ,
     Event,
     Heartbeat,
     LoggedStatement,
@@ -28,9 +27,10 @@ from simulator.sql.log import Ddl, Entry, RowChange, Transaction
 from simulator.sql.rows import Row, carrier
 from simulator.sql.script import START_MS, Outcome, Script, run
 from simulator.sql.session import Session
-from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block
+from simulator.stream.block import WRITE_LAG_MS, Block
+from simulator.stream.literal import Numbers
 
-_Place = tuple[int, int, RowChange]  # turn, place in the turn
+_Place = tuple[int, int, int, RowChange]  # turn, place in it among all entries, and among its row changes from 1
 
 
 class SqlStream:
@@ -48,22 +48,19 @@ class SqlStream:
         self.script, self.source, self.force = script, source, force
         self._before: list[tuple[Table, list[Row]]] = []
         outcome = run(script, source, force=force, tell=tell, at_snapshot=self._keep)
-        self.failure: ScenarioError | None = outcome.failure
+        self.failure: UsageError | None = outcome.failure
         self.errors, self.steps = tuple(outcome.errors), tuple(outcome.steps)
         self.database = outcome.session.database
         self._transactions: list[Transaction] = outcome.session.log.transactions
         self.turns = len(self._transactions)
-        self._counts: Ints = np.array(
-            [sum(isinstance(entry, RowChange) for entry in one.entries) for one in self._transactions], dtype=np.int64
+        rows = [[isinstance(entry, RowChange) for entry in one.entries] for one in self._transactions]
+        self._counts: Ints = np.array([sum(each) for each in rows], dtype=np.int64)
+        self.numbers = Numbers(
+            sum(len(rows) for _, rows in self._before),
+            [bool(one.entries) for one in self._transactions],
+            [[entry.ms for entry in one.entries] for one in self._transactions],
+            [one.ms for one in self._transactions],
         )
-        sizes = np.array([len(one.entries) for one in self._transactions], dtype=np.int64)
-        alive = sum(len(rows) for _, rows in self._before)
-        # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
-        self.first_txn = 10 ** len(str(alive + int(sizes.sum()) + 1))
-        self.first_offset = 2 * self.first_txn
-        is_txn = [bool(one.entries) for one in self._transactions]
-        self._txn = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
-        self._offset = self.first_offset + np.cumsum([0, *(2 * sizes + 2)], dtype=np.int64)
         self._projected: dict[tuple[int, tuple[int, ...]], tuple[Table, Table]] = {}
         self.first_tables: tuple[Table, ...] = _tables(outcome)
         self.column_names = frozenset(column.name for table in _ever(outcome) for column in table.columns)
@@ -92,10 +89,12 @@ class SqlStream:
             one = self._transactions[number]
             if not one.entries:
                 events.append(Heartbeat(*self._common(number, 0, one.ms)))
+            rows = 0
             for place, entry in enumerate(one.entries):
                 if isinstance(entry, RowChange):
+                    rows += 1
                     key = (id(entry.table), entry.kind, entry.shown_before, entry.shown_after)
-                    groups.setdefault(key, []).append((number, place, entry))
+                    groups.setdefault(key, []).append((number, place, rows, entry))
                 else:
                     events.append(self._event(number, place, entry, one))
         batches = tuple(self._batch(group) for group in groups.values())
@@ -103,37 +102,46 @@ class SqlStream:
 
     def _common(self, number: int, place: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
         order = OrderKey(1, number, 2 * place)
-        return (order, int(self._txn[number]), int(self._offset[number]) + 2 * place, ms, ms + WRITE_LAG_MS)
+        return (
+            order,
+            int(self.numbers.txn[number]),
+            int(self.numbers.offset[number]) + 2 * place,
+            ms,
+            ms + WRITE_LAG_MS,
+        )
 
     def _event(self, number: int, place: int, entry: Entry, one: Transaction) -> Event:
         common = self._common(number, place, entry.ms)
         executed = (one.own, one.foreign)
+        in_second = int(self.numbers.in_second(number, place))
         if isinstance(entry, Ddl):
-            return SchemaChange(
-                *common, entry.kind, entry.database, entry.before, entry.after, entry.sql, executed=executed
-            )
+            facts = (entry.kind, entry.database, entry.before, entry.after, entry.sql)
+            return SchemaChange(*common, *facts, in_second=in_second, executed=executed)
         assert not isinstance(entry, RowChange)
-        return LoggedStatement(*common, entry.kind, entry.database, entry.table, entry.sql, executed=executed)
+        text = (entry.kind, entry.database, entry.table, entry.sql)
+        return LoggedStatement(*common, *text, in_second=in_second, executed=executed)
 
     def _batch(self, group: Sequence[_Place]) -> ChangeBatch:
         turn = np.array([each[0] for each in group], dtype=np.int64)
         place = np.array([each[1] for each in group], dtype=np.int64)
-        changes = [each[2] for each in group]
+        seq = np.array([each[2] for each in group], dtype=np.int64)
+        changes = [each[3] for each in group]
         first = changes[0]
         table, kind = first.table, first.kind
         event_ms = np.array([change.ms for change in changes], dtype=np.int64)
-        executed = [self._transactions[number] for number, _, _ in group]
+        executed = [self._transactions[number] for number, *_ in group]
         envelope = Envelope(
             phase=1,
             turn=turn,
             ordinal=2 * place,
             statement=np.array([change.run for change in changes], dtype=np.int64),
-            txn=self._txn[turn],
-            seq=place + 1,
+            txn=self.numbers.txn[turn],
+            seq=seq,
             size=self._counts[turn],
-            offset=self._offset[turn] + 2 * place,
+            offset=self.numbers.offset[turn] + 2 * place,
             event_ms=event_ms,
             write_ms=event_ms + WRITE_LAG_MS,
+            in_second=self.numbers.in_second(turn, place),
             own=np.array([one.own for one in executed], dtype=np.int64),
             foreign=pa.array([one.foreign for one in executed], pa.string()),
         )
@@ -181,29 +189,12 @@ class SqlStream:
     def snapshot(self, turn: int = 0) -> Iterator[Block]:
         """The rows alive before a turn as READ changes, table by table; those of `-- @snapshot` at turn 0."""
         ms = self._transactions[max(turn - 1, 0)].ms if self.turns else START_MS
-        held = [(table, _columns(table, rows), len(rows)) for table, rows in self._before]
-        if turn:
-            held = [(table, columns, len(columns[0])) for table, columns in self.rows_at(turn)]
-        told = 0
-        for table, columns, n in held:
-            if not n:
-                continue
-            number = np.arange(told, told + n, dtype=np.int64)
-            one = np.ones(n, dtype=np.int64)
-            envelope = Envelope(
-                phase=0,
-                turn=number,
-                ordinal=0 * one,
-                statement=0 * one,
-                txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
-                seq=one,
-                size=one,
-                offset=np.minimum(number, self.first_offset - 1),
-                event_ms=ms * one,
-                write_ms=(ms + WRITE_LAG_MS) * one,
-            )
-            yield Block(told, n, (ChangeBatch(table, READ, envelope, columns, None),), (), n)
-            told += n
+        held = self.rows_at(turn) if turn else ((table, _columns(table, rows)) for table, rows in self._before)
+        return self.numbers.snapshot(self.source, held, ms)
+
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before each turn was committed, epoch milliseconds; of the first its own time."""
+        return self.numbers.previous_ms(turns)
 
 
 def _columns(table: Table, rows: Sequence[Row]) -> tuple[pa.Array, ...]:

@@ -330,7 +330,7 @@ class Compiler:
             return lambda state: documents.as_json(made.array(state))
 
         leaves: list[Generator] = []
-        parts = documents.pieces(values.document, leaf, written=self.source.documents_as_written)
+        parts = documents.pieces(values.document, leaf, self.source.document_style(field.type))
         return documents.Document(parts, always=always)
 
     def _leaf_field(self, field: Field, values: Values, number: int) -> Field:

@@ -1,7 +1,7 @@
 """JSON documents as column values: a fixed shape whose leaves are literals or values of their own.
 
 The text is the database's own: `", "` and `": "` between things, keys by length of their bytes and then by bytes, as
-MySQL stores and prints them, or in the scenario's order.
+MySQL stores and prints them; a system of other habits has the scenario's order, or no blanks either.
 """
 
 from __future__ import annotations
@@ -34,9 +34,13 @@ def literal(text: str | None) -> str:
     return text if value is None or isinstance(value, bool | int | float) else quoted(text)
 
 
-def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], *, written: bool = False) -> list[str | Leaf]:
-    """The document as constants and leaves in the order in which they are written: the keys sorted, or as they are."""
+def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], style: str = "sorted") -> list[str | Leaf]:
+    """The document as constants and leaves in the order in which they are written.
+
+    Its keys are sorted, or stay in the order in which they were `written`; `compact` has no blanks either.
+    """
     out: list[str | Leaf] = []
+    comma, colon = (",", ":") if style == "compact" else (", ", ": ")
 
     def write(node: Any) -> None:
         if isinstance(node, dict):
@@ -45,16 +49,16 @@ def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], *, written
                 out.append(made)
                 return
             out.append("{")
-            keys = list(node) if written else sorted(node, key=lambda k: (len(k.encode()), k.encode()))
+            keys = sorted(node, key=lambda k: (len(k.encode()), k.encode())) if style == "sorted" else list(node)
             for i, key in enumerate(keys):
-                out.append((", " if i else "") + quoted(key) + ": ")
+                out.append((comma if i else "") + quoted(key) + colon)
                 write(node[key])
             out.append("}")
         elif isinstance(node, list):
             out.append("[")
             for i, item in enumerate(node):
                 if i:
-                    out.append(", ")
+                    out.append(comma)
                 write(item)
             out.append("]")
         else:

@@ -120,8 +120,7 @@ class Layout:
     previous_commit: bool = False
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
-    # Single events that the product leaves out although it sends their kind.
-    omits: Callable[[Event], bool] = untold
+    omits: Callable[[Event], bool] = untold  # single events that it leaves out although it sends their kind
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -196,136 +195,6 @@ class Codec:
             return False
         statements = self.layout.statements
         return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
-
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array: ...
-    def encode_event(self, event: Event, kind: Kind) -> bytes: ...
-    def text(self, column: Column, array: pa.Array) -> pa.Array: ...
-
-
-class Beside(Protocol):
-    """What a product puts beside the value: columns of `MESSAGE_SCHEMA` by name (key, headers, tag, timestamp_ms).
-
-    `columns` has one entry per message, `event` the same for a single event, as Python values.
-    """
-
-    def columns(self, packed: PackedBatch) -> dict[str, pa.Array]: ...
-    def event(self, event: Event) -> Mapping[str, Any]: ...
-
-
-def untold(event: Event) -> bool:
-    """Statements about no table, which few products show."""
-    return isinstance(event, SchemaChange) and event.kind in UNTOLD
-
-
-def kind_of(event: Event) -> Kind:
-    if isinstance(event, LoggedStatement):
-        return STATEMENT
-    return HEARTBEAT if isinstance(event, Heartbeat) else DDL
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
-
-    `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
-    says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
-    snapshot come after the CREATE TABLE of their table. `previous_commit`: what changes carry as their event time is
-    the commit time of the transaction before theirs.
-    """
-
-    fields: tuple[Field, ...]
-    cell: Callable[[Column], Cell]
-    style: Style
-    routing: Routing
-    packing: Packing | None = None
-    order: Order = table_order
-    beside: Beside | None = None
-    writer: Writer | None = None
-    container: Container | None = None
-    snapshot_ddl: bool = False
-    previous_commit: bool = False
-    sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
-    statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
-    # Single events that the product leaves out although it sends their kind.
-    omits: Callable[[Event], bool] = untold
-
-    def derive(
-        self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
-    ) -> Layout:
-        """A copy with some fields replaced, dropped or put into another order, and other members changed.
-
-        Raises ValueError for a field that is not there: the dialect that names it is out of date.
-        """
-        known = {f.name: f for f in self.fields}
-        for name in (*drop, *(f.name for f in fields), *order):
-            if name not in known:
-                raise ValueError(f"the parent has no field {name!r}")
-        if order and set(order) != set(known):
-            raise ValueError("the order must name every field")
-        known.update({f.name: f for f in fields})
-        return replace(self, fields=tuple(known[n] for n in order or known if n not in drop), **changes)
-
-
-@dataclass(frozen=True)
-class Format:
-    """One vendor message format: what it is, and `layout(settings)`, how it writes.
-
-    Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
-    (STATEMENT) need not be named to be silent.
-    """
-
-    id: str
-    title: str
-    product: str
-    spec: str
-    sources: tuple[str, ...]
-    brokers: tuple[str, ...]
-    sends: frozenset[Kind]
-    silent: frozenset[Kind]
-    options: tuple[Option, ...]
-    layout: Callable[[Settings], Layout]
-    binary: bool = False  # values are bytes, not text
-
-    def __post_init__(self) -> None:
-        if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
-            raise ValueError(f"{self.id}: each kind of event is either sent or declared silent")
-
-    def codec(self, source: str, given: Mapping[str, str] | None = None) -> Codec:
-        """The format made ready for a source (`mysql-8.0`). Raises OptionError for an unknown option or value."""
-        given = given or {}
-        known = {option.name: option for option in self.options}
-        for name in given:
-            if name not in known:
-                guess = closest(name, known)
-                hint = f" Did you mean {guess!r}?" if guess else f" It has {', '.join(known) or 'none'}."
-                raise OptionError(f"-f {self.id}: there is no option {name!r}.{hint}")
-        values = {name: option.value(self.id, given.get(name)) for name, option in known.items()}
-        settings = Settings(values, source)
-        return Codec(self, settings, self.layout(settings))
-
-
-class Codec:
-    """A configured format, as the pipeline uses it."""
-
-    def __init__(self, format: Format, settings: Settings, layout: Layout) -> None:
-        self.format, self.settings, self.layout = format, settings, layout
-        self._encoder: Writer = layout.writer or Encoder(layout.fields, layout.cell, layout.style, layout.order)
-        self._sends = self.format.sends if layout.sends is None else self.format.sends & layout.sends
-
-    def sends(self, kind: Kind) -> bool:
-        """Whether the product, set up like this, sends events of this kind."""
-        return kind in self._sends
-
-    def sends_event(self, event: Event) -> bool:
-        """Whether it sends this statement or heartbeat."""
-        if not isinstance(event, SchemaChange):
-            return self.sends(Kind.HEARTBEAT)
-        statements = self.layout.statements
-        return self.sends(Kind.DDL) and (statements is None or event.kind in statements)
-
-    def omits(self, event: Event) -> bool:
-        """Whether the product leaves out this event although it sends its kind."""
-        return self.layout.omits(event)
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
         """One value per message, with `end` behind it."""

@@ -110,8 +110,14 @@ class Reader:
             *("-cp", f"{jars.folder()}/*", str(PROGRAMS / program)),
         ]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the reader)
+        self._place = tempfile.TemporaryDirectory(prefix="reader-")  # some readers write logs where they stand
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=1 << 16
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            bufsize=1 << 16,
+            cwd=self._place.name,
         )
 
     def ask(self, lines: Sequence[bytes]) -> list[list[bytes]]:
@@ -158,3 +164,4 @@ class Reader:
         self._process.kill()
         self._process.communicate()
         self._errors.close()
+        self._place.cleanup()

@@ -1,0 +1,111 @@
+"""Avro's binary encoding against fastavro: whole columns, and the values one by one."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any, Final
+
+import fastavro
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.wire import avro
+
+INT64: Final = st.integers(-(1 << 63), (1 << 63) - 1)
+# The bounds at which a number takes one byte more.
+BOUNDS: Final = [
+    number
+    for bits in range(6, 64, 7)
+    for bound in (1 << bits, -(1 << bits))
+    for number in (bound - 1, bound, bound + 1)
+    if -(1 << 63) <= number < 1 << 63
+]
+
+
+def theirs(schema: Any, value: Any) -> bytes:
+    out = BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), value)
+    return out.getvalue()
+
+
+def column(values: list[Any], type: pa.DataType) -> pa.Array:
+    return pa.array(values, type)
+
+
+@given(st.lists(INT64 | st.sampled_from(BOUNDS)))
+def test_longs(numbers: list[int]) -> None:
+    expected = [theirs("long", number) for number in numbers]
+    assert avro.longs(np.array(numbers, dtype=np.int64)).to_pylist() == expected
+    assert [avro.long(number) for number in numbers] == expected
+
+
+def test_longs_at_their_bounds() -> None:
+    numbers = [*BOUNDS, 0, -1, 1, (1 << 63) - 1, -(1 << 63)]
+    assert avro.longs(np.array(numbers, dtype=np.int64)).to_pylist() == [theirs("long", number) for number in numbers]
+
+
+@given(st.lists(st.none() | st.text() | st.text(min_size=60, max_size=70)))
+def test_strings(texts: list[str | None]) -> None:
+    expected = [None if text is None else theirs("string", text) for text in texts]
+    array = column(texts, pa.string())
+    for given_ in (array, array.dictionary_encode(), pa.concat_arrays([column(["x"], pa.string()), array])[1:]):
+        assert avro.strings(given_).to_pylist() == expected
+        assert avro.join(avro.string_pieces(given_), len(texts)).to_pylist() == expected
+    assert [avro.string(text) for text in texts if text is not None] == [text for text in expected if text is not None]
+
+
+@given(st.lists(st.none() | st.binary()))
+def test_bytes(values: list[bytes | None]) -> None:
+    expected = [None if value is None else theirs("bytes", value) for value in values]
+    assert avro.strings(column(values, pa.binary())).to_pylist() == expected
+
+
+@given(st.lists(st.floats()))
+def test_doubles(numbers: list[float]) -> None:
+    assert avro.doubles(np.array(numbers, dtype=np.float64)).to_pylist() == [theirs("double", n) for n in numbers]
+    assert [avro.double(number) for number in numbers] == [theirs("double", number) for number in numbers]
+
+
+UNION: Final = {
+    "type": "record",
+    "name": "r",
+    "fields": [
+        {"name": "n", "type": "long"},
+        {"name": "t", "type": ["null", "string"]},
+        {"name": "a", "type": {"type": "array", "items": "long"}},
+        {"name": "m", "type": {"type": "map", "values": "string"}},
+    ],
+}
+
+
+@given(st.lists(st.tuples(INT64, st.none() | st.text()), min_size=1))
+def test_records_of_pieces(rows: list[tuple[int, str | None]]) -> None:
+    """Constants and columns side by side; a null takes the branch of null."""
+    count = len(rows)
+    numbers = np.array([number for number, _ in rows], dtype=np.int64)
+    texts = avro.join([avro.long(1), *avro.string_pieces(column([text for _, text in rows], pa.string()))], count)
+    made = avro.join(
+        [
+            avro.longs(numbers),
+            avro.present(texts, avro.long(0)),
+            avro.long(2),
+            avro.longs(numbers),
+            avro.long(7) + avro.long(0),
+            *(avro.long(1), avro.string("k"), avro.string("v"), avro.long(0)),
+        ],
+        count,
+    )
+    expected = [theirs(UNION, {"n": n, "t": text, "a": [n, 7], "m": {"k": "v"}}) for n, text in rows]
+    assert made.to_pylist() == expected
+
+
+def test_looked_up_values() -> None:
+    assert avro.looked_up([b"a", b"bc"], np.array([1, 0, 1])).to_pylist() == [b"bc", b"a", b"bc"]
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_constants_alone(count: int) -> None:
+    assert avro.join([b"a", b"", b"b"], count).to_pylist() == [b"ab"] * count
