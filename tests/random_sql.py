@@ -68,9 +68,7 @@ def scripts(draw: st.DrawFn) -> str:
             f" where {column} between 0 and 200", f" where not {column} like 'a%'", " order by id desc limit 2",
         )))  # fmt: skip
         if kind < 9:
-            rows = [
-                f"({draw(ids)},{','.join(draw(values) for _ in names)})" for _ in range(draw(st.integers(1, 3)))
-            ]
+            rows = [f"({draw(ids)},{','.join(draw(values) for _ in names)})" for _ in range(draw(st.integers(1, 3)))]
             verb = draw(st.sampled_from(("insert into", "insert into", "insert ignore into", "replace into")))
             tail = f" on duplicate key update {column}={draw(values)}" if verb == "insert into" and kind == 0 else ""
             lines.append(f"{verb} {table}(id,{','.join(names)}) values {','.join(rows)}{tail};")

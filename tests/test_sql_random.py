@@ -20,7 +20,8 @@ from simulator.sql.script import script_of
 from simulator.sql.stream import SqlStream
 
 SENTENCE: Final = re.compile(
-    r"random\.sql:\d+: (ERROR \d{4} \([0-9A-Z]{5}\): .+: (['\"]).*\2|.+ is not supported: .+\. Supported are .+\.)", re.DOTALL
+    r"random\.sql:\d+: (ERROR \d{4} \([0-9A-Z]{5}\): .+: (['\"]).*\2|.+ is not supported: .+\. Supported are .+\.)",
+    re.DOTALL,
 )
 _COLUMN: Final = re.compile(r"alter table (\w+) (add|drop) (?:column )?(?!unique )(\w+)")
 
