@@ -24,7 +24,8 @@ from simulator.sql.moments import Moment, of_us
 from simulator.sql.values import NUMBER, Raw, bytes_of, number_of, text_of, truth_of
 
 _INTEGER: Final = re.compile(r"\d+")
-_LOW, _HIGH = -(1 << 63), (1 << 64) - 1
+_LOW, _SIGNED, _HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
+_INTEGERS: Final = ("tinyint", "smallint", "mediumint", "int", "bigint")
 
 
 @dataclass(frozen=True)
@@ -339,6 +340,9 @@ def _arithmetic(whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], An
         left, right = compiled(node.left, scope), compiled(node.right, scope)
         text = node.sql("mysql")
         session = scope.session
+        fields = [scope.field(one) for one in (node.left, node.right)]
+        unsigned = any(one is not None and one.type.unsigned and one.type.name in _INTEGERS for one in fields)
+        keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.modes
 
         def calculate(env: Any) -> Any:
             a, b = left(env), right(env)
@@ -353,8 +357,10 @@ def _arithmetic(whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], An
             if isinstance(a, Decimal) or isinstance(b, Decimal):
                 return exact(Decimal(a), Decimal(b))
             made = whole(int(a), int(b))
-            if not _LOW <= made <= _HIGH:
-                raise SqlError(1690, "BIGINT" if made < 0 else "BIGINT UNSIGNED", text)
+            # the result of signed numbers is signed; with an unsigned one it is unsigned, and never below zero
+            large = unsigned or a > _SIGNED or b > _SIGNED
+            if not (0 if large and keeps_sign else _LOW) <= made <= (_HIGH if large else _SIGNED):
+                raise SqlError(1690, "BIGINT UNSIGNED" if large else "BIGINT", text)
             return made
 
         return calculate
