@@ -49,11 +49,24 @@ EXTENDED: Final = Spelling()
 
 def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
     """Each row's document, in the order of the columns: `{"_id": 1, "name": "x"}`."""
-    members = []
+    if not image or image[0].null_count:
+        members = [
+            _member(column.name, spelling.text(column, array), spelling)
+            for column, array in zip(table.columns, image, strict=True)
+        ]
+        return _braces(_joined(members, spelling.comma, len(image[0])))
+    # the first member is always there, so that all others have a comma in front
+    pieces: list[pa.Array | str] = []
     for column, array in zip(table.columns, image, strict=True):
-        if array.null_count < len(array):
-            members.append(_member(column.name, spelling.text(column, array), spelling))
-    return _braces(_joined(members, spelling.comma, len(image[0])))
+        if array.null_count == len(array) and len(array):
+            continue
+        lead = f"{spelling.comma if pieces else '{'}{spelling.key(column.name)}{spelling.colon}"
+        text = _plain(spelling.text(column, array))
+        if text.null_count:
+            pieces.append(pc.fill_null(pc.binary_join_element_wise(lead, text, ""), ""))
+        else:
+            pieces += [lead, text]
+    return pc.binary_join_element_wise(*pieces, "}", "")
 
 
 def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
