@@ -49,11 +49,24 @@ EXTENDED: Final = Spelling()
 
 def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
     """Each row's document, in the order of the columns: `{"_id": 1, "name": "x"}`."""
-    members = []
+    if not image or image[0].null_count:
+        members = [
+            _member(column.name, spelling.text(column, array), spelling)
+            for column, array in zip(table.columns, image, strict=True)
+        ]
+        return _braces(_joined(members, spelling.comma, len(image[0])))
+    # the first member is always there, so that all others have a comma in front
+    pieces: list[pa.Array | str] = []
     for column, array in zip(table.columns, image, strict=True):
-        if array.null_count < len(array):
-            members.append(_member(column.name, spelling.text(column, array), spelling))
-    return _braces(_joined(members, spelling.comma, len(image[0])))
+        if array.null_count == len(array) and len(array):
+            continue
+        lead = f"{spelling.comma if pieces else '{'}{spelling.key(column.name)}{spelling.colon}"
+        text = _plain(spelling.text(column, array))
+        if text.null_count:
+            pieces.append(pc.fill_null(pc.binary_join_element_wise(lead, text, ""), ""))
+        else:
+            pieces += [lead, text]
+    return pc.binary_join_element_wise(*pieces, "}", "")
 
 
 def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
@@ -98,24 +111,28 @@ def updates(
 
 
 def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
-    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more.
+    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more;
+    and at least one of them has another value, since else the fields have other names only.
 
     MongoDB's change stream knows how the update was written; rows do not, so this is the rule here.
     """
     assert batch.after is not None
     changed = np.zeros(len(batch), dtype=np.int64)
     there = np.zeros(len(batch), dtype=np.int64)
+    kept = np.zeros(len(batch), dtype=np.bool_)
     for place, column in enumerate(batch.table.columns):
         if column.name == ID:
             continue
-        present = np.asarray(batch.after[place].is_valid())
+        present = stays = np.asarray(batch.after[place].is_valid())
         if batch.before is not None and batch.before[place] is not None:
-            present = present | np.asarray(batch.full_before(place).is_valid())
+            before = np.asarray(batch.full_before(place).is_valid())
+            present, stays = present | before, present & before
         there += present
+        kept |= stays
         rows = changed_rows(batch, place)
         if rows is not None:
             changed[rows] += 1
-    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1)
+    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
     return found
 
 
