@@ -29,7 +29,7 @@ from simulator.carriers import numbers
 from simulator.formats import canal_json, dts_text
 from simulator.formats.canal_json import by_row, switch
 from simulator.formats.dts_text import like_mysql
-from simulator.formats.dts_types import system_of, type_of
+from simulator.formats.dts_types import number_of, system_of, type_of
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
 from simulator.routing import Routing
 from simulator.sources import mysql
@@ -49,9 +49,9 @@ def code_cell(column: Column, settings: Settings) -> Cell:
     """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
     type = column.type
     if settings["sql_type"] == "dts_number" or not like_mysql(settings.source):
-        found = system_of(settings.source).types.get(type.name)
         # a type without a number is refused where the names of types stand
-        return Cell(decoded, quoted=False, constant=str(found.number if found else 0))
+        known = type.name in system_of(settings.source).types
+        return Cell(decoded, quoted=False, constant=str(number_of(settings.source, type) if known else 0))
     code = mysql.TYPES[type.name].jdbc
     if not type.unsigned or type.name not in UNSIGNED:
         return Cell(decoded, quoted=False, constant=str(code))
@@ -72,8 +72,11 @@ def type_names(settings: Settings) -> PerTable:
     def name(table: Table, column: Column) -> str:
         type_of(FORMAT.id, settings.source, table, column)
         if not like_mysql(settings.source):
-            params = settings["mysql_type_params"]
-            return sources.find(settings.source).ddl.type_name(column.type).lower() if params else column.type.name
+            found = sources.find(settings.source)
+            if settings["mysql_type_params"]:
+                return found.ddl.type_name(column.type).lower()
+            # of a type that users make, its own name
+            return found.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
         text = mysql.type_text(column.type, style="show_create_57" if settings["mysql_type_params"] else "bare")
         return text.replace(" unsigned", "") if settings["mysql_type_unsigned"] == "drop" else text
 
@@ -193,7 +196,7 @@ FORMAT = Format(
     title="DTS Canal JSON",
     product="Alibaba Cloud DTS",
     spec="Data storage formats in message queues, 2026-02-07",
-    sources=("mariadb", "mysql", "oracle", "sqlserver"),
+    sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
