@@ -107,8 +107,16 @@ def same(ours: Any, theirs: list[str] | None) -> bool:
         case "Timestamp":
             return "." in text and text.startswith(("19", "20"))
         case "DateTime":
-            return [int(part) for part in re.findall(r"\d+", text)][:3] == members(value)[:3]
+            return digits(text, value)
+        case "TimestampWithTimeZone":
+            return digits(text, value["value"])
     return bool(text)
+
+
+def digits(text: str, value: dict[str, int | None]) -> bool:
+    """Whether a text has the members of a DateTime but for the fraction."""
+    there = members({name: number for name, number in value.items() if name != "millis"})
+    return [int(part) for part in re.findall(r"\d+", text)][: len(there)] == there
 
 
 CODECS: Final = {"utf8mb4": "utf-8", "utf8": "utf-8", "utf8mb3": "utf-8"}
