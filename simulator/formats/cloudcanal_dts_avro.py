@@ -29,7 +29,14 @@ from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import FASTJSON2
 
 # What DTS's own records have options for, and these have not.
-FIXED: Final[Mapping[str, Any]] = {"framing": "raw", "noop": False, "oracle_frac": "ns", "mongodb_before": "id"}
+FIXED: Final[Mapping[str, Any]] = {
+    "framing": "raw",
+    "noop": False,
+    "oracle_frac": "ns",
+    "mongodb_before": "id",
+    "row_image": "full",
+    "rds_hidden_pk": False,
+}
 
 
 def schema(variant: str, *, ispk: bool) -> str:

@@ -12,7 +12,9 @@ messages of 2020 to 2024 that people have printed. One message is one record fro
 | DDL | its database's or table's | null | null | the statement, a text | of statements |
 | BEGIN, COMMIT, HEARTBEAT, NOOP | null | null | null | null | of the reader |
 
-* Both images of an update are complete. NULL is the union's null.
+* Both images of an update are complete, unless `row_image=minimal` (`dts_images`). NULL is the union's null.
+* Records of MongoDB have a document and its key for columns, and commands are COMMAND (`dts_documents`).
+* `rds_hidden_pk=on`: tables of MySQL without a key have the hidden one of RDS, and pk_uk_info says that there is none.
 * Change tracking (`product=subscription`) has no INIT, but BEGIN and COMMIT round each transaction, and heartbeats;
   whether synchronisation sends those is not known: it does not, unless `begin_commit=on` or `heartbeat=on`.
 * `millis` of Timestamp and of DateTime are microseconds for MySQL and PostgreSQL, nanoseconds for other sources.
@@ -34,11 +36,10 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
-from simulator.formats import dts_canal_json, dts_record
+from simulator.formats import dts_canal_json, dts_delivery, dts_record
 from simulator.formats.canal_json import switch
 from simulator.formats.dts_writer import Writer
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, UPDATE, Event, Heartbeat, Kind
-from simulator.routing import Routing
 from simulator.wire.avro import Container
 from simulator.wire.format import Format, Layout, Option, Settings
 
@@ -69,17 +70,11 @@ def sends(settings: Settings) -> frozenset[Kind]:
 def layout(settings: Settings) -> Layout:
     parent = dts_canal_json.FORMAT.codec(settings.source).layout
     tracking = settings["product"] == "subscription"
-    routing = Routing(
-        # "<region>_<instance>_<account>_version2", one partition, to keep the order of all
-        topic="cn_hangzhou_rm_bp1cdcsim_dts_version2" if tracking else parent.routing.topic,
-        policies=("single",) if tracking else parent.routing.policies,
-        combine=parent.routing.combine,
-        reduce=parent.routing.reduce,
-        table_text=parent.routing.table_text,
-        image=parent.routing.image,
-        ddl=parent.routing.ddl,
-        split=settings["split_on_key_update"],
-        key="hashed" if settings["kafka_key"] == "partition_key" else "none",
+    # "<region>_<instance>_<account>_version2", one partition, to keep the order of all
+    routing = (
+        dts_delivery.routing(settings, topic="cn_hangzhou_rm_bp1cdcsim_dts_version2", policies=("single",))
+        if tracking
+        else dts_delivery.routing(settings)
     )
     return Layout(
         fields=(),
@@ -135,13 +130,22 @@ FORMAT = Format(
             ("ns", "us"),
         ),
         Option(
+            "row_image",
+            "full",
+            "Images as a log of whole rows has them, or one of keys and changed columns; other values are NONE.",
+            ("full", "minimal"),
+        ),
+        Option(
+            "rds_hidden_pk",
+            "off",
+            "on: MySQL tables without a key have RDS's hidden one as last field.",
+            parse=switch,
+        ),
+        Option(
             "mongodb_before",
             "id",
             "What is known of a MongoDB document as it was: its _id, or all of it, where pre-images are kept.",
             ("id", "document"),
-        ),
-        Option(
-            "kafka_key", "none", "The message's key: none, or what the partition is made of.", ("none", "partition_key")
         ),
         Option("framing", "raw", "The record alone, or behind a schema registry's five bytes.", ("raw", "confluent")),
         Option("schema_id", "1", "The schema's id in the registry, for framing=confluent.", parse=number),
@@ -149,12 +153,7 @@ FORMAT = Format(
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
         Option("server_id", "1", "MySQL's server id, a tag."),
         Option("source_version", None, "The version that the source reports; default: one of the source's."),
-        Option(
-            "split_on_key_update",
-            "off",
-            "on: an update of the partition key is delivered as DELETE and INSERT.",
-            parse=switch,
-        ),
+        *dts_delivery.OPTIONS,
     ),
     layout=layout,
     binary=True,

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
 from simulator.formats import dts_documents, dts_positions, dts_record, dts_values
+from simulator.formats.dts_images import HIDDEN_KEY, Images
 from simulator.formats.dts_record import Texts
 from simulator.formats.dts_tags import Tags, keys
 from simulator.formats.dts_types import System, system_of, type_of
@@ -34,7 +35,7 @@ from simulator.model import (
 )
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
-from simulator.wire.fields import KEPT_DICTIONARIES, Cell, plain
+from simulator.wire.fields import Cell, plain
 from simulator.wire.format import Settings
 
 OPERATIONS: Final[Mapping[Kind, str]] = {
@@ -85,11 +86,11 @@ class Writer:
         self.settings, self.format, self.field_tail = settings, format, field_tail
         self.operations = operations
         self.tags = Tags(settings)
+        self.images = Images(minimal=settings["row_image"] == "minimal")
         self.system: System = system_of(settings.source)
         self.prefix = b"\x00" + settings["schema_id"].to_bytes(4) if settings["framing"] == "confluent" else b""
         self._text_cell = text_cell
         self._shapes: dict[int, Shape] = {}
-        self._pools: dict[tuple[int, int, int, int], tuple[Any, pa.Array, pa.Array]] = {}
 
     # ------------------------------------------------------------------------------------------------------- a table
 
@@ -99,10 +100,11 @@ class Writer:
             name = dts_record.table_name(table, self.system.name_parts)
             return Shape(table, name, dts_documents.FIELDS, dts_documents.tags(name), ())
         if id(table) not in self._shapes:
-            types = {column.name: type_of(self.format, self.settings.source, table, column) for column in table.columns}
+            columns = (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns
+            types = {column.name: type_of(self.format, self.settings.source, table, column) for column in columns}
             tail = self.field_tail
             fields = dts_record.fields_of(
-                table.columns,
+                columns,
                 lambda column: types[column.name].number,
                 None if tail is None else lambda column: tail(table, column),
             )
@@ -157,40 +159,13 @@ class Writer:
         return avro.join([self.prefix, values, end.encode()], count)
 
     def _images(self, shape: Shape, batch: ChangeBatch) -> tuple[list[Bytes], list[Bytes]]:
-        """The before and the after image; what is the same in both is made once."""
         if self.system.documents:
             return dts_documents.images(batch, whole=self.settings["mongodb_before"] == "document")
-        places = range(len(batch.table.columns))
-        after = None if batch.after is None else [self._column(shape, i, batch.after[i]) for i in places]
-        before = None
-        if batch.before is not None:
-            before = [
-                after[i]
-                if after is not None and batch.before[i] is None
-                else self._column(shape, i, batch.full_before(i))
-                for i in places
-            ]
-        first, second = (
-            [dts_record.NOTHING] if values is None else dts_record.image(values, len(places))
-            for values in (before, after)
-        )
-        return first, second
+        return self.images.of(batch, shape.values, hidden_key=self._hidden_key(batch.table))
 
-    def _column(self, shape: Shape, place: int, array: pa.Array) -> list[Bytes]:
-        """A column's values, each with its branch; of a pool those that differ are written once."""
-        write = shape.values[place]
-        if pa.types.is_dictionary(array.type):
-            pool = array.dictionary
-            data = pool.buffers()[2]
-            key = (id(write), data.address if data is not None else 0, pool.offset, len(pool))
-            if key not in self._pools:
-                if len(self._pools) >= KEPT_DICTIONARIES:
-                    self._pools.clear()
-                # the function and the pool are kept, too, so that their addresses stay their own
-                self._pools[key] = (write, pool, dts_values.whole(write(pool), len(pool)))
-            return [avro.present(self._pools[key][2].take(array.indices))]
-        pieces = write(array)
-        return [dts_values.whole(pieces, len(array))] if array.null_count else pieces
+    def _hidden_key(self, table: Table) -> bool:
+        """Whether RDS for MySQL adds a key to the table."""
+        return self.settings["rds_hidden_pk"] and not table.primary_key and self.settings.source.startswith("mysql-")
 
     # ---------------------------------------------------------------------------------------------------------- events
 
