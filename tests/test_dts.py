@@ -16,18 +16,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from building import Case, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
-from cases import cases_of
+from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.api import open_job
-from simulator.formats import dts_record, dts_values
+from simulator.errors import NotOffered, UnsupportedType
+from simulator.formats import dts_record, dts_values, open_codec
 from simulator.formats.dts_avro import FORMAT
 from simulator.formats.dts_geometry import well_known_binary
 from simulator.formats.dts_types import MYSQL, MYSQL_TYPES, SYSTEMS
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sources import SOURCES, sqlserver_clr
+from simulator.sources import SOURCES, find, sqlserver_clr
 from simulator.sources.mysql_geometry import to_bytes
 from simulator.sources.postgresql_table import EVERY_TYPE
 from simulator.sources.postgresql_times import day_number
@@ -479,6 +480,43 @@ def test_times_of_messages_are_those_of_their_records() -> None:
     for case in cases_of("mysql-8.0"):
         for message in messages_of("dts-avro,product=subscription", "mysql-8.0", block_of(case)):
             assert message.timestamp_ms == 1000 * decode("dts-avro", message.value or b"")["sourceTimestamp"]
+
+
+# ------------------------------------------------------------------------------------------------- what is not offered
+
+FORMATS: Final = ["dts-avro", "dts-canal-json", "dts-shareplex-json"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("source", ["gaussdb", "oceanbase-mysql", "oceanbase-oracle", "mongodb"])
+def test_other_sources_are_refused_by_what_is_offered(format: str, source: str) -> None:
+    if (format, source) == ("dts-avro", "mongodb"):
+        return
+    offered = "mariadb, (mongodb, )?mysql, oracle, postgresql, sqlserver"
+    with pytest.raises(NotOffered, match=f"^-f {format}: Alibaba Cloud DTS, .* reads {offered}, not {source};"):
+        codec_of(format, source)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("source", ["gaussdb-505", "oceanbase-mysql-4.3", "oceanbase-oracle-4.3", "mongodb-6.0"])
+def test_undocumented_sources_are_written_or_refused_by_type(format: str, source: str) -> None:
+    codec = open_codec(format, find(source), allow_undocumented=True)
+    written, refused = set(), set()
+    for text in samples_of(source).types:
+        table = table_of("t", {"id": samples_of(source).plain, "c": text}, ["id"], source=source)
+        literals = find(source).types.boundary_values(table.columns[1].type)
+        rows = [[str(number), literal] for number, literal in enumerate(literals, 1)]
+        batch = batch_of(table, INSERT, rows, statements=range(len(rows)), source=source)
+        try:
+            for value in encoded(codec, batch):
+                decode(format, value)
+            written.add(table.columns[1].type.name)
+        except UnsupportedType:
+            refused.add(table.columns[1].type.name)
+    if source.startswith("mongodb") and format != "dts-avro":
+        assert not written
+    else:
+        assert len(written) > 5 * len(refused)
 
 
 # ------------------------------------------------------------------------------------------------------------- shapes
