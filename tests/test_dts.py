@@ -9,25 +9,29 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
-from cases import cases_of
+from building import Case, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.api import open_job
-from simulator.formats import dts_record, dts_values
+from simulator.errors import NotOffered, UnsupportedType
+from simulator.formats import dts_record, dts_values, open_codec
 from simulator.formats.dts_avro import FORMAT
 from simulator.formats.dts_geometry import well_known_binary
 from simulator.formats.dts_types import MYSQL, MYSQL_TYPES, SYSTEMS
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sources import SOURCES, sqlserver_clr
+from simulator.sources import SOURCES, find, sqlserver_clr
 from simulator.sources.mysql_geometry import to_bytes
+from simulator.sources.postgresql_table import EVERY_TYPE
+from simulator.sources.postgresql_times import day_number
 
 SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
@@ -121,7 +125,21 @@ CONVERTERS: Final[Mapping[str, Mapping[str, set[int]]]] = {
         "Float": {100, 101},
         "TimestampWithTimeZone": {181, 231},
     },
+    "PostgreSQL": {
+        "Integer": {20, 21, 23},
+        "Character": {18, 25, 1042, 1043},
+        "Decimal": {1700},
+        "Float": {700, 701},
+        "DateTime": {1082, 1083, 1114},
+        "TimestampWithTimeZone": {1184, 1266},
+        "BinaryObject": {17, 3802},
+        "TextGeometry": {600, 601, 602, 603, 604, 628, 718},
+        "TextObject": {16, 114, 142, 650, 790, 829, 869, 1186, 1560, 1561, 2950, 2970, 3220, 3614, 3615},
+    },
+    "MongoDB": {"TextObject": {0}},
 }
+# Numbers of PostgreSQL that the converters do not know: those of the catalogue with these records, all else is text.
+UNKNOWN: Final = {19: "Character", 26: "Integer", 28: "Integer"}
 # ObjectType of the SDK: another text makes it throw.
 OBJECT_TYPES: Final = frozenset(
     [
@@ -152,7 +170,7 @@ def check(record: Mapping[str, Any]) -> None:
     row = record["operation"] in ("INSERT", "UPDATE", "DELETE", "INIT")
     assert (record["fields"] is not None) == row
     assert (record["beforeImages"] is not None) == (record["operation"] in ("UPDATE", "DELETE"))
-    assert isinstance(record["afterImages"], str) == (record["operation"] == "DDL")
+    assert isinstance(record["afterImages"], str) == (record["operation"] in ("DDL", "COMMAND"))
     if not row:
         return
     assert 2 <= len(re.split(r"\.", record["objectName"])) <= 3
@@ -163,17 +181,24 @@ def check(record: Mapping[str, Any]) -> None:
         if record[side] is not None:
             assert len(record[side]) == len(names), "readers find values by their place"
             for field, value in zip(record["fields"], record[side], strict=True):
-                if value is not None:
+                if value == "NONE":
+                    assert (system, side, field["name"]) == ("MongoDB", "beforeImages", "_value")
+                elif value is not None:
                     check_value(system, field["dataTypeNumber"], value[0].rpartition(".")[2], value[1])
 
 
 def check_value(system: str, number: int, name: str, value: Mapping[str, Any]) -> None:
     demanded = CONVERTERS.get(system)
-    if demanded is not None:
+    if system == "PostgreSQL" and not any(number in numbers for numbers in CONVERTERS[system].values()):
+        assert name == UNKNOWN.get(number, "TextObject")
+        assert number >= 16_384 or number in {row.oid for row in EVERY_TYPE.values()}
+    elif demanded is not None:
         assert number in demanded[name], f"{system} {number} is no {name}"
     match name:
         case "Integer":
             assert -(1 << 8 * value["precision"] - 1) <= int(value["value"]) < 1 << 8 * value["precision"]
+        case "Decimal" if system == "PostgreSQL" and value["value"] in ("NaN", "Infinity", "-Infinity"):
+            assert (value["precision"], value["scale"]) == (0, 0)
         case "Decimal":
             assert re.fullmatch(r"-?\d+(\.\d+)?", value["value"])
             unscaled = value["value"].lstrip("-").replace(".", "").lstrip("0")
@@ -185,7 +210,10 @@ def check_value(system: str, number: int, name: str, value: Mapping[str, Any]) -
             check_date(system, value)
         case "TimestampWithTimeZone":
             check_date(system, value["value"])
-            assert re.fullmatch(r"[+-]\d\d:\d\d|[A-Z][A-Za-z/_]+", value["timezone"])
+            assert re.fullmatch(
+                r"[+-]\d\d:\d\d|[A-Z][A-Za-z/_]+" if system != "PostgreSQL" else r"[+-]\d\d:\d\d(:\d\d)?",
+                value["timezone"],
+            )
         case "BinaryGeometry":
             assert shape_end(value["value"], 0) == len(value["value"])
         case "BinaryObject" | "TextObject":
@@ -196,8 +224,9 @@ def check_date(system: str, value: Mapping[str, int | None]) -> None:
     year, month, day, hour, minute, second, fraction = (value[m] for m in value)
     there = [number for number in value.values() if number]
     assert all(number > 0 for number in there) or all(number < 0 for number in there), "one sign for all"
-    if None not in (year, month, day) and (month or day or system != "MySQL") and month and day:
-        dt.date(year or 1, month, day)
+    if year is not None and month and day is not None and day:
+        # a year of the same kind that Python's calendar has; the year before 1 is -1
+        dt.date(abs(year + (year < 0)) % 400 + 2000, abs(month), abs(day))
     assert minute is None or -60 < minute < 60
     assert second is None or -60 < second < 60
     assert hour is None or -839 < hour < 839
@@ -243,6 +272,45 @@ def test_records_are_what_readers_need(source: str) -> None:
                 assert fields.setdefault(key, found["fields"]) == found["fields"]
 
 
+def test_a_minimal_row_image_has_the_key_before_and_what_changed_after() -> None:
+    table = table_of("t", {"v": "int", "id": "int", "w": "int"}, ["id"])
+    old, new = [["1", "7", None], ["1", "8", "2"]], [["2", "7", None], ["1", "9", "3"]]
+    format = "dts-avro,row_image=minimal"
+    values = encoded(codec_of(format), batch_of(table, UPDATE, new, old))
+    found = [decode("dts-avro", value) for value in values]
+    assert [texts(record["beforeImages"]) for record in found] == [["?", "7", "?"], ["?", "8", "?"]]
+    assert [texts(record["afterImages"]) for record in found] == [["2", "?", "?"], ["?", "9", "3"]]
+    (deleted,) = encoded(codec_of(format), batch_of(table, DELETE, [["1", "7", None]]))
+    assert texts(decode("dts-avro", deleted)["beforeImages"]) == ["?", "7", "?"]
+    (inserted,) = encoded(codec_of(format), batch_of(table, INSERT, [["1", "7", None]]))
+    assert texts(decode("dts-avro", inserted)["afterImages"]) == ["1", "7", None]
+
+
+def texts(image: list[Any]) -> list[str | None]:
+    """The texts of Integers, `?` for what is not known."""
+    return [None if v is None else "?" if v == "NONE" or v[1] == "NONE" else v[1]["value"] for v in image]
+
+
+def test_the_hidden_key_is_the_same_in_both_images() -> None:
+    format = "dts-avro,rds_hidden_pk=on"
+    keyless = table_of("t", {"a": "int", "b": "varchar(9)"})
+    (inserted,) = encoded(codec_of(format), batch_of(keyless, INSERT, [["1", "x"]]))
+    (updated,) = encoded(codec_of(format), batch_of(keyless, UPDATE, [["1", "y"]], [["1", "x"]]))
+    (deleted,) = encoded(codec_of(format), batch_of(keyless, DELETE, [["1", "x"]]))
+    records = [decode("dts-avro", value) for value in (inserted, updated, deleted)]
+    assert {(record["fields"][-1]["name"], record["fields"][-1]["dataTypeNumber"]) for record in records} == {
+        ("__#alibaba_rds_row_id#__", 8)
+    }
+    assert {record["tags"]["pk_uk_info"] for record in records} == {"{}"}
+    images = [record[side] for record in records for side in ("beforeImages", "afterImages") if record[side]]
+    assert len(images) == 4
+    assert len({image[-1][1]["value"] for image in images}) == 1
+    keyed = table_of("t", {"a": "int", "b": "varchar(9)"}, ["a"])
+    assert encoded(codec_of(format), batch_of(keyed, INSERT, [["1", "x"]])) == encoded(
+        codec_of("dts-avro"), batch_of(keyed, INSERT, [["1", "x"]])
+    )
+
+
 def test_the_check_sees_what_is_wrong() -> None:
     table = table_of("t", {"id": "int", "d": "date", "g": "geometry", "b": "blob"}, ["id"])
     batch = batch_of(table, INSERT, [["1", "2024-02-29", "POINT(1 2)", "x"]])
@@ -266,6 +334,35 @@ def test_the_check_sees_what_is_wrong() -> None:
         check({**good, "tags": {**good["tags"], "pk_uk_info": '{"PRIMARY":["zz"]}'}})
 
 
+def julian_day(year: int, month: int, day: int) -> int:
+    """Days since 1970 of a day before 1582, as Java counts those. Years that begin in March, the leap day last."""
+    shifted = year - (month <= 2)
+    return shifted * 365 + shifted // 4 + (153 * ((month + 9) % 12) + 2) // 5 + day - 719_471
+
+
+def test_infinity_and_days_before_christ() -> None:
+    """The day of infinity is the one of the JDBC driver's constants, which are milliseconds."""
+    table = table_of("t", {"id": "int", "d": "date", "z": "timestamptz"}, ["id"], source="postgresql")
+    rows = [["1", "infinity", "-infinity"], ["2", "0001-12-31 BC", "0044-03-15 12:30:00.5 BC"], ["3", None, None]]
+    batch = batch_of(table, INSERT, rows, source="postgresql")
+    found = [
+        decode("dts-avro", value)["afterImages"] for value in encoded(codec_of("dts-avro", "postgresql-16"), batch)
+    ]
+    for row, constant in (
+        (found[0][1][1], 9_223_372_036_825_200_000),
+        (found[0][2][1]["value"], -9_223_372_036_832_400_000),
+    ):
+        sign = -1 if row["year"] < 0 else 1
+        assert all(sign * number > 0 for number in row.values() if number), "one sign for all"
+        year, month, day = (abs(row[name]) for name in ("year", "month", "day"))
+        number = julian_day(1 - year, month, day) if sign < 0 else day_number(year, month, day)
+        # midnight an hour east of Greenwich
+        assert number * 86_400_000 - 3_600_000 == constant
+    assert list(found[1][1][1].values()) == [-1, -12, -31, None, None, None, None]
+    assert list(found[1][2][1]["value"].values()) == [-44, -3, -15, -12, -30, 0, -500_000]
+    assert found[2][1:] == [None, None]
+
+
 def test_a_table_that_changes_has_another_version() -> None:
     made = []
     for columns in ({"id": "int", "v": "int"}, {"id": "int", "v": "bigint"}, {"id": "int", "v": "bigint", "w": "int"}):
@@ -285,17 +382,26 @@ def stream(format: str, scenario: str, source: str | None, changes: int | None) 
         return [decode("dts-avro", message.value or b"") for message in sink.messages()]
 
 
-@pytest.mark.parametrize("source", ["mysql", "oracle", "sqlserver"])
+def place(source: str, position: str) -> Any:
+    """A position as something that can be compared."""
+    match source:
+        case "mysql":
+            return [int(number) for number in position.split("@")[::-1]]
+        case "postgresql":
+            return [int(number, 16) for number in position.split("/")]
+        case "mongodb":
+            return [int(number) for number in position.split("_")]
+    return position
+
+
+@pytest.mark.parametrize("source", ["mongodb", "mysql", "oracle", "postgresql", "sqlserver"])
 def test_positions_rise_and_transactions_are_whole(source: str) -> None:
     records = stream("dts-avro,product=subscription", "orders", source, 3000)
     ids = [record["id"] for record in records]
     assert ids == sorted(set(ids))
-    if source == "mysql":
-        places = [[int(n) for n in record["sourcePosition"].split("@")[::-1]] for record in records]
-        safe = [[int(n) for n in record["safeSourcePosition"].split("@")[::-1]] for record in records]
-        assert all(before <= at for before, at in zip(safe, places, strict=True))
-    else:
-        places = [[record["sourcePosition"]] for record in records]
+    places = [place(source, record["sourcePosition"]) for record in records]
+    safe = [place(source, record["safeSourcePosition"]) for record in records]
+    assert all(before <= at for before, at in zip(safe, places, strict=True))
     assert places == sorted(places)
     open_at: Any = None
     for found in records:
@@ -336,10 +442,81 @@ def test_a_noop_is_48_bytes_long_wherever_the_stream_is() -> None:
         assert decode("dts-avro", message.value or b"")["operation"] == "NOOP"
 
 
+@pytest.mark.parametrize("source", ["mysql", "oracle"])
+def test_ids_of_timestamp_and_offset_rise(source: str) -> None:
+    with MemorySink() as sink:
+        open_job("orders", "dts-canal-json,id_style=ts_offset", source=source).run(sink, limits=Limits(0, 3000))()
+        found = [json.loads(value) for value in sink.values()]
+    ids = [message["id"] for message in found if message["type"] != "INIT"]
+    assert len(ids) > 2900
+    assert all(before < after for before, after in pairwise(ids))
+    assert max(ids) < 1 << 63
+    assert all(message["id"] // 10**9 * 1000 == message["es"] for message in found if message["type"] != "INIT")
+
+
+@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json,ddl=on"])
+def test_statements_may_have_a_topic_of_their_own(format: str) -> None:
+    (case,) = [case for case in cases_of("mysql-8.0") if case.name == "add column"]
+    (row,) = [case for case in cases_of("mysql-8.0") if case.name == "insert"]
+    text = f"{format},ddl_topic=statements"
+    assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(case))} == {"statements"}
+    assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(row))} == {"dts"}
+    assert {message.topic for message in messages_of(format, "mysql-8.0", block_of(case))} == {"dts"}
+
+
+@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json"])
+@pytest.mark.parametrize("partitions", [3, 4, 6, 8, 12, 16, 24])
+def test_the_page_example_of_a_partition_key_update(format: str, partitions: int) -> None:
+    """ "The partition key id has a value of 1. The message is delivered to partition-1": UPDATE SET id = 2."""
+    table = table_of("t", {"id": "int"}, ["id"])
+    step = Rows(UPDATE, table, [["2"]], [["1"]])
+    for options, expected in (("", [(UPDATE, 1)]), (",split_on_key_update=on", [(DELETE, 1), (INSERT, 2)])):
+        block = block_of(Case("x", (step,)))
+        made = messages_of(format + options, "mysql-8.0", block, partitions=partitions)
+        assert [(message.kind, message.partition) for message in made] == expected
+
+
 def test_times_of_messages_are_those_of_their_records() -> None:
     for case in cases_of("mysql-8.0"):
         for message in messages_of("dts-avro,product=subscription", "mysql-8.0", block_of(case)):
             assert message.timestamp_ms == 1000 * decode("dts-avro", message.value or b"")["sourceTimestamp"]
+
+
+# ------------------------------------------------------------------------------------------------- what is not offered
+
+FORMATS: Final = ["dts-avro", "dts-canal-json", "dts-shareplex-json"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("source", ["gaussdb", "oceanbase-mysql", "oceanbase-oracle", "mongodb"])
+def test_other_sources_are_refused_by_what_is_offered(format: str, source: str) -> None:
+    if (format, source) == ("dts-avro", "mongodb"):
+        return
+    offered = "mariadb, (mongodb, )?mysql, oracle, postgresql, sqlserver"
+    with pytest.raises(NotOffered, match=f"^-f {format}: Alibaba Cloud DTS, .* reads {offered}, not {source};"):
+        codec_of(format, source)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("source", ["gaussdb-505", "oceanbase-mysql-4.3", "oceanbase-oracle-4.3", "mongodb-6.0"])
+def test_undocumented_sources_are_written_or_refused_by_type(format: str, source: str) -> None:
+    codec = open_codec(format, find(source), allow_undocumented=True)
+    written, refused = set(), set()
+    for text in samples_of(source).types:
+        table = table_of("t", {"id": samples_of(source).plain, "c": text}, ["id"], source=source)
+        literals = find(source).types.boundary_values(table.columns[1].type)
+        rows = [[str(number), literal] for number, literal in enumerate(literals, 1)]
+        batch = batch_of(table, INSERT, rows, statements=range(len(rows)), source=source)
+        try:
+            for value in encoded(codec, batch):
+                decode(format, value)
+            written.add(table.columns[1].type.name)
+        except UnsupportedType:
+            refused.add(table.columns[1].type.name)
+    if source.startswith("mongodb") and format != "dts-avro":
+        assert not written
+    else:
+        assert len(written) > 5 * len(refused)
 
 
 # ------------------------------------------------------------------------------------------------------------- shapes
