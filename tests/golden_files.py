@@ -278,6 +278,7 @@ CLOUDCANAL: Final[Files] = {
     ("cloudcanal-json", "mongodb-6.0"): None,
     ("cloudcanal-json", "postgresql-16"): None,
     ("cloudcanal-json", "gaussdb-505"): None,
+    ("cloudcanal-json,timestamp_zone=+08:00", "mongodb-6.0"): ["dates and times"],
     ("cloudcanal-json,pg_truncate=alter", "postgresql-16"): ["truncate table"],
     ("cloudcanal-json,timestamp_zone=Asia/Shanghai", "postgresql-16"): ["dates and times", "dates that are none"],
     ("cloudcanal-json", "sqlserver-2022"): None,

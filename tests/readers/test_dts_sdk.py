@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 from typing import Any, Final
@@ -18,30 +17,13 @@ import pytest
 from building import block_of, messages_of
 from cases import cases_of
 from decoding import decode
-from jvm import Jars, Reader
+from jvm import Reader
 
 from simulator.formats.dts_avro import FORMAT
 from simulator.sources import SOURCES
 
 pytestmark = pytest.mark.jvm
 
-SDK: Final = Jars(
-    "dts-subscribe-sdk-2.0.0",
-    (
-        "com.aliyun.dts:dts-new-subscribe-sdk:2.0.0",
-        "org.apache.avro:avro:1.8.2",
-        "org.codehaus.jackson:jackson-core-asl:1.9.13",
-        "org.codehaus.jackson:jackson-mapper-asl:1.9.13",
-        "com.alibaba:fastjson:1.2.31",
-        "com.google.code.gson:gson:2.8.6",
-        "com.vividsolutions:jts-core:1.14.0",
-        "org.apache.commons:commons-lang3:3.8.1",
-        "org.apache.kafka:kafka-clients:2.7.0",
-        "log4j:log4j:1.2.17",
-        "org.slf4j:slf4j-api:1.7.7",
-        "org.slf4j:slf4j-log4j12:1.7.21",
-    ),
-)
 SYSTEMS: Final = [f"{id}-{SOURCES[id][2][0]}" for id in FORMAT.sources]
 # What the SDK calls the records of the union.
 NAMES: Final = {
@@ -57,13 +39,6 @@ NAMES: Final = {
     "BinaryObject": "BINARY_ENCODING_OBJECT",
     "TextObject": "TEXT_ENCODING_OBJECT",
 }
-
-
-@pytest.fixture(scope="module")
-def sdk() -> Iterator[Reader]:
-    options = ("--add-exports", "java.base/sun.util.calendar=ALL-UNNAMED", "-Duser.timezone=UTC")
-    with Reader("DtsRecord.java", SDK, "-Dfile.encoding=UTF-8", *options) as reader:
-        yield reader
 
 
 @cache

@@ -3,14 +3,13 @@ make of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from jvm import Jars, Reader
+from flink_table import CORRUPT, ORDERS, Row, by_type, flink_type, read
+from jvm import Reader
 
 from simulator import messages
 from simulator.api import open_job
@@ -20,43 +19,7 @@ from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm
 
-FLINK = Jars(
-    "flink-json-2.3.0",
-    (
-        *(f"org.apache.flink:flink-{part}:2.3.0" for part in ("json", "table-common", "table-runtime", "core")),
-        "org.apache.flink:flink-metrics-core:2.3.0",
-        "org.apache.flink:flink-shaded-jackson:2.20.1-21.0",
-        "org.slf4j:slf4j-api:1.7.36",
-    ),
-)
 CHANGES = 20_000
-
-Row = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def flink() -> Iterator[Reader]:
-    with Reader("FlinkCanal.java", FLINK) as reader:
-        yield reader
-
-
-def read(flink: Reader, columns: dict[str, str], lines: list[bytes], *, reader: str = "") -> list[list[dict[str, Any]]]:
-    """The changelog of each message, of a table with these columns; a failure is a row {"error": …}.
-
-    `reader` is "" for canal-json, `debezium` or `debezium-schema` for debezium-json.
-    """
-    declared = ", ".join(f"`{name}` {type}" for name, type in columns.items())
-    table, *answers = flink.ask([f"{reader} ROW<{declared}>".strip().encode(), *lines])
-    assert table == []
-    return [[json.loads(line) for line in answer] for answer in answers]
-
-
-def flink_type(column: pa.Array) -> str:
-    """The SQL type that a user declares for a column."""
-    type = decoded(column).type
-    if pa.types.is_decimal(type):
-        return f"DECIMAL({type.precision}, {type.scale})"
-    return {pa.int64(): "BIGINT", pa.string(): "STRING", pa.timestamp("us"): "TIMESTAMP(6)", pa.date32(): "DATE"}[type]
 
 
 def typed(value: str | None, type: str) -> Any:
@@ -132,19 +95,6 @@ def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> Non
             expected[row[0]] = dict(zip(names, row, strict=True))
     assert names[0] == "id"
     assert {int(key): {n: typed(row[n], type) for n, type in types.items()} for key, row in held.items()} == expected
-
-
-ORDERS = {"id": "BIGINT", "status": "STRING", "total": "DECIMAL(10, 2)"}
-CORRUPT = "Corrupt Canal JSON message"
-
-
-def by_type(format: str) -> dict[str, list[bytes]]:
-    """The messages of the tour by their `type`."""
-    found: dict[str, list[bytes]] = {}
-    for message in messages("tour", format, limit=None, snapshot=True):
-        assert message.value is not None
-        found.setdefault(json.loads(message.value)["type"], []).append(message.value)
-    return found
 
 
 def test_canal_statements_fail_but_create_is_skipped(flink: Reader) -> None:
