@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY, primitive
+from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, primitive
 from simulator.model import ColumnType
-from simulator.sources.postgresql_times import INFINITE_US, show_moment, show_offset
+from simulator.sources.postgresql_times import show_moment, show_offset
 from simulator.sources.postgresql_values import format_values
 from simulator.wire import binlog_text
 from simulator.wire.cells import offsets_us, whole_numbers

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from jvm import Jars, Reader
 
-BSON: Final = Jars("bson-5.14.0", ("org.mongodb:bson:5.14.0",))
+BSON: Final = Jars("bson-4.11.1", ("org.mongodb:bson:4.11.1",))
 CANAL: Final = Jars(
     "canal-protocol-1.1.8", ("com.alibaba.otter:canal.protocol:1.1.8", "com.alibaba.fastjson2:fastjson2:2.0.31")
 )
