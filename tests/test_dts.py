@@ -28,6 +28,8 @@ from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import SOURCES, sqlserver_clr
 from simulator.sources.mysql_geometry import to_bytes
+from simulator.sources.postgresql_table import EVERY_TYPE
+from simulator.sources.postgresql_times import day_number
 
 SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
@@ -121,7 +123,21 @@ CONVERTERS: Final[Mapping[str, Mapping[str, set[int]]]] = {
         "Float": {100, 101},
         "TimestampWithTimeZone": {181, 231},
     },
+    "PostgreSQL": {
+        "Integer": {20, 21, 23},
+        "Character": {18, 25, 1042, 1043},
+        "Decimal": {1700},
+        "Float": {700, 701},
+        "DateTime": {1082, 1083, 1114},
+        "TimestampWithTimeZone": {1184, 1266},
+        "BinaryObject": {17, 3802},
+        "TextGeometry": {600, 601, 602, 603, 604, 628, 718},
+        "TextObject": {16, 114, 142, 650, 790, 829, 869, 1186, 1560, 1561, 2950, 2970, 3220, 3614, 3615},
+    },
+    "MongoDB": {"TextObject": {0}},
 }
+# Numbers of PostgreSQL that the converters do not know: those of the catalogue with these records, all else is text.
+UNKNOWN: Final = {19: "Character", 26: "Integer", 28: "Integer"}
 # ObjectType of the SDK: another text makes it throw.
 OBJECT_TYPES: Final = frozenset(
     [
@@ -152,7 +168,7 @@ def check(record: Mapping[str, Any]) -> None:
     row = record["operation"] in ("INSERT", "UPDATE", "DELETE", "INIT")
     assert (record["fields"] is not None) == row
     assert (record["beforeImages"] is not None) == (record["operation"] in ("UPDATE", "DELETE"))
-    assert isinstance(record["afterImages"], str) == (record["operation"] == "DDL")
+    assert isinstance(record["afterImages"], str) == (record["operation"] in ("DDL", "COMMAND"))
     if not row:
         return
     assert 2 <= len(re.split(r"\.", record["objectName"])) <= 3
@@ -163,17 +179,24 @@ def check(record: Mapping[str, Any]) -> None:
         if record[side] is not None:
             assert len(record[side]) == len(names), "readers find values by their place"
             for field, value in zip(record["fields"], record[side], strict=True):
-                if value is not None:
+                if value == "NONE":
+                    assert (system, side, field["name"]) == ("MongoDB", "beforeImages", "_value")
+                elif value is not None:
                     check_value(system, field["dataTypeNumber"], value[0].rpartition(".")[2], value[1])
 
 
 def check_value(system: str, number: int, name: str, value: Mapping[str, Any]) -> None:
     demanded = CONVERTERS.get(system)
-    if demanded is not None:
+    if system == "PostgreSQL" and not any(number in numbers for numbers in CONVERTERS[system].values()):
+        assert name == UNKNOWN.get(number, "TextObject")
+        assert number >= 16_384 or number in {row.oid for row in EVERY_TYPE.values()}
+    elif demanded is not None:
         assert number in demanded[name], f"{system} {number} is no {name}"
     match name:
         case "Integer":
             assert -(1 << 8 * value["precision"] - 1) <= int(value["value"]) < 1 << 8 * value["precision"]
+        case "Decimal" if system == "PostgreSQL" and value["value"] in ("NaN", "Infinity", "-Infinity"):
+            assert (value["precision"], value["scale"]) == (0, 0)
         case "Decimal":
             assert re.fullmatch(r"-?\d+(\.\d+)?", value["value"])
             unscaled = value["value"].lstrip("-").replace(".", "").lstrip("0")
@@ -185,7 +208,10 @@ def check_value(system: str, number: int, name: str, value: Mapping[str, Any]) -
             check_date(system, value)
         case "TimestampWithTimeZone":
             check_date(system, value["value"])
-            assert re.fullmatch(r"[+-]\d\d:\d\d|[A-Z][A-Za-z/_]+", value["timezone"])
+            assert re.fullmatch(
+                r"[+-]\d\d:\d\d|[A-Z][A-Za-z/_]+" if system != "PostgreSQL" else r"[+-]\d\d:\d\d(:\d\d)?",
+                value["timezone"],
+            )
         case "BinaryGeometry":
             assert shape_end(value["value"], 0) == len(value["value"])
         case "BinaryObject" | "TextObject":
@@ -196,8 +222,9 @@ def check_date(system: str, value: Mapping[str, int | None]) -> None:
     year, month, day, hour, minute, second, fraction = (value[m] for m in value)
     there = [number for number in value.values() if number]
     assert all(number > 0 for number in there) or all(number < 0 for number in there), "one sign for all"
-    if None not in (year, month, day) and (month or day or system != "MySQL") and month and day:
-        dt.date(year or 1, month, day)
+    if year is not None and month and day is not None and day:
+        # a year of the same kind that Python's calendar has; the year before 1 is -1
+        dt.date(abs(year + (year < 0)) % 400 + 2000, abs(month), abs(day))
     assert minute is None or -60 < minute < 60
     assert second is None or -60 < second < 60
     assert hour is None or -839 < hour < 839
@@ -266,6 +293,35 @@ def test_the_check_sees_what_is_wrong() -> None:
         check({**good, "tags": {**good["tags"], "pk_uk_info": '{"PRIMARY":["zz"]}'}})
 
 
+def julian_day(year: int, month: int, day: int) -> int:
+    """Days since 1970 of a day before 1582, as Java counts those. Years that begin in March, the leap day last."""
+    shifted = year - (month <= 2)
+    return shifted * 365 + shifted // 4 + (153 * ((month + 9) % 12) + 2) // 5 + day - 719_471
+
+
+def test_infinity_and_days_before_christ() -> None:
+    """The day of infinity is the one of the JDBC driver's constants, which are milliseconds."""
+    table = table_of("t", {"id": "int", "d": "date", "z": "timestamptz"}, ["id"], source="postgresql")
+    rows = [["1", "infinity", "-infinity"], ["2", "0001-12-31 BC", "0044-03-15 12:30:00.5 BC"], ["3", None, None]]
+    batch = batch_of(table, INSERT, rows, source="postgresql")
+    found = [
+        decode("dts-avro", value)["afterImages"] for value in encoded(codec_of("dts-avro", "postgresql-16"), batch)
+    ]
+    for row, constant in (
+        (found[0][1][1], 9_223_372_036_825_200_000),
+        (found[0][2][1]["value"], -9_223_372_036_832_400_000),
+    ):
+        sign = -1 if row["year"] < 0 else 1
+        assert all(sign * number > 0 for number in row.values() if number), "one sign for all"
+        year, month, day = (abs(row[name]) for name in ("year", "month", "day"))
+        number = julian_day(1 - year, month, day) if sign < 0 else day_number(year, month, day)
+        # midnight an hour east of Greenwich
+        assert number * 86_400_000 - 3_600_000 == constant
+    assert list(found[1][1][1].values()) == [-1, -12, -31, None, None, None, None]
+    assert list(found[1][2][1]["value"].values()) == [-44, -3, -15, -12, -30, 0, -500_000]
+    assert found[2][1:] == [None, None]
+
+
 def test_a_table_that_changes_has_another_version() -> None:
     made = []
     for columns in ({"id": "int", "v": "int"}, {"id": "int", "v": "bigint"}, {"id": "int", "v": "bigint", "w": "int"}):
@@ -285,17 +341,26 @@ def stream(format: str, scenario: str, source: str | None, changes: int | None) 
         return [decode("dts-avro", message.value or b"") for message in sink.messages()]
 
 
-@pytest.mark.parametrize("source", ["mysql", "oracle", "sqlserver"])
+def place(source: str, position: str) -> Any:
+    """A position as something that can be compared."""
+    match source:
+        case "mysql":
+            return [int(number) for number in position.split("@")[::-1]]
+        case "postgresql":
+            return [int(number, 16) for number in position.split("/")]
+        case "mongodb":
+            return [int(number) for number in position.split("_")]
+    return position
+
+
+@pytest.mark.parametrize("source", ["mongodb", "mysql", "oracle", "postgresql", "sqlserver"])
 def test_positions_rise_and_transactions_are_whole(source: str) -> None:
     records = stream("dts-avro,product=subscription", "orders", source, 3000)
     ids = [record["id"] for record in records]
     assert ids == sorted(set(ids))
-    if source == "mysql":
-        places = [[int(n) for n in record["sourcePosition"].split("@")[::-1]] for record in records]
-        safe = [[int(n) for n in record["safeSourcePosition"].split("@")[::-1]] for record in records]
-        assert all(before <= at for before, at in zip(safe, places, strict=True))
-    else:
-        places = [[record["sourcePosition"]] for record in records]
+    places = [place(source, record["sourcePosition"]) for record in records]
+    safe = [place(source, record["safeSourcePosition"]) for record in records]
+    assert all(before <= at for before, at in zip(safe, places, strict=True))
     assert places == sorted(places)
     open_at: Any = None
     for found in records:

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from simulator.formats import cloudcanal, dts_avro, dts_record
+from simulator.formats import cloudcanal, dts_record, dts_writer
 from simulator.formats.canal_json import switch
 from simulator.formats.cloudcanal_beside import beside
 from simulator.formats.cloudcanal_values import cell
@@ -29,7 +29,14 @@ from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import FASTJSON2
 
 # What DTS's own records have options for, and these have not.
-FIXED: Final[Mapping[str, Any]] = {"framing": "raw", "noop": False, "oracle_frac": "ns"}
+FIXED: Final[Mapping[str, Any]] = {
+    "framing": "raw",
+    "noop": False,
+    "oracle_frac": "ns",
+    "mongodb_before": "id",
+    "row_image": "full",
+    "rds_hidden_pk": False,
+}
 
 
 def schema(variant: str, *, ispk: bool) -> str:
@@ -55,12 +62,12 @@ def layout(settings: Settings) -> Layout:
     def text(column: Column) -> Cell:
         return cell(column, settings)
 
-    writer = dts_avro.Writer(
+    writer = dts_writer.Writer(
         settings,
         text,
         field_tail=is_key if settings["ispk_field"] else None,
         format=FORMAT.id,
-        operations={**dts_avro.OPERATIONS, READ: settings["init_op"]},
+        operations={**dts_writer.OPERATIONS, READ: settings["init_op"]},
     )
     return Layout(
         fields=(),
