@@ -259,6 +259,8 @@ DRS: Final[Files] = {
     ("drs-json", "gaussdb-505"): None,
     ("drs-avro", "gaussdb-505"): None,
     ("drs-json,gaussdb=distributed", "gaussdb-505"): ["insert"],
+    ("drs-json", "mongodb-6.0"): None,
+    ("drs-json,full_sync=on", "mongodb-6.0"): ["insert", "a row of a snapshot"],
 }
 
 _BATCHES: Final = [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import fastavro
+import numpy as np
 import pytest
 from building import Case, Ddl, Rows, Times, block_of, codec_of, messages_of, table_of
 from decoding import decode
@@ -128,6 +129,42 @@ def test_the_sample_of_gaussdb() -> None:
     message = one("drs-json", case, "gaussdb", previous_ms=1_639_626_187_344)
     assert message.value == compact(sample("gaussdb-update"))
     assert message.key == b"database01.schema01.table01"
+
+
+ID: Final = "64650cf67dc36a464e76e583"
+DOCUMENTS: Final = table_of(
+    "ljx", {"_id": "objectId", "c1": "string", "tags": "array", "column1": "string"}, ["_id"], database="ljx",
+    source="mongodb",
+)  # fmt: skip
+_WRITTEN: Final = [ID, "baz", '["mongodb", "database", "NoSQL"]', None]
+_REPLACED: Final = [ID, "sss", None, None]
+_UPDATED: Final = [ID, "aaa", None, None]
+_RENAMED: Final = [ID, None, None, "aaa"]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("insert", Rows(INSERT, DOCUMENTS, [_WRITTEN])),
+        ("replace", Rows(UPDATE, DOCUMENTS, [_REPLACED], [_WRITTEN])),
+        ("value-update", Rows(UPDATE, DOCUMENTS, [_UPDATED], [_REPLACED])),
+        ("key-update", Rows(UPDATE, DOCUMENTS, [_RENAMED], [_UPDATED])),
+        ("remove", Rows(DELETE, DOCUMENTS, [_RENAMED])),
+    ],
+)
+def test_the_samples_of_mongodb(name: str, step: Rows) -> None:
+    """One correction: cluster times of the page are eight hours and some minutes ahead of the commit."""
+    found = json.loads(sample(f"dds-{name}"))
+    seconds, ordinal = map(int, found["clusterTime"].split(":"))
+    assert seconds - found["es"] // 1000 in range(28_953, 28_958)
+    text = sample(f"dds-{name}").replace(f"{seconds}:", f"{found['es'] // 1000}:")
+    times = Times(offset=found["id"], event_ms=found["es"], write_ms=found["ts"])
+    block = block_of(Case(name, (step,), times, "mongodb"))
+    (batch,) = block.batches
+    batch = replace(batch, envelope=replace(batch.envelope, in_second=np.array([ordinal - 1])))
+    (message,) = messages_of("drs-json", "mongodb-6.0", replace(block, batches=(batch,)))
+    assert message.value == compact(text)
+    assert message.key == f'ObjectId("{ID}")'.encode()
 
 
 def test_codes_of_the_sample_of_gaussdb() -> None:

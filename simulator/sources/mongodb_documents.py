@@ -98,24 +98,28 @@ def updates(
 
 
 def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
-    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more.
+    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more;
+    and at least one of them has another value, since else the fields have other names only.
 
     MongoDB's change stream knows how the update was written; rows do not, so this is the rule here.
     """
     assert batch.after is not None
     changed = np.zeros(len(batch), dtype=np.int64)
     there = np.zeros(len(batch), dtype=np.int64)
+    kept = np.zeros(len(batch), dtype=np.bool_)
     for place, column in enumerate(batch.table.columns):
         if column.name == ID:
             continue
-        present = np.asarray(batch.after[place].is_valid())
+        present = stays = np.asarray(batch.after[place].is_valid())
         if batch.before is not None and batch.before[place] is not None:
-            present = present | np.asarray(batch.full_before(place).is_valid())
+            before = np.asarray(batch.full_before(place).is_valid())
+            present, stays = present | before, present & before
         there += present
+        kept |= stays
         rows = changed_rows(batch, place)
         if rows is not None:
             changed[rows] += 1
-    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1)
+    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
     return found
 
 

@@ -42,6 +42,21 @@ def test_runs_come_back_unchanged(gson: Reader, format: str, scenario: str, star
     assert [pair for pair in zip(ours, answers, strict=True) if pair[1] != [pair[0]]][:3] == []
 
 
+@pytest.mark.parametrize(
+    ("scenario", "source"),
+    [
+        ("documents", "mongodb-6.0"),
+        *(("orders", source) for source in ("gaussdb-505", "oracle-19c", "postgresql-16", "sqlserver-2022")),
+    ],
+)
+def test_runs_of_other_sources_come_back_unchanged(gson: Reader, scenario: str, source: str) -> None:
+    with MemorySink() as sink:
+        open_job(scenario, "drs-json", source=source).run(sink, limits=Limits(0, 2_000))()
+        ours = sink.values()
+    assert len(ours) >= 2_000
+    assert gson.ask(ours) == [[value] for value in ours]
+
+
 @pytest.mark.parametrize(("format", "source"), PAIRS)
 def test_all_cases_come_back_unchanged(gson: Reader, format: str, source: str) -> None:
     ours = [
