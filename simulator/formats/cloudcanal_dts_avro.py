@@ -1,7 +1,8 @@
 """cloudcanal-dts-avro: "Aliyun DTS Avro" as CloudCanal writes it (`ALIYUN_DTS_AVRO_FOR_MQ`), for Kafka alone.
 
 Page: "Message Format", which leaves the schema to DTS; release note 2.2.1.0: "compatible, and an attribute isPk is
-added". Stands on dts-avro. Differs in:
+added". Stands on dts-avro, whose numbers and value records of types it has for every source; openGauss's own types
+have the numbers of its catalogue, OceanBase's Oracle mode has Oracle's. Differs in:
 
 * inserts, updates, deletes and statements alone: no BEGIN, COMMIT, HEARTBEAT, NOOP; rows of the full load are INSERT,
   as in the product's other formats (`init_op=INIT`: as DTS);
@@ -86,7 +87,7 @@ FORMAT = Format(
     title="CloudCanal Aliyun DTS Avro",
     product=cloudcanal.PRODUCT,
     spec=cloudcanal.SPEC + "; Record.avsc of DTS",
-    sources=("mariadb", "mysql", "oceanbase-mysql"),
+    sources=cloudcanal.SOURCES,
     brokers=("kafka",),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),

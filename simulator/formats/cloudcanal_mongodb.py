@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.formats.drs_dds import shell_string
+from simulator.formats.drs_shell import shell_string
 from simulator.model import ColumnType
 from simulator.sources import mongodb
 from simulator.sources import mongodb_json as bson

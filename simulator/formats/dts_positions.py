@@ -173,22 +173,26 @@ def _mongodb(at: At) -> Positions:
 
 
 _MYSQL: Final = Log(_mysql, _mysql_commits, _numbers(_mysql_commits), 10**10 + mysql_binlog.FIRST_OFFSET)
+_ORACLE: Final = Log(
+    _oracle,
+    lambda txn, size: oracle_log.commit_scn(txn),
+    lambda txn, size: oracle_log.transaction_id(txn),
+    oracle_log.FIRST_SCN,
+)
+_POSTGRESQL: Final = Log(
+    _postgresql,
+    _postgresql_commits,
+    lambda txn, size: pa.array(postgresql_log.xid(txn)).cast(pa.string()),
+    postgresql_log.FIRST_LSN - 1,
+)
 LOGS: Final[Mapping[str, Log]] = {
+    "gaussdb": _POSTGRESQL,
     "mysql": _MYSQL,
     "mariadb": _MYSQL,
     "mongodb": Log(_mongodb, lambda txn, size: txn, _numbers(lambda txn, size: txn), 0),
     "oceanbase-mysql": _MYSQL,
-    "oracle": Log(
-        _oracle,
-        lambda txn, size: oracle_log.commit_scn(txn),
-        lambda txn, size: oracle_log.transaction_id(txn),
-        oracle_log.FIRST_SCN,
-    ),
-    "postgresql": Log(
-        _postgresql,
-        _postgresql_commits,
-        lambda txn, size: pa.array(postgresql_log.xid(txn)).cast(pa.string()),
-        postgresql_log.FIRST_LSN - 1,
-    ),
+    "oceanbase-oracle": _ORACLE,
+    "oracle": _ORACLE,
+    "postgresql": _POSTGRESQL,
     "sqlserver": Log(_sqlserver, _sqlserver_commits, _numbers(_sqlserver_commits), sqlserver_log.FIRST_FILE << 48),
 }

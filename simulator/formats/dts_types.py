@@ -154,6 +154,26 @@ POSTGRESQL_TYPES: Final[Mapping[str, DtsType]] = {
     name: _POSTGRESQL.get(name, DtsType(row.oid, "TextObject", "XTYPE"))
     for name, row in postgresql_table.types_of("postgresql").items()
 }
+# What GaussDB has beside them, under the numbers of its own catalogue. Its transactions have 64 bits.
+_GAUSSDB: Final[Mapping[str, tuple[Record, str | int]]] = {
+    "tinyint": ("Integer", 1),
+    "tinyint unsigned": ("Integer", 1),
+    "smallint unsigned": ("Integer", 2),
+    "integer unsigned": ("Integer", 4),
+    "bigint unsigned": ("Integer", 8),
+    "xid": ("Integer", 8),
+    "nvarchar2": ("Character", ""),
+    "clob": ("Character", ""),
+    "raw": ("BinaryObject", "RAW"),
+    "blob": ("BinaryObject", "BLOB"),
+    "smalldatetime": ("DateTime", "YMDhmsf"),
+}
+GAUSSDB_TYPES: Final[Mapping[str, DtsType]] = {
+    name: DtsType(row.oid, *_GAUSSDB[name])
+    if name in _GAUSSDB
+    else _POSTGRESQL.get(name, DtsType(row.oid, "TextObject", "XTYPE"))
+    for name, row in postgresql_table.types_of("gaussdb").items()
+}
 # Databases number the types of their users and extensions from here on.
 FIRST_OWN: Final = 16_384
 
@@ -193,12 +213,16 @@ SQLSERVER_TYPES: Final[Mapping[str, DtsType]] = {
 # A JSON column of MariaDB is a LONGTEXT that the server checks.
 MARIADB: Final = replace(MYSQL, types={**MYSQL_TYPES, "json": MYSQL_TYPES["longtext"]})
 
+ORACLE: Final = System("Oracle", ORACLE_TYPES, 1000, "UTF-8", ("schema", "name"))
+
 SYSTEMS: Final[Mapping[str, System]] = {
+    "gaussdb": System("PostgreSQL", GAUSSDB_TYPES, 1, "UTF-8"),
     "mariadb": MARIADB,
     "mongodb": System("MongoDB", {}, 1000, "UTF-8", ("database", "name"), documents=True),
     "mysql": MYSQL,
     "oceanbase-mysql": MYSQL,
-    "oracle": System("Oracle", ORACLE_TYPES, 1000, "UTF-8", ("schema", "name")),
+    "oceanbase-oracle": ORACLE,
+    "oracle": ORACLE,
     "postgresql": System("PostgreSQL", POSTGRESQL_TYPES, 1, "UTF-8"),
     "sqlserver": System("SQLServer", SQLSERVER_TYPES, 1000, "UTF-8"),
 }
@@ -225,6 +249,6 @@ def number_of(source: str, type: ColumnType) -> int:
     """The number of a type that the system has. Types that each PostgreSQL database numbers itself have one made of
     their name here, the same in all of them."""
     number = system_of(source).types[type.name].number
-    if number or not source.startswith("postgresql-"):
+    if number or system_of(source).source_type != "PostgreSQL":
         return number
     return FIRST_OWN + zlib.crc32(postgresql_types.type_text(type, style="bare").encode()) % 100_000

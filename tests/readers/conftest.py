@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 from jvm import Jars, Reader
 
-BSON: Final = Jars("bson-4.11.1", ("org.mongodb:bson:4.11.1",))
+DRIVER: Final = Jars("bson-4.11.1", ("org.mongodb:bson:4.11.1",))
+LATER: Final = Jars("bson-5.14.0", ("org.mongodb:bson:5.14.0",))
 CANAL: Final = Jars(
     "canal-protocol-1.1.8", ("com.alibaba.otter:canal.protocol:1.1.8", "com.alibaba.fastjson2:fastjson2:2.0.31")
 )
@@ -43,9 +44,16 @@ UTF8: Final = "-Dfile.encoding=UTF-8"
 
 
 @pytest.fixture(scope="session")
-def bson() -> Iterator[Reader]:
-    """MongoDB's own BSON library: a document comes back in relaxed extended JSON."""
-    with Reader("BsonRelaxed.java", BSON) as reader:
+def driver() -> Iterator[Reader]:
+    """MongoDB's own BSON library, of the driver whose texts are imitated."""
+    with Reader("BsonTrip.java", DRIVER, UTF8) as reader:
+        yield reader
+
+
+@pytest.fixture(scope="session")
+def later() -> Iterator[Reader]:
+    """A later driver, which reads the same and writes doubles otherwise."""
+    with Reader("BsonTrip.java", LATER, UTF8) as reader:
         yield reader
 
 
