@@ -9,12 +9,13 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import Case, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of
 from decoding import decode
 
@@ -270,6 +271,45 @@ def test_records_are_what_readers_need(source: str) -> None:
                 assert fields.setdefault(key, found["fields"]) == found["fields"]
 
 
+def test_a_minimal_row_image_has_the_key_before_and_what_changed_after() -> None:
+    table = table_of("t", {"v": "int", "id": "int", "w": "int"}, ["id"])
+    old, new = [["1", "7", None], ["1", "8", "2"]], [["2", "7", None], ["1", "9", "3"]]
+    format = "dts-avro,row_image=minimal"
+    values = encoded(codec_of(format), batch_of(table, UPDATE, new, old))
+    found = [decode("dts-avro", value) for value in values]
+    assert [texts(record["beforeImages"]) for record in found] == [["?", "7", "?"], ["?", "8", "?"]]
+    assert [texts(record["afterImages"]) for record in found] == [["2", "?", "?"], ["?", "9", "3"]]
+    (deleted,) = encoded(codec_of(format), batch_of(table, DELETE, [["1", "7", None]]))
+    assert texts(decode("dts-avro", deleted)["beforeImages"]) == ["?", "7", "?"]
+    (inserted,) = encoded(codec_of(format), batch_of(table, INSERT, [["1", "7", None]]))
+    assert texts(decode("dts-avro", inserted)["afterImages"]) == ["1", "7", None]
+
+
+def texts(image: list[Any]) -> list[str | None]:
+    """The texts of Integers, `?` for what is not known."""
+    return [None if v is None else "?" if v == "NONE" or v[1] == "NONE" else v[1]["value"] for v in image]
+
+
+def test_the_hidden_key_is_the_same_in_both_images() -> None:
+    format = "dts-avro,rds_hidden_pk=on"
+    keyless = table_of("t", {"a": "int", "b": "varchar(9)"})
+    (inserted,) = encoded(codec_of(format), batch_of(keyless, INSERT, [["1", "x"]]))
+    (updated,) = encoded(codec_of(format), batch_of(keyless, UPDATE, [["1", "y"]], [["1", "x"]]))
+    (deleted,) = encoded(codec_of(format), batch_of(keyless, DELETE, [["1", "x"]]))
+    records = [decode("dts-avro", value) for value in (inserted, updated, deleted)]
+    assert {(record["fields"][-1]["name"], record["fields"][-1]["dataTypeNumber"]) for record in records} == {
+        ("__#alibaba_rds_row_id#__", 8)
+    }
+    assert {record["tags"]["pk_uk_info"] for record in records} == {"{}"}
+    images = [record[side] for record in records for side in ("beforeImages", "afterImages") if record[side]]
+    assert len(images) == 4
+    assert len({image[-1][1]["value"] for image in images}) == 1
+    keyed = table_of("t", {"a": "int", "b": "varchar(9)"}, ["a"])
+    assert encoded(codec_of(format), batch_of(keyed, INSERT, [["1", "x"]])) == encoded(
+        codec_of("dts-avro"), batch_of(keyed, INSERT, [["1", "x"]])
+    )
+
+
 def test_the_check_sees_what_is_wrong() -> None:
     table = table_of("t", {"id": "int", "d": "date", "g": "geometry", "b": "blob"}, ["id"])
     batch = batch_of(table, INSERT, [["1", "2024-02-29", "POINT(1 2)", "x"]])
@@ -399,6 +439,40 @@ def test_a_noop_is_48_bytes_long_wherever_the_stream_is() -> None:
         (message,) = messages_of("dts-avro,noop=on", "mysql-8.0", block_of(later))
         assert len(message.value or b"") == 48
         assert decode("dts-avro", message.value or b"")["operation"] == "NOOP"
+
+
+@pytest.mark.parametrize("source", ["mysql", "oracle"])
+def test_ids_of_timestamp_and_offset_rise(source: str) -> None:
+    with MemorySink() as sink:
+        open_job("orders", "dts-canal-json,id_style=ts_offset", source=source).run(sink, limits=Limits(0, 3000))()
+        found = [json.loads(value) for value in sink.values()]
+    ids = [message["id"] for message in found if message["type"] != "INIT"]
+    assert len(ids) > 2900
+    assert all(before < after for before, after in pairwise(ids))
+    assert max(ids) < 1 << 63
+    assert all(message["id"] // 10**9 * 1000 == message["es"] for message in found if message["type"] != "INIT")
+
+
+@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json,ddl=on"])
+def test_statements_may_have_a_topic_of_their_own(format: str) -> None:
+    (case,) = [case for case in cases_of("mysql-8.0") if case.name == "add column"]
+    (row,) = [case for case in cases_of("mysql-8.0") if case.name == "insert"]
+    text = f"{format},ddl_topic=statements"
+    assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(case))} == {"statements"}
+    assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(row))} == {"dts"}
+    assert {message.topic for message in messages_of(format, "mysql-8.0", block_of(case))} == {"dts"}
+
+
+@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json"])
+@pytest.mark.parametrize("partitions", [3, 4, 6, 8, 12, 16, 24])
+def test_the_page_example_of_a_partition_key_update(format: str, partitions: int) -> None:
+    """ "The partition key id has a value of 1. The message is delivered to partition-1": UPDATE SET id = 2."""
+    table = table_of("t", {"id": "int"}, ["id"])
+    step = Rows(UPDATE, table, [["2"]], [["1"]])
+    for options, expected in (("", [(UPDATE, 1)]), (",split_on_key_update=on", [(DELETE, 1), (INSERT, 2)])):
+        block = block_of(Case("x", (step,)))
+        made = messages_of(format + options, "mysql-8.0", block, partitions=partitions)
+        assert [(message.kind, message.partition) for message in made] == expected
 
 
 def test_times_of_messages_are_those_of_their_records() -> None:

@@ -7,8 +7,8 @@
 | UPDATE, `row_image=minimal` | the key, without one the row | what changed |
 | DELETE | the row, or `row_image=minimal` its key | - |
 
-`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here it is so for every source with columns. A value that the
-log does not have is EmptyObject NONE, since readers find values by their place.
+`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here it is so for every source with columns. A value that
+the log does not have is EmptyObject NONE, since readers find values by their place.
 """
 
 from __future__ import annotations
