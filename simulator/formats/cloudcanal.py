@@ -367,9 +367,12 @@ BATCH_OPTIONS: Final = (
     Option("delete_image", "data", "Where deleted rows stand.", ("data", "before", "both")),
     Option("old_image", "full", "Columns of the row before an update: all, or the changed ones.", ("full", "changed")),
 )
+MINIMAL: Final = Option(
+    "minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch
+)
 IMAGE_OPTIONS: Final = (
     Option("null_columns", "null", "Null columns are written or left out.", ("null", "omit")),
-    Option("minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch),
+    MINIMAL,
     Option(
         "replica_identity",
         "full",
