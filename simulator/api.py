@@ -40,7 +40,8 @@ class Job:
     @property
     def undocumented(self) -> bool:
         """Whether the product does not offer what is made here."""
-        return self.source.id not in self.codec.format.sources
+        offered = self.codec.layout.sources or self.codec.format.sources
+        return self.source.id not in offered
 
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""

@@ -44,9 +44,14 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
 
     name, options = parse_format(text)
     format = find(name)
+    refusal = (
+        "-f {}: {}, writing {}, reads {}, not {}; "
+        "--allow-undocumented writes it all the same, as far as the types are known."
+    )
     if source.id not in format.sources and not allow_undocumented:
-        raise NotOffered(
-            f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source.id}; "
-            "--allow-undocumented writes it all the same, as far as the types are known."
-        )
-    return format.codec(str(source), options)
+        raise NotOffered(refusal.format(name, format.product, format.title, ", ".join(format.sources), source.id))
+    codec = format.codec(str(source), options)
+    offered = codec.layout.sources
+    if offered is not None and source.id not in offered and not allow_undocumented:
+        raise NotOffered(refusal.format(text, format.product, f"{format.title} so", ", ".join(offered), source.id))
+    return codec

@@ -29,6 +29,7 @@ from simulator.wire.json_style import quote
 
 # The version that a server reports, by source.
 SERVER_VERSIONS: Final[Mapping[str, str]] = {
+    "gaussdb-505": "505.0.0",
     "mysql-8.0": "8.0.28",
     "mysql-5.7": "5.7.26-log",
     "mariadb-10.11": "10.11.19-MariaDB-log",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -15,7 +14,7 @@ from building import batch_of, block_of, codec_of, encoded, table_of
 from cases import cases_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jvm import Jars, Reader
+from jvm import Reader
 
 from simulator.api import open_job
 from simulator.formats.drs_shell import shell, shell_string
@@ -27,22 +26,7 @@ from simulator.sources import mongodb_json as bson
 
 pytestmark = pytest.mark.jvm
 
-# The driver that writes as the vendor's page shows; and a later one, which reads the same and writes doubles otherwise.
-DRIVER: Final = Jars("bson-4.11.1", ("org.mongodb:bson:4.11.1",))
-LATER: Final = Jars("bson-5.14.0", ("org.mongodb:bson:5.14.0",))
 SOURCES: Final = ["mongodb-4.4", "mongodb-6.0"]
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Reader]:
-    with Reader("BsonTrip.java", DRIVER, "-Dfile.encoding=UTF-8") as reader:
-        yield reader
-
-
-@pytest.fixture(scope="module")
-def later() -> Iterator[Reader]:
-    with Reader("BsonTrip.java", LATER, "-Dfile.encoding=UTF-8") as reader:
-        yield reader
 
 
 def told(reader: Reader, texts: list[str]) -> list[list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pytest
 from building import block_of, messages_of
 from cases import cases_of
-from jvm import Jars, Reader
+from jvm import Reader
 
 from simulator import formats, sources
 from simulator.api import open_job
@@ -20,7 +19,6 @@ from simulator.wire.json_style import HTML_SAFE, escape
 
 pytestmark = pytest.mark.jvm
 
-GSON = Jars("gson-2.15.0", ("com.google.code.gson:gson:2.15.0",))
 FORMATS: Final = ("drs-json", "drs-json-c")
 PAIRS: Final = [
     (format, f"{id}-{version}")
@@ -28,12 +26,6 @@ PAIRS: Final = [
     for id in formats.find(format).sources
     for version in sources.SOURCES[id][2]
 ]
-
-
-@pytest.fixture(scope="module")
-def gson() -> Iterator[Reader]:
-    with Reader("GsonTrip.java", GSON, "-Dfile.encoding=UTF-8") as reader:
-        yield reader
 
 
 @pytest.mark.parametrize("format", FORMATS)
