@@ -8,10 +8,10 @@ import re
 from typing import Any, Final
 
 import pytest
-from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import Beat, Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 
 from simulator import messages, sources
-from simulator.errors import UnsupportedType
+from simulator.errors import OptionError, UnsupportedType, UsageError
 from simulator.formats import oms_default, open_codec
 from simulator.formats.oms_columns import Columns
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
@@ -185,6 +185,34 @@ def test_statements_go_wherever_rows_may_go(route: str, partitions: list[int]) -
     assert [m.partition for m in made] == partitions
     assert {m.key for m in made} == {b"shop.orders"}
     assert len({m.value for m in made}) == 1
+
+
+def test_a_renamed_table_is_told_where_its_rows_were_and_where_they_go() -> None:
+    new = table_of("orders_2024", {"id": "int"}, ["id"])
+    step = Ddl(SchemaChangeKind.RENAME_TABLE, "RENAME TABLE `orders` TO `orders_2024`", ORDERS, new)
+    block = block_of(Case("", (step,)))
+    made = messages_of("oms-default", SOURCE, block, route="table", partitions=50)
+    assert [m.partition for m in made] == sorted(
+        java_partition(f"shop.{name}", 50) for name in ("orders", "orders_2024")
+    )
+    assert len({m.value for m in made}) == 1
+
+
+def test_one_partition_may_be_any() -> None:
+    for kind, old in ((INSERT, None), (UPDATE, [OLD])):
+        (made,) = addressed("oms-default,fixed_partition=3", kind, [NEW], old, route="single", partitions=5)
+        assert made[1] == 3
+    step = Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE `orders` ADD COLUMN `c2` INT", ORDERS, ORDERS)
+    block = block_of(Case("", (step, Beat())))
+    told = messages_of("oms-default,fixed_partition=3,heartbeat=on", SOURCE, block, route="single", partitions=5)
+    assert [(m.kind.name, m.partition) for m in told] == [("DDL", 3), ("HEARTBEAT", 3)]
+    # other policies choose partitions of their own
+    (made,) = addressed("oms-default,fixed_partition=3", INSERT, [OLD], route="key", partitions=3)
+    assert made[1] == java_partition("7\x01cn", 3)
+    with pytest.raises(UsageError, match=r"^topic 'oms' has 3 partitions: there is no partition 3\.$"):
+        addressed("oms-default,fixed_partition=3", INSERT, [OLD], route="single", partitions=3)
+    with pytest.raises(OptionError, match="from 0 on"):
+        addressed("oms-default,fixed_partition=-1", INSERT, [OLD])
 
 
 # ------------------------------------------------------------------------------------------------------------ sequences
