@@ -149,6 +149,9 @@ route_option = click.option(
 undocumented_option = click.option(
     "--allow-undocumented", is_flag=True, help="Write a source's changes in a format that the product has not for it."
 )
+force_option = click.option(
+    "--force", is_flag=True, help="Go on after a SQL script's errors, which are told on stderr."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
 
 
@@ -188,6 +191,7 @@ def cli() -> None:
 @source_option
 @seed_option
 @undocumented_option
+@force_option
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
 @click.option(
     "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it as JSON, too."
@@ -208,6 +212,7 @@ def run(
     source: str | None,
     seed: int | None,
     allow_undocumented: bool,
+    force: bool,
     envelope: bool,
     summary_to: Path | None,
     quiet: bool,
@@ -219,7 +224,9 @@ def run(
     from simulator.pipeline import Limits
     from simulator.sinks import open_sink
 
-    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job = open_job(
+        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+    )
     job.route(route)  # a wrong one is told before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
@@ -262,7 +269,7 @@ def run(
                 click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
             if job.left_out:
                 click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
-        if failure is not None:
+        if failure := failure or job.failure:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0
 
@@ -287,6 +294,10 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _tell(problem: str) -> None:
+    click.echo(f"cdcsim: {problem}", err=True)
+
+
 def _write_json(path: Path, facts: object) -> None:
     import orjson
 
@@ -307,6 +318,7 @@ def _write_json(path: Path, facts: object) -> None:
 @source_option
 @seed_option
 @undocumented_option
+@force_option
 def show(
     scenario: str,
     format: str,
@@ -318,6 +330,7 @@ def show(
     source: str | None,
     seed: int | None,
     allow_undocumented: bool,
+    force: bool,
 ) -> None:
     """Print messages for people: where each goes, and its value, indented."""
     from itertools import islice
@@ -327,27 +340,32 @@ def show(
     from simulator.pipeline import Limits
     from simulator.sinks.memory import MemorySink
 
-    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job = open_job(
+        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+    )
     with MemorySink(partitions=partitions) as sink:
         wanted = None if job.stream.turns is not None else count
         job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()
         for message in islice(sink.messages(), count):
             click.echo(progress.message(message, job.codec))
+    if job.failure is not None:
+        raise job.failure
 
 
 @cli.command()
 @scenario_argument
 @source_option
+@force_option
 @json_option
-def check(scenario: str, source: str | None, as_json: bool) -> None:
+def check(scenario: str, source: str | None, force: bool, as_json: bool) -> None:
     """Validate a scenario; errors come with file, line and key."""
     from simulator import progress
-    from simulator.stream import open_stream, source_of
-    from simulator.stream.loader import load
+    from simulator.api import open_scenario
 
-    loaded = load(scenario)
-    found = source_of(loaded, source)
-    facts = progress.checked(loaded, found, open_stream(loaded, found))
+    loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=_tell)
+    if stream.failure is not None:
+        raise stream.failure
+    facts = progress.checked(loaded, found, stream)
     click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
 
 

@@ -24,6 +24,7 @@ LAYERS: Final = (
     "api",
     "pipeline",
     "render",
+    "sql",
     "stream | delivery | formats | sinks",
     "sources | wire",
     "values",
@@ -45,6 +46,7 @@ HOMES: Final = {
     "pyarrow": ("*",),
     "pydantic": ("stream/*",),
     "pydantic_core": ("stream/*",),
+    "sqlglot": ("sql/*",),
     "yaml": ("stream/*",),
 }
 # Loaded by `import simulator` and by commands that only look: of the standard library only.
