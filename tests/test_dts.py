@@ -9,6 +9,7 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Context, Decimal
 from itertools import pairwise
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ from simulator.sources import SOURCES, find, sqlserver_clr
 from simulator.sources.mysql_geometry import to_bytes
 from simulator.sources.postgresql_table import EVERY_TYPE
 from simulator.sources.postgresql_times import day_number
+from simulator.wire import avro
 
 SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
@@ -361,6 +363,17 @@ def test_infinity_and_days_before_christ() -> None:
     assert list(found[1][1][1].values()) == [-1, -12, -31, None, None, None, None]
     assert list(found[1][2][1]["value"].values()) == [-44, -3, -15, -12, -30, 0, -500_000]
     assert found[2][1:] == [None, None]
+
+
+@pytest.mark.parametrize("scale", [0, 2, 18, 20])
+@pytest.mark.parametrize("lowest", [-(1 << 63), -(10**38) + 1], ids=["64 bits", "38 digits"])
+def test_columns_of_wide_decimals_are_written_like_single_ones(scale: int, lowest: int) -> None:
+    values = [Decimal(n).scaleb(-scale, Context(prec=40)) for n in (0, 1, -1, 10**18, -(10**17), 1, lowest)]
+    column = pa.array(values, pa.decimal128(38, scale))
+    for array in (column, column.dictionary_encode()):
+        made = avro.join(dts_values.decimals(array), len(array)).to_pylist()
+        branch = dts_values.BRANCHES["Decimal"]
+        assert made == [branch + dts_values.decimal_record(f"{value:.{scale}f}") for value in values]
 
 
 def test_a_table_that_changes_has_another_version() -> None:
