@@ -45,8 +45,16 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
     name, options = parse_format(text)
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
+        others = [each for each in FORMATS if _offered(each, format.product, source)]
+        hint = f", of which it writes {', '.join(others)}" if others else ""
         raise NotOffered(
-            f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source.id}; "
-            "--allow-undocumented writes it all the same, as far as the types are known."
+            f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source.id}"
+            f"{hint}; --allow-undocumented writes it all the same, as far as the types are known."
         )
     return format.codec(str(source), options)
+
+
+def _offered(name: str, product: str, source: Source) -> bool:
+    """Whether a format is the product's, and of this source."""
+    other = find(name)
+    return other.product == product and source.id in other.sources
