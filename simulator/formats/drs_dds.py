@@ -41,10 +41,8 @@ NAMES: Final = Names(
     schema_text="{database}",
     topics=("single", "table", "database"),
     ddl=True,
-)
-# "Only drop database, drop collection, rename" (From DDS to Kafka).
-COMMANDS: Final = frozenset(
-    {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}
+    # "only drop database, drop collection, rename" (From DDS to Kafka)
+    statements=frozenset({SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}),
 )
 
 
@@ -153,5 +151,5 @@ def layout(settings: Settings, format: str) -> Layout:
         style=STYLE,
         routing=drs.routing(settings, format, NAMES),
         sends=drs.sends(settings, NAMES),
-        statements=COMMANDS,
+        statements=NAMES.statements,
     )
