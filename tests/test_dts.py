@@ -20,9 +20,10 @@ from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.api import open_job
-from simulator.errors import NotOffered, UnsupportedType
+from simulator.errors import NotOffered, OptionError, UnsupportedType
 from simulator.formats import dts_record, dts_values, open_codec
 from simulator.formats.dts_avro import FORMAT
+from simulator.formats.dts_drds import physical_name
 from simulator.formats.dts_geometry import well_known_binary
 from simulator.formats.dts_types import MYSQL, MYSQL_TYPES, SYSTEMS
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
@@ -309,6 +310,33 @@ def test_the_hidden_key_is_the_same_in_both_images() -> None:
     assert encoded(codec_of(format), batch_of(keyed, INSERT, [["1", "x"]])) == encoded(
         codec_of("dts-avro"), batch_of(keyed, INSERT, [["1", "x"]])
     )
+
+
+def test_rows_of_drds_are_in_physical_tables() -> None:
+    assert physical_name(table_of("t", {"id": "int"}, ["id"]), 11).split(".")[1].endswith("_11")
+    records = stream("dts-avro,source_type=DRDS", "orders", "mysql", 2000)
+    of_key: dict[tuple[str, str], set[str]] = {}
+    for found in records:
+        if found["fields"] is None:
+            continue
+        assert found["source"]["sourceType"] == "DRDS"
+        tags = found["tags"]
+        match = re.fullmatch(r"(\w+)_[a-z]{4}_(\d{4})[.](\w+)_[a-z]{4}_(\d\d)", found["objectName"])
+        assert match
+        assert (match[1], match[3]) == (tags["l_db_name"], tags["l_tb_name"])
+        assert int(match[2]) == int(match[4]) // 2, "as in 0005 and 11 of the printed message"
+        (key, *others) = json.loads(tags["pk_uk_info"])["PRIMARY"]
+        place = [field["name"] for field in found["fields"]].index(key)
+        image = found["beforeImages"] or found["afterImages"]
+        if not others:
+            of_key.setdefault((match[3], image[place][1]["value"]), set()).add(found["objectName"])
+    assert all(len(names) == 1 for names in of_key.values()), "a row stays where it is"
+    assert len({name for names in of_key.values() for name in names}) > 16
+
+
+def test_a_source_type_belongs_to_its_source() -> None:
+    with pytest.raises(OptionError, match=r"^-f dts-avro,source_type=DRDS: it belongs to mysql, not oracle-19c[.]$"):
+        codec_of("dts-avro,source_type=DRDS", "oracle-19c")
 
 
 def test_the_check_sees_what_is_wrong() -> None:

@@ -36,6 +36,7 @@ FIXED: Final[Mapping[str, Any]] = {
     "mongodb_before": "id",
     "row_image": "full",
     "rds_hidden_pk": False,
+    "source_type": None,
 }
 
 

@@ -193,6 +193,19 @@ def test_every_record_is_read(sdk: Reader, source: str, options: str) -> None:
     assert kinds == rows | ({"BEGIN", "COMMIT", "HEARTBEAT"} if "subscription" in options else {"INIT"})
 
 
+def test_related_sources(sdk: Reader) -> None:
+    for type, source, tables in (
+        ("DRDS", "mysql-8.0", r"shop_[a-z]{4}_000\d[.]customers_[a-z]{4}_\d\d"),
+        ("PPAS", "postgresql-16", "shop[.]customers"),
+    ):
+        (case,) = [case for case in cases_of(source) if case.name == "insert"]
+        format = f"dts-avro,source_type={type}"
+        (told,) = ask(sdk, [message.value or b"" for message in messages_of(format, source, block_of(case))])
+        assert told["source"] == type
+        assert re.fullmatch(tables, f"{told['database']}.{told['table']}"), told
+        assert told["after"][0] == ["INTEGER_NUMERIC", "1001"]
+
+
 def test_texts_in_other_character_sets(sdk: Reader) -> None:
     sets = {"latin1": "é", "gbk": "中文", "utf8": "é中", "ucs2": "中", "sjis": "日本", "euckr": "한", "big5": "中"}
     columns = {"id": "int", **{name: f"varchar(9) character set {name}" for name in sets}}
