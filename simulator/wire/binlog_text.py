@@ -154,6 +154,11 @@ def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]
     return parts
 
 
+def decimal_text(text: str) -> str:
+    """One decimal, written plainly, in groups of nine digits: `5.00` is `5.0`."""
+    return _grouped(text, len(text.partition(".")[2]), grouped=True)
+
+
 @lru_cache(maxsize=32)
 def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
     """All numbers of this many digits, and a text of its own behind them."""
@@ -161,7 +166,10 @@ def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
 
 
 def _wide_decimal(value: Any, scale: int, grouped: bool) -> str:
-    text = format(value, "f")
+    return _grouped(format(value, "f"), scale, grouped=grouped)
+
+
+def _grouped(text: str, scale: int, *, grouped: bool) -> str:
     rest = scale % 9
     if grouped and rest and text.endswith("0" * rest):
         text = text[:-rest]

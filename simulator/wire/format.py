@@ -10,7 +10,19 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.errors import OptionError, UsageError, closest
-from simulator.model import Column, Event, Kind, SchemaChange, SchemaChangeKind
+from simulator.model import (
+    DDL,
+    HEARTBEAT,
+    STATEMENT,
+    UNTOLD,
+    Column,
+    Event,
+    Heartbeat,
+    Kind,
+    LoggedStatement,
+    SchemaChange,
+    SchemaChangeKind,
+)
 from simulator.routing import Packing, Routing
 from simulator.wire.avro import Container
 from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
@@ -74,6 +86,17 @@ class Beside(Protocol):
     def event(self, event: Event) -> Mapping[str, Any]: ...
 
 
+def untold(event: Event) -> bool:
+    """Statements about no table, which few products show."""
+    return isinstance(event, SchemaChange) and event.kind in UNTOLD
+
+
+def kind_of(event: Event) -> Kind:
+    if isinstance(event, LoggedStatement):
+        return STATEMENT
+    return HEARTBEAT if isinstance(event, Heartbeat) else DDL
+
+
 @dataclass(frozen=True)
 class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
@@ -97,6 +120,7 @@ class Layout:
     previous_commit: bool = False
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
+    omits: Callable[[Event], bool] = untold  # single events that it leaves out although it sends their kind
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -119,7 +143,8 @@ class Layout:
 class Format:
     """One vendor message format: what it is, and `layout(settings)`, how it writes.
 
-    Every kind of event is in `sends` or in `silent`, so that silence is a decision.
+    Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
+    (STATEMENT) need not be named to be silent.
     """
 
     id: str
@@ -135,7 +160,7 @@ class Format:
     binary: bool = False  # values are bytes, not text
 
     def __post_init__(self) -> None:
-        if (self.sends | self.silent) != set(Kind) or self.sends & self.silent:
+        if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
             raise ValueError(f"{self.id}: each kind of event is either sent or declared silent")
 
     def codec(self, source: str, given: Mapping[str, str] | None = None) -> Codec:
@@ -166,10 +191,10 @@ class Codec:
 
     def sends_event(self, event: Event) -> bool:
         """Whether it sends this statement or heartbeat."""
-        if not isinstance(event, SchemaChange):
-            return self.sends(Kind.HEARTBEAT)
+        if not self.sends(kind_of(event)) or self.layout.omits(event):
+            return False
         statements = self.layout.statements
-        return self.sends(Kind.DDL) and (statements is None or event.kind in statements)
+        return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
         """One value per message, with `end` behind it."""
