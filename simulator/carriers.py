@@ -85,21 +85,22 @@ def unscaled(array: pa.Array) -> Ints:
 
 
 def fits_64_bits(array: pa.Array) -> bool:
-    """Whether the unscaled numbers of a decimal128 array are signed numbers of 64 bits, nulls aside."""
+    """Whether the unscaled numbers of a decimal128 array (without nulls) are signed numbers of 64 bits."""
     words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
     low, high = words[2 * array.offset :: 2], words[2 * array.offset + 1 :: 2]
-    narrow = high == low >> 63
-    if array.null_count:
-        narrow |= np.asarray(array.is_null())
-    return bool(narrow.all())
+    return bool((high == low >> 63).all())
 
 
-def narrow_decimals(array: pa.Array) -> bool:
-    """Whether a decimal array can be worked on as 64-bit numbers, its scale as a power of ten that is one of them."""
+def is_narrow(array: pa.Array) -> bool:
+    """Whether the unscaled numbers of a decimal array and their absolute values fit 64 bits: those of up to 18 digits
+    do, and most of wider columns."""
     type = array.type
     if type.precision <= 18:
         return True
-    return pa.types.is_decimal128(type) and 0 <= type.scale <= 18 and fits_64_bits(array)
+    if not pa.types.is_decimal128(type) or type.scale > 18:
+        return False
+    whole = array.fill_null(0) if array.null_count else array
+    return fits_64_bits(whole) and bool((unscaled(whole) != np.iinfo(np.int64).min).all())
 
 
 def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:

@@ -9,7 +9,6 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Context, Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +28,6 @@ from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import SOURCES, sqlserver_clr
 from simulator.sources.mysql_geometry import to_bytes
-from simulator.wire import avro
 
 SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
@@ -266,17 +264,6 @@ def test_the_check_sees_what_is_wrong() -> None:
         check({**good, "afterImages": good["afterImages"][:-1]})
     with pytest.raises(AssertionError):
         check({**good, "tags": {**good["tags"], "pk_uk_info": '{"PRIMARY":["zz"]}'}})
-
-
-@pytest.mark.parametrize("scale", [0, 2, 18, 20])
-@pytest.mark.parametrize("lowest", [-(1 << 63), -(10**38) + 1], ids=["64 bits", "38 digits"])
-def test_columns_of_wide_decimals_are_written_like_single_ones(scale: int, lowest: int) -> None:
-    values = [Decimal(n).scaleb(-scale, Context(prec=40)) for n in (0, 1, -1, 10**18, -(10**17), 1, lowest)]
-    column = pa.array(values, pa.decimal128(38, scale))
-    for array in (column, column.dictionary_encode()):
-        made = avro.join(dts_values.decimals(array), len(array)).to_pylist()
-        branch = dts_values.BRANCHES["Decimal"]
-        assert made == [branch + dts_values.decimal_record(f"{value:.{scale}f}") for value in values]
 
 
 def test_a_table_that_changes_has_another_version() -> None:

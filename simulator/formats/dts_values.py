@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, narrow_decimals, split_partial, unscaled, validity
+from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, split_partial, unscaled, validity
 from simulator.formats import dts_geometry
 from simulator.formats.dts_types import DtsType, System
 from simulator.model import ColumnType
@@ -119,7 +119,7 @@ def of_distinct(array: pa.Array, bytes_of: Callable[[Any], bytes]) -> pa.Array:
 
 # ------------------------------------------------------------------------------------------------------------- numbers
 
-_POWERS: Final = 10 ** np.arange(1, 20, dtype=np.uint64)
+_POWERS: Final = 10 ** np.arange(1, 19, dtype=np.int64)
 _PRECISIONS: Final = [avro.long(digits) for digits in range(80)]
 
 
@@ -129,9 +129,10 @@ def decimals(array: pa.Array) -> list[Bytes]:
     A decimal's carrier is an Arrow decimal, or text where the number keeps the scale that it was given.
     """
     type = decoded_type(array)
-    if pa.types.is_decimal(type) and narrow_decimals(array := decoded(array)):
+    if pa.types.is_decimal(type) and type.precision <= 18:
+        array = decoded(array)
         texts = binlog_text.decimal_plain(array, ColumnType("decimal"))
-        size = np.abs(unscaled(array)).view(np.uint64)
+        size = np.abs(unscaled(array))
         nulls = nulls_of(array)
         if nulls is not None:
             size = np.where(nulls, 0, size)
