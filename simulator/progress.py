@@ -198,7 +198,7 @@ def format_facts(format: Format) -> dict[str, Any]:
         "brokers": list(format.brokers),
         "events": {name: {id: events[name] for id, events in by_source.items()} for name in EVENTS},
         "sends": [kind.name.lower() for kind in Kind if kind in format.sends],
-        "silent": [kind.name.lower() for kind in Kind if kind in format.silent],
+        "silent": [kind.name.lower() for kind in Kind if kind not in format.sends],
         "binary": format.binary,
         "options": [
             {"name": o.name, "default": o.default, "choices": list(o.choices), "doc": o.doc} for o in format.options
@@ -226,10 +226,11 @@ def formats_text(facts: Sequence[Mapping[str, Any]]) -> str:
                     if word in events.values()
                 ]
                 parts.append(f"  {name}: {'; '.join(told)}")
+        parts.append("  options:" if f["options"] else "  options: none")
         for option in f["options"]:
             choices = f" ({', '.join(option['choices'])})" if option["choices"] else ""
             default = "" if option["default"] is None else f"={option['default']}"
-            parts.append(f"  {option['name']}{default}{choices}: {option['doc']}")
+            parts.append(f"    {option['name']}{default}{choices}: {option['doc']}")
     return "\n".join(parts)
 
 
