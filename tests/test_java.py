@@ -107,7 +107,7 @@ def hashes() -> list[tuple[int, int]]:
 def asked() -> Asked:
     """The answers of Java by kind of question, and the version of the JDK. One process for all."""
     if shutil.which("java") is None:
-        pytest.skip("no java on this machine")
+        pytest.fail("there is no 'java': install a JDK, version 17 or newer.", pytrace=False)
     told = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', told)
     assert found, told
