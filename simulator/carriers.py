@@ -85,16 +85,13 @@ def unscaled(array: pa.Array) -> Ints:
 
 
 def fits_64_bits(array: pa.Array) -> bool:
-    """Whether the unscaled numbers of a decimal128 array are signed numbers of 64 bits, nulls aside."""
+    """Whether the unscaled numbers of a decimal128 array (without nulls) are signed numbers of 64 bits."""
     words = np.frombuffer(array.buffers()[1], dtype=np.int64, count=2 * (len(array) + array.offset))
     low, high = words[2 * array.offset :: 2], words[2 * array.offset + 1 :: 2]
-    narrow = high == low >> 63
-    if array.null_count:
-        narrow |= np.asarray(array.is_null())
-    return bool(narrow.all())
+    return bool((high == low >> 63).all())
 
 
-def narrow_decimals(array: pa.Array) -> bool:
+def is_narrow(array: pa.Array) -> bool:
     """Whether the unscaled numbers of a decimal array, their absolute values and its scale as a power of ten fit 64
     bits: those of up to 18 digits do, and most of wider columns."""
     type = array.type

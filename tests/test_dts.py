@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from decimal import Context, Decimal
 from typing import Any, Final
 
 import pyarrow as pa
@@ -23,7 +22,6 @@ from simulator.formats.dts_types import MYSQL, MYSQL_TYPES
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.wire import avro
 
 # ------------------------------------------------------------------------------------------------------ golden records
 
@@ -158,17 +156,6 @@ def test_rows_of_drds_are_in_physical_tables() -> None:
 def test_a_source_type_belongs_to_its_source() -> None:
     with pytest.raises(OptionError, match=r"^-f dts-avro,source_type=DRDS: it belongs to mysql, not oracle-19c[.]$"):
         codec_of("dts-avro,source_type=DRDS", "oracle-19c")
-
-
-@pytest.mark.parametrize("scale", [0, 2, 18, 20])
-@pytest.mark.parametrize("lowest", [-(1 << 63), -(10**38) + 1], ids=["64 bits", "38 digits"])
-def test_columns_of_wide_decimals_are_written_like_single_ones(scale: int, lowest: int) -> None:
-    values = [Decimal(n).scaleb(-scale, Context(prec=40)) for n in (0, 1, -1, 10**18, -(10**17), 1, lowest)]
-    column = pa.array(values, pa.decimal128(38, scale))
-    for array in (column, column.dictionary_encode()):
-        made = avro.join(dts_values.decimals(array), len(array)).to_pylist()
-        branch = dts_values.BRANCHES["Decimal"]
-        assert made == [branch + dts_values.decimal_record(f"{value:.{scale}f}") for value in values]
 
 
 def test_a_table_that_changes_has_another_version() -> None:

@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import narrow_decimals, numbers, unscaled, validity
+from simulator.carriers import is_narrow, numbers, unscaled, validity
 from simulator.formats import dts_geometry, dts_postgresql_times
 from simulator.formats.dts_record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.formats.dts_times import datetimes, timestamps, zoned
@@ -123,7 +123,7 @@ def decimals(array: pa.Array) -> list[Bytes]:
     if pa.types.is_decimal(type):
         array = decoded(array)
         texts = binlog_text.decimal_plain(array, ColumnType("decimal"))
-        if narrow_decimals(array):
+        if is_narrow(array):
             return _narrow(texts, unscaled(array), array, type.scale)
         array = texts
     elif pa.types.is_int64(type):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, narrow_decimals, unscaled, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, is_narrow, unscaled, validity
 from simulator.model import ColumnType
 from simulator.wire import java
 from simulator.wire.cells import (
@@ -116,7 +116,7 @@ def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
 def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
     """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
     scale = array.type.scale
-    if not narrow_decimals(array):
+    if not is_narrow(array):
         return [_distinct(array, lambda value: _wide_decimal(value, scale, grouped))]
     nulls = nulls_of(array)
     values = np.ascontiguousarray(unscaled(array))
@@ -124,7 +124,7 @@ def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
         values = np.where(nulls, 0, values)
     if scale == 0:
         return [pc.cast(pa.array(values, mask=nulls), pa.string())]
-    size = np.abs(values).view(np.uint64)  # what is left of the lowest number is its size, too, without a sign
+    size = np.abs(values)
     units = size // 10**scale
     fraction = size - units * 10**scale
     parts: list[Any] = [pc.cast(pa.array(units, mask=nulls), pa.string())]

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import narrow_decimals, numbers, unscaled
+from simulator.carriers import is_narrow, numbers, unscaled
 from simulator.model import ColumnType
 from simulator.wire.binlog_text import decimal_plain
 from simulator.wire.template import constant
@@ -53,10 +53,10 @@ def decimal_text(array: pa.Array) -> pa.Array:
     scale = array.type.scale
     if scale <= _PLAIN_SCALE:
         return decimal_plain(array, _UNUSED)
-    if not narrow_decimals(array):
+    if not is_narrow(array):
         return _distinct(array, text)
     plain = decimal_plain(array, _UNUSED)
-    small = np.abs(unscaled(array)).view(np.uint64) < 10 ** (scale - _PLAIN_SCALE)
+    small = np.abs(unscaled(array)) < 10 ** (scale - _PLAIN_SCALE)
     small &= np.asarray(array.is_valid())
     if not small.any():
         return plain
