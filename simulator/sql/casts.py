@@ -93,7 +93,7 @@ def _signed(value: Any) -> int:
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal:
-    from simulator.sql.functions import CONTEXT
+    from simulator.sql.calling import CONTEXT
 
     number = number_of(value)
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql import documents
-from simulator.sql.assign import Rules
 from simulator.sql.catalog import Database, Definition, Trigger
 from simulator.sql.documents import Document
 from simulator.sql.errors import SqlError
 from simulator.sql.log import Ddl, Entry, Log, Places, Row, RowChange, Text
 from simulator.sql.moments import Zone
 from simulator.sql.rows import Data
+from simulator.sql.rules import Rules
 from simulator.sql.server import Server
 
 # What a script's clock moves from one transaction to the next.
