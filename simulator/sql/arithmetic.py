@@ -129,15 +129,15 @@ def make_bitwise(operate: Callable[[int, int], int]) -> Callable[[Any, Scope], C
 
 
 def make_negative(node: Any, scope: Scope) -> Compiled:
-    inner = compiled(node.this, scope)
+    inner, mariadb = compiled(node.this, scope), scope.session.server.mariadb
 
     def negated(env: Any) -> Any:
         value = inner(env)
         if value is None:
             return None
         number = number_of(value)
-        # a decimal has no negative zero, a double has
-        return number if isinstance(number, Decimal) and not number else -number
+        # a decimal has no negative zero; a double has, but not for MariaDB
+        return number if not number and (mariadb or isinstance(number, Decimal)) else -number
 
     return negated
 

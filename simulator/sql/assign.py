@@ -21,6 +21,7 @@ from simulator.sql.assign_texts import store_binary, store_text
 from simulator.sql.catalog import Field
 from simulator.sql.documents import Document
 from simulator.sql.errors import SqlError
+from simulator.sql.json_errors import problem
 from simulator.sql.moments import Moment, Zone
 from simulator.sql.rules import Rules
 from simulator.sql.values import Bits, Label, Shape, text_of
@@ -59,7 +60,8 @@ def _enum(value: Any, field: Field, row: int, rules: Rules) -> int:
 def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
     labels = field.type.labels
     if isinstance(value, int | float | Decimal):
-        mask, all_bits = int(value), (1 << len(labels)) - 1
+        # a number beyond 64 bits has all of them
+        mask, all_bits = int(max(-(2**63), min(value, 2**64 - 1))), (1 << len(labels)) - 1
         if 0 <= mask <= all_bits:
             return mask
         if rules.strict:
@@ -77,6 +79,8 @@ def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
             return int(text)
         if rules.strict:
             raise SqlError(1265, field.name, row)
+        if rules.mariadb and re.fullmatch(r"\d+", text):
+            return int(text) & (1 << len(labels)) - 1
     return mask
 
 
@@ -89,20 +93,23 @@ def _json(value: Any, field: Field, row: int, rules: Rules) -> str:
             raise SqlError(3819, f"{field.name}") from None
         return text
     if isinstance(value, Document):
-        return value.text()
+        return value.stored()
     if isinstance(value, str):
         try:
             return documents.text_of(documents.parse(text_of(value), duplicates=rules.json_duplicates))
-        except ValueError as error:
-            raise SqlError(3140, f'"{str(error)[:100]}"', field.name) from None
+        except ValueError:
+            raise SqlError(3140, problem(value, rules.server), field.name) from None
     if isinstance(value, bytes):
         raise SqlError(3144, "binary")
-    raise SqlError(3140, '"not a JSON text, may need CAST" at position 0 in value', field.name)
+    raise SqlError(3140, '"not a JSON text, may need CAST" at position 0', field.name)
 
 
 def _geometry(value: Any, field: Field, row: int, rules: Rules) -> bytes:
     raw = bytes(value) if isinstance(value, bytes) else b""
     kind = field.type.name
+    if rules.mariadb and isinstance(value, int | float | Decimal):
+        name = "int" if isinstance(value, int) else "double" if isinstance(value, float) else "decimal"
+        raise SqlError(4078, name, kind, field.name)
     if len(raw) < 9 or (kind != "geometry" and mysql.GEOMETRIES.get(raw[5]) != kind):
         raise SqlError(1416)
     return raw

@@ -12,42 +12,64 @@ import numpy as np
 from simulator.sources import mysql
 from simulator.sql import moments
 from simulator.sql.catalog import Field
+from simulator.sql.documents import Document
 from simulator.sql.errors import SqlError
 from simulator.sql.moments import Moment
-from simulator.sql.rules import Rules
-from simulator.sql.values import Label, number_of
+from simulator.sql.rules import Rules, refuse_shape
+from simulator.sql.values import Label, Raw, number_of, text_of, told
 
 _NUMBER: Final = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
+_SIGNED: Final = (1 << 63) - 1
+
+
+def _as_text(value: Any, rules: Rules) -> str | None:
+    """The text of a value that is read as one: character strings, and binary ones that are no number."""
+    if isinstance(value, Label):
+        return None
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return None if isinstance(value, Raw) else value.decode("latin-1")
+    return text_of(value) if isinstance(value, Document) and rules.mariadb else None
+
+
+def _no_json(value: Any, kind: str, row: int, rules: Rules) -> Any:
+    """A document as a number. Raises SqlError 3156 for one that holds none."""
+    if isinstance(value, Document) and not isinstance(value.value, int | float | Decimal) and rules.strict:
+        raise SqlError(3156, kind, value.origin, row)
+    return value
 
 
 def store_integer(value: Any, field: Field, row: int, rules: Rules) -> int:
     number = int(value) if type(value) is int or isinstance(value, bool) else _whole(value, field, row, rules)
     low, high = mysql.bounds(field.type)
     if low <= number <= high:
-        if isinstance(value, str) and rules.strict:
-            _whole_text(value, field, row)
+        if rules.strict and (text := _as_text(value, rules)) is not None:
+            _whole_text(text, field, row)
         return number
     if rules.strict:
         raise SqlError(1264, field.name, row)
     return low if number < low else high
 
 
-def _whole_text(value: str, field: Field, row: int) -> None:
+def _whole_text(text: str, field: Field, row: int) -> None:
     """Refuse what stands behind a number."""
-    match = _NUMBER.match(value)
-    if not isinstance(value, Label) and match and match.end() < len(value):
+    match = _NUMBER.match(text)
+    if match and match.end() < len(text):
         raise SqlError(1265, field.name, row)
 
 
 def _whole(value: Any, field: Field, row: int, rules: Rules) -> int:
-    if isinstance(value, str) and not isinstance(value, Label):
-        match = _NUMBER.match(value)
+    refuse_shape(value, field, rules)
+    text = _as_text(value, rules)
+    if text is not None:
+        match = _NUMBER.match(text)
         if not match:
             if rules.strict:
-                raise SqlError(1366, "integer", value[:64], field.name, row)
+                raise SqlError(1366, "integer", told(value), field.name, row)
             return 0
         value = Decimal(match[1])
-    number = number_of(value)
+    number = number_of(_no_json(value, "INTEGER", row, rules))
     if isinstance(number, int):
         return int(number)
     if isinstance(number, float):
@@ -60,17 +82,21 @@ def _whole(value: Any, field: Field, row: int, rules: Rules) -> int:
 
 def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
     precision, scale = mysql.precision_scale(field.type)
-    if isinstance(value, str) and not isinstance(value, Label):
-        match = _NUMBER.match(value)
+    refuse_shape(value, field, rules)
+    text = _as_text(value, rules)
+    if text is not None:
+        match = _NUMBER.match(text)
         if not match:
             if rules.strict:
-                raise SqlError(1366, "decimal", value[:64], field.name, row)
+                raise SqlError(1366, "decimal", told(value), field.name, row)
             return Decimal(0).scaleb(-scale)
-        if match.end() < len(value) and rules.strict:
-            raise SqlError(1366 if rules.strict else 1265, "decimal", value[:64], field.name, row)
+        if match.end() < len(text) and rules.strict:
+            if rules.mariadb:
+                raise SqlError(1265, field.name, row)
+            raise SqlError(1366, "decimal", told(value), field.name, row)
         number: Any = Decimal(match[1])
     else:
-        number = number_of(value)
+        number = number_of(_no_json(value, "DECIMAL", row, rules))
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     with localcontext(prec=200) as context:
         try:
@@ -78,7 +104,7 @@ def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
         except InvalidOperation:
             fitted = Decimal(10) ** 100
         limit = Decimal(10) ** (precision - scale)
-        low_broken = field.type.unsigned and fitted < 0
+        low_broken = field.type.unsigned and exact < 0
         if abs(fitted) >= limit or low_broken:
             if rules.strict:
                 raise SqlError(1264, field.name, row)
@@ -88,13 +114,17 @@ def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
 
 
 def store_float(value: Any, field: Field, row: int, rules: Rules) -> float:
-    if isinstance(value, str) and not isinstance(value, Label):
-        match = _NUMBER.match(value)
-        if (not match or match.end() < len(value)) and rules.strict:
+    refuse_shape(value, field, rules)
+    text = _as_text(value, rules)
+    if text is not None:
+        match = _NUMBER.match(text)
+        if not match and rules.strict and rules.mariadb:
+            raise SqlError(1366, "double", told(value), field.name, row)
+        if (not match or match.end() < len(text)) and rules.strict:
             raise SqlError(1265, field.name, row)
         number = float(match[1]) if match else 0.0
     else:
-        number = float(number_of(value))
+        number = float(number_of(_no_json(value, "DOUBLE", row, rules)))
     type = field.type
     if type.unsigned and number < 0:
         if rules.strict:
@@ -112,18 +142,25 @@ def store_float(value: Any, field: Field, row: int, rules: Rules) -> float:
         if rules.strict:
             raise SqlError(1264, field.name, row)
         number = math.copysign(limit, number)
-    # the server of MariaDB stores no negative zero
     return float(np.float32(number)) if type.name == "float" else number
 
 
 def store_bit(value: Any, field: Field, row: int, rules: Rules) -> int:
     bits = field.type.length or 1
-    if isinstance(value, str) and not isinstance(value, Label):
-        number = int.from_bytes(value.encode(), "big")
+    refuse_shape(value, field, rules)
+    if isinstance(value, str | Document) and not isinstance(value, Label):
+        number = int.from_bytes(text_of(value).encode(), "big")
     elif isinstance(value, bytes):
         number = int.from_bytes(value, "big")
+    elif isinstance(value, float):
+        number = _from_double(value, rules)
     else:
         number = _whole(value, field, row, rules)
+        if isinstance(value, Decimal) and not 0 <= number < 1 << 64:
+            # a decimal becomes an unsigned number first
+            if rules.strict:
+                raise SqlError(1264, field.name, row)
+            return 0 if number < 0 else (1 << bits) - 1
     if number < 0:
         number += 1 << 64
     if number >> bits:
@@ -133,27 +170,36 @@ def store_bit(value: Any, field: Field, row: int, rules: Rules) -> int:
     return number
 
 
+def _from_double(value: float, rules: Rules) -> int:
+    """A double as 64 bits: MySQL 8.0 stops at the highest number, older servers get what the processor gives."""
+    if -(2.0**63) <= value < 2.0**63:
+        return round(value)
+    return _SIGNED if value > 0 and rules.swaps_axes else 1 << 63
+
+
 def store_year(value: Any, field: Field, row: int, rules: Rules) -> int:
     if isinstance(value, Moment) and value.kind != "time":
         value = moments.parts_of(value.day)[0]
-    text = isinstance(value, str) and not isinstance(value, Label)
-    if text:
-        match = re.match(r"\s*(\d+)\s*", value)
-        if not match or (rules.strict and match.end() < len(value)):
+    refuse_shape(value, field, rules)
+    typed = text_of(value) if isinstance(value, Document) else _as_text(value, rules)
+    behind = False
+    if typed is not None:
+        match = re.match(r"\s*([+-]?\d+)\s*", typed)
+        if not match:
             if rules.strict:
-                raise SqlError(1265 if match else 1366, *(() if match else ("integer", value[:64])), field.name, row)
+                raise SqlError(1366, "integer", told(value), field.name, row)
             return 0
-        value = match[1]
+        behind = match.end() < len(typed)
+        value = int(match[1])
     if isinstance(value, float):
-        value = int(value)
+        value = -1 if value < 0 else int(value)
     number = _whole(value, field, row, rules)
-    short = number < 100 and (not text or len(value.strip()) < 4)
-    if short and number >= 0:
-        if number == 0:
-            return 2000 if text else 0
-        number += 2000 if number < 70 else 1900
-    if number == 0 or 1901 <= number <= 2155:
-        return number
-    if rules.strict:
+    short = 0 <= number < 100 and (typed is None or len(typed) != 4)
+    if short:
+        number = (2000 if typed is not None else 0) if number == 0 else number + (2000 if number < 70 else 1900)
+    fits = number == 0 or 1901 <= number <= 2155
+    if rules.strict and not fits:
         raise SqlError(1264, field.name, row)
-    return 0
+    if rules.strict and behind:
+        raise SqlError(1265, field.name, row)
+    return number if fits else 0

@@ -8,14 +8,14 @@ from simulator.sources import mysql
 from simulator.sql.catalog import Field
 from simulator.sql.errors import SqlError
 from simulator.sql.rules import Rules
-from simulator.sql.values import Shape, bytes_of, text_of
+from simulator.sql.values import bytes_of, text_of
 
 
 def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     type = field.type
     charset = type.charset or "utf8mb4"
     width, codec = mysql.CHARSETS.get(charset, (4, "utf-8"))
-    if isinstance(value, bytes) and not isinstance(value, Shape):
+    if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:
         told = _fitted(value, type.length or 0) if isinstance(value, float) and type.length else text_of(value)
@@ -55,6 +55,8 @@ def _decoded(raw: bytes, codec: str, field: Field, row: int, rules: Rules) -> st
             return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
         if rules.strict:
             raise SqlError(1366, "string", _escaped(raw[error.start :]), field.name, row) from None
+        if rules.mariadb:  # a question mark for each byte that is wrong
+            return raw.decode(codec, "replace").replace("\ufffd", "?")
         return raw[: error.start].decode(codec)
 
 
@@ -91,8 +93,8 @@ def _escaped(raw: bytes) -> str:
 
 
 def store_binary(value: Any, field: Field, row: int, rules: Rules) -> bytes:
-    raw = bytes_of(value)
     type = field.type
+    raw = bytes_of(_fitted(value, type.length) if isinstance(value, float) and type.length else value)
     most = type.length if type.length is not None else mysql.TYPES[type.name].max_bytes
     if len(raw) > most:
         if rules.strict:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from simulator.sql import casts
 from simulator.sql.catalog import Compiled
+from simulator.sql.documents import Document
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions import ALIASES, FUNCTIONS
 from simulator.sql.json_functions import json_extract, json_unquote
@@ -127,6 +128,15 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name == "last_insert_id":
         session.last_insert_id_used = True
     parts = [compiled(one, scope) for one in arguments]
+    if name.startswith("json_"):
+
+        def documented(env: Any) -> Any:
+            made = call(session, *[part(env) for part in parts])
+            if isinstance(made, Document):
+                made.origin = name
+            return made
+
+        return documented
     if len(parts) == 1:
         (only,) = parts
         return lambda env: call(session, only(env))
@@ -180,7 +190,14 @@ def make_json_object(node: Any, scope: Scope) -> Compiled:
         else:
             parts.append(compiled(pair, scope))
     call, session = FUNCTIONS["json_object"], scope.session
-    return lambda env: call(session, *[part(env) for part in parts])
+
+    def documented(env: Any) -> Any:
+        made = call(session, *[part(env) for part in parts])
+        if isinstance(made, Document):
+            made.origin = "json_object"
+        return made
+
+    return documented
 
 
 def make_locate(node: Any, scope: Scope) -> Compiled:

@@ -136,6 +136,7 @@ def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
         if node.args.get(part):
             raise Unsupported(f"{part.strip('_').upper()} in {verb}")
     source, data = queries.source_of_table(session, table)
+    session.target = data.definition.id
     return data, Scope(session, (source,), "field list", run_query=queries.run_query)
 
 

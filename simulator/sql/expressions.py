@@ -116,6 +116,16 @@ def column_reader(scope: Scope, source: int, place: int) -> Compiled:
     if plain or (family == "json" and scope.session.server.json_is_text):
         return lambda env: env[source][place]
     session = scope.session
+    if family == "json":
+        name = fields[place].name
+
+        def read(env: Any) -> Any:
+            made = shown(env[source][place], type, session.zone)
+            if made is not None:
+                made.origin = name
+            return made
+
+        return read
     return lambda env: shown(env[source][place], type, session.zone)
 
 

@@ -66,6 +66,7 @@ class Inserter:
     def __init__(self, session: Session, data: Data, places: Sequence[int], mode: str, expected: int) -> None:
         self.session, self.data, self.places, self.mode = session, data, tuple(places), mode
         self.fields = data.definition.fields
+        session.target = data.definition.id
         self.rules = session.rules(ignore=mode == "ignore")
         self.counter = Counter(data, expected)
         plan = self.plan = plan_of(data, session)

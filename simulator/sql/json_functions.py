@@ -8,6 +8,7 @@ from simulator.sql import documents
 from simulator.sql.calling import Function
 from simulator.sql.documents import MISSING, Document
 from simulator.sql.errors import SqlError
+from simulator.sql.json_errors import problem
 from simulator.sql.values import Shape, text_of
 
 
@@ -20,14 +21,14 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def document(value: Any, function: str, duplicates: str) -> Any:
+def document(value: Any, function: str, duplicates: str, server: str = "") -> Any:
     """The value of a JSON argument: a document, or a text to be read."""
     if isinstance(value, Document):
         return value.value
     try:
         return documents.parse(text_of(value), duplicates=duplicates)
-    except ValueError as error:
-        raise SqlError(3141, 1, function, f'"{str(error)[:100]}"') from None
+    except ValueError:
+        raise SqlError(3141, 1, function, problem(text_of(value), server)) from None
 
 
 def path(value: Any) -> list[str | int]:
@@ -52,7 +53,7 @@ def sql_json_change(name: str, *, insert: bool, replace: bool) -> Function:
     def change(session: Any, value: Any, *rest: Any) -> Any:
         if value is None:
             return None
-        made = document(value, name, session.server.json_duplicates)
+        made = document(value, name, session.server.json_duplicates, session.server.id)
         for where, new in zip(rest[::2], rest[1::2], strict=False):
             if where is None:
                 return None
@@ -63,14 +64,14 @@ def sql_json_change(name: str, *, insert: bool, replace: bool) -> Function:
 
 
 def sql_json_remove(session: Any, value: Any, *paths: Any) -> Any:
-    made = document(value, "json_remove", session.server.json_duplicates)
+    made = document(value, "json_remove", session.server.json_duplicates, session.server.id)
     for where in paths:
         made = documents.removed(made, path(where))
     return session.as_document(made)
 
 
 def json_extract(session: Any, value: Any, *paths: Any) -> Any:
-    inner = document(value, "json_extract", session.server.json_duplicates)
+    inner = document(value, "json_extract", session.server.json_duplicates, session.server.id)
     found = [documents.find(inner, path(where)) for where in paths]
     if len(paths) == 1:
         return None if found[0] is MISSING else Document(found[0])
@@ -81,5 +82,5 @@ def json_extract(session: Any, value: Any, *paths: Any) -> Any:
 def json_unquote(session: Any, value: Any) -> Any:
     inner = value.value if isinstance(value, Document) else value
     if isinstance(inner, str) and not isinstance(value, Document) and inner[:1] == '"':
-        inner = document(inner, "json_unquote", "last")
+        inner = document(inner, "json_unquote", "last", session.server.id)
     return inner if isinstance(inner, str) else text_of(value)

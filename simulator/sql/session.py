@@ -58,6 +58,7 @@ class Session:
     # Of the statement that runs.
     run: int = 0
     text: str = ""
+    target: TableId | None = None  # the table that the statement changes
     annotated: bool = False
     quiet: bool = False  # rows are changed without a log entry (statement format)
     unsafe: bool = False
@@ -110,12 +111,14 @@ class Session:
             self.zone,
             self.server.json_duplicates,
             self.server.json_is_text,
-            self.server.mariadb,
-            self.server.swaps_axes,
+            truncates_fractions=self.server.mariadb,
+            mariadb=self.server.mariadb,
+            server=self.server.id,
+            swaps_axes=self.server.swaps_axes,
         )
 
     def as_document(self, value: Any) -> Any:
-        return documents.text_of(value) if self.server.json_is_text else Document(value)
+        return documents.text_of(value, "mariadb") if self.server.json_is_text else Document(value)
 
     def draw(self) -> int:
         """A number that no other draw of the script has."""
