@@ -16,7 +16,7 @@ from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.api import open_job
-from simulator.errors import NotOffered, UnsupportedType
+from simulator.errors import DeliveryFailed, NotOffered, UnsupportedType
 from simulator.formats import open_codec
 from simulator.model import DELETE, INSERT, UPDATE
 from simulator.pipeline import Limits
@@ -61,6 +61,20 @@ def test_undocumented_sources_are_written_or_refused_by_type(format: str, source
 
 
 # ------------------------------------------------------------------------------------------------------------ delivery
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_message_of_more_than_ten_megabytes_is_refused(format: str) -> None:
+    table = table_of("t", {"id": "int", "c": "longtext"}, ["id"])
+    fits, room = ["1", "x" * 1000], 10 << 20
+    (value,) = encoded(codec_of(format), batch_of(table, INSERT, [fits]))
+    longest = room - len(value) + 1000
+    if format == "dts-avro":
+        longest -= 2  # of the longer text's length
+    (value,) = encoded(codec_of(format), batch_of(table, INSERT, [["1", "x" * longest]]))
+    assert len(value) == room
+    with pytest.raises(DeliveryFailed, match=rf"^-f {format}: a message about shop[.]t has 10,485,761 bytes, and .*"):
+        encoded(codec_of(format), batch_of(table, INSERT, [["1", "x" * (longest + 1)]]))
 
 
 @pytest.mark.parametrize("source", ["mysql", "oracle"])
