@@ -94,6 +94,7 @@ def layout(settings: Settings) -> Layout:
         container=Container(
             dts_record.schema(settings["schema_variant"]), framing=5 if settings["framing"] == "confluent" else 0
         ),
+        most_bytes=dts_delivery.MOST_BYTES,
         sends=sends(settings),
     )
 

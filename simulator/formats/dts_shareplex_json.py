@@ -261,6 +261,7 @@ def layout(settings: Settings) -> Layout:
         cell=lambda column: cell(column, settings),
         style=parent.style,
         routing=dts_delivery.routing(settings, split="every" if split else None),
+        most_bytes=dts_delivery.MOST_BYTES,
         sends=FORMAT.sends if settings["ddl"] else FORMAT.sends - {DDL},
     )
 
