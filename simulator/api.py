@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from simulator.delivery.router import Route, parse_route
 from simulator.errors import UsageError, closest
@@ -15,18 +16,22 @@ from simulator.render import Renderer, renders
 from simulator.sinks import Sink, open_sink
 from simulator.sinks.memory import MemorySink
 from simulator.sources import Source
+from simulator.sql import is_script
 from simulator.stream import open_stream, source_of
 from simulator.stream.block import Stream
 from simulator.stream.each_type import expand
 from simulator.stream.loader import Loaded, load
 from simulator.wire.format import Codec
 
+if TYPE_CHECKING:
+    from simulator.sql.script import Script
+
 
 @dataclass(frozen=True)
 class Job:
     """A scenario opened for a source, and the format that it is written in."""
 
-    loaded: Loaded
+    loaded: Loaded | Script
     source: Source
     stream: Stream
     codec: Codec
@@ -41,19 +46,30 @@ class Job:
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
         route = parse_route(text, self.codec.layout.routing)
-        spec = self.loaded.spec
-        changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
-        known = {name for table in spec.tables.values() for name in table.columns}
-        known |= {change.add_column.name for change in changes if change.add_column is not None}
-        known |= {change.rename_column.to for change in changes if change.rename_column is not None}
-        known |= {column.name for table in self.stream.first_tables for column in table.columns}
-        known |= set(map(self.source.types.identifier, known))  # as the source stores them
+        known = self._column_names() if route.columns else set()
         for name in route.columns:
             if name not in known:
                 guess = closest(name, known)
                 hint = f" Did you mean {guess!r}?" if guess else ""
                 raise UsageError(f"--route {text}: no table of {self.loaded.file} has a column {name!r}.{hint}")
         return route
+
+    def _column_names(self) -> set[str]:
+        """The columns of all tables at any time."""
+        if not isinstance(self.loaded, Loaded):
+            return set(getattr(self.stream, "column_names", ()))
+        spec = self.loaded.spec
+        changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
+        known = {name for table in spec.tables.values() for name in table.columns}
+        known |= {change.add_column.name for change in changes if change.add_column is not None}
+        known |= {change.rename_column.to for change in changes if change.rename_column is not None}
+        known |= {column.name for table in self.stream.first_tables for column in table.columns}
+        return known | set(map(self.source.types.identifier, known))  # as the source stores them
+
+    @property
+    def failure(self) -> UsageError | None:
+        """The error that ended a SQL script: to be raised when all that went before it is delivered."""
+        return self.stream.failure
 
     def run(
         self,
@@ -82,6 +98,31 @@ class Job:
         )
 
 
+def open_scenario(
+    scenario: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    force: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> tuple[Loaded | Script, Source, Stream]:
+    """A scenario file of either kind, its source and its stream. Raises UsageError.
+
+    `force` lets a SQL script go on after an error of one of its statements, each told by `tell`.
+    """
+    if is_script(scenario):
+        from simulator.sql.script import read_script
+        from simulator.sql.script import source_of as source_of_script
+        from simulator.sql.stream import SqlStream
+
+        script = read_script(scenario)
+        found = source_of_script(script, source)
+        return script, found, SqlStream(script, found, force=force, tell=tell)
+    loaded = load(scenario)
+    found = source_of(loaded, source)
+    return loaded, found, open_stream(loaded, found, seed=seed)
+
+
 def open_job(
     scenario: str,
     format: str,
@@ -89,8 +130,13 @@ def open_job(
     source: str | None = None,
     seed: int | None = None,
     allow_undocumented: bool = False,
+    force: bool = False,
+    tell: Callable[[str], None] | None = None,
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
+    if is_script(scenario):
+        loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
+        return Job(loaded, found, stream, open_codec(format, found, allow_undocumented=allow_undocumented))
     loaded = load(scenario)
     found = source_of(loaded, source)
     codec = open_codec(format, found, allow_undocumented=allow_undocumented)
@@ -118,6 +164,8 @@ def messages(
     with MemorySink(partitions=partitions) as sink:
         job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
         yield from sink.messages()
+    if job.failure is not None:
+        raise job.failure
 
 
 def publish(
@@ -135,4 +183,7 @@ def publish(
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
     job = open_job(scenario, format, source=source, seed=seed)
     with open_sink(to, container=job.codec.layout.container) as sink:
-        return job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
+        summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
+    if job.failure is not None:
+        raise job.failure
+    return summary

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import SECOND_NUMBERS, UPDATE, Kind, Message, OrderKey, Table
+from simulator.model import ABSENT, SECOND_NUMBERS, UPDATE, Absent, Kind, Message, OrderKey, Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -30,6 +30,9 @@ class Envelope:
     `in_second` numbers the changes that commit in one second, with gaps: what products put behind a timestamp to sort
     by. A second with more than `SECOND_NUMBERS` of them runs over into the next, so that seconds · SECOND_NUMBERS +
     in_second rises strictly along the stream. Left out, it follows `offset`.
+
+    `own` and `foreign`, where the stream knows them, are the executed GTIDs with the change's transaction: how many of
+    the server's own, and the sets of others as text.
     """
 
     phase: int
@@ -43,6 +46,8 @@ class Envelope:
     event_ms: Ints
     write_ms: Ints
     in_second: Ints = None  # type: ignore[assignment]
+    own: Ints | None = None
+    foreign: pa.Array | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
 
@@ -51,7 +56,9 @@ class Envelope:
             object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
     def take(self, rows: Ints) -> Envelope:
-        return replace(self, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
+        own = None if self.own is None else self.own[rows]
+        foreign = None if self.foreign is None else self.foreign.take(pa.array(rows))
+        return replace(self, own=own, foreign=foreign, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +72,9 @@ class Delta:
     values: pa.Array
 
 
-# A column of an update's before image: the whole column, the rows that may differ, or None: as in the after image.
-Before: TypeAlias = pa.Array | Delta | None
+# A column of an update's before image: the whole column, the rows that may differ, None: as in the after image, or
+# ABSENT: the log did not hold it.
+Before: TypeAlias = pa.Array | Delta | Absent | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +109,8 @@ class ChangeBatch:
             return old
         assert self.after is not None
         new = self.after[column]
+        if isinstance(old, Absent):
+            return pa.nulls(len(new), new.type)
         return new if old is None else scatter(new, old)
 
     def take(self, rows: Ints) -> ChangeBatch:
@@ -109,8 +119,10 @@ class ChangeBatch:
         after = None if self.after is None else tuple(column.take(index) for column in self.after)
         before: tuple[Before, ...] | None = None
         if self.before is not None:
-            whole = [None if old is None else self.full_before(i) for i, old in enumerate(self.before)]
-            before = tuple(None if column is None else column.take(index) for column in whole)
+            before = tuple(
+                old if old is None or old is ABSENT else self.full_before(i).take(index)
+                for i, old in enumerate(self.before)
+            )
         return replace(self, envelope=self.envelope.take(rows), after=after, before=before)
 
     def as_kind(self, kind: Kind, rows: Ints, *, odd: bool = False) -> ChangeBatch:
@@ -288,7 +300,7 @@ def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
     assert batch.before is not None
     assert batch.after is not None
     old, new = batch.before[column], batch.after[column]
-    if old is None:
+    if old is None or old is ABSENT:
         return None
     if isinstance(old, Delta):
         rows = old.rows[differing(new.take(pa.array(old.rows)), old.values)]

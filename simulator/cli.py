@@ -8,19 +8,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from simulator import __version__
+from simulator.cli_options import (
+    MOST_TURNS,
+    force_option,
+    format_option,
+    json_option,
+    route_option,
+    scenario_argument,
+    seed_option,
+    snapshot_option,
+    source_option,
+    start_option,
+    undocumented_option,
+)
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError, closest
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 INTERRUPTED = 130
-# No stream is longer; what is computed from turns fits 64 bits.
-MOST_TURNS = 1 << 50
 
 
 def main() -> NoReturn:
@@ -93,65 +101,6 @@ def _sentence(error: click.ClickException) -> str:
     return f"{command}: {text.rstrip('.')}. `{command} --help` tells more."
 
 
-# ------------------------------------------------------------------------------------------------------------ options
-
-
-def _complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from simulator.stream.loader import shipped
-
-    names = [CompletionItem(name) for name in shipped() if name.startswith(incomplete)]
-    return [*names, CompletionItem(incomplete, type="file")]
-
-
-def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from simulator.formats import FORMATS
-
-    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
-
-
-def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from simulator.sources import SOURCES
-
-    names = [name for id, (_, _, versions) in SOURCES.items() for name in (id, *(f"{id}-{v}" for v in versions))]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
-scenario_argument = click.argument("scenario", shell_complete=_complete_scenario)
-format_option = click.option(
-    "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=_complete_format,
-    help="Message format, such as canal-json or dts-canal-json,images=before-2022-03-20.",
-)  # fmt: skip
-source_option = click.option(
-    "--source", metavar="ID[-VERSION]", shell_complete=_complete_source,
-    help="Source system, such as mysql-5.7; default: the scenario's, else mysql.",
-)  # fmt: skip
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="Another seed than the scenario's."
-)
-snapshot_option = click.option(
-    "--snapshot/--no-snapshot",
-    default=None,
-    help="Begin with the rows that are there already; default: the scenario's.",
-)
-start_option = click.option(
-    "--start-at", type=click.IntRange(0, MOST_TURNS), default=0, metavar="TURN", show_default=True,
-    help="Begin at the first transaction border at or after this turn.",
-)  # fmt: skip
-route_option = click.option(
-    "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
-)
-undocumented_option = click.option(
-    "--allow-undocumented", is_flag=True, help="Write a source's changes in a format that the product has not for it."
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
-
-
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="cdcsim")
 def cli() -> None:
@@ -188,6 +137,7 @@ def cli() -> None:
 @source_option
 @seed_option
 @undocumented_option
+@force_option
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
 @click.option(
     "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it as JSON, too."
@@ -208,6 +158,7 @@ def run(
     source: str | None,
     seed: int | None,
     allow_undocumented: bool,
+    force: bool,
     envelope: bool,
     summary_to: Path | None,
     quiet: bool,
@@ -219,7 +170,9 @@ def run(
     from simulator.pipeline import Limits
     from simulator.sinks import open_sink
 
-    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job = open_job(
+        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+    )
     job.route(route)  # a wrong one is told before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
@@ -262,7 +215,7 @@ def run(
                 click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
             if job.left_out:
                 click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
-        if failure is not None:
+        if failure := failure or job.failure:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0
 
@@ -287,6 +240,10 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _tell(problem: str) -> None:
+    click.echo(f"cdcsim: {problem}", err=True)
+
+
 def _write_json(path: Path, facts: object) -> None:
     import orjson
 
@@ -307,6 +264,7 @@ def _write_json(path: Path, facts: object) -> None:
 @source_option
 @seed_option
 @undocumented_option
+@force_option
 def show(
     scenario: str,
     format: str,
@@ -318,6 +276,7 @@ def show(
     source: str | None,
     seed: int | None,
     allow_undocumented: bool,
+    force: bool,
 ) -> None:
     """Print messages for people: where each goes, and its value, indented."""
     from itertools import islice
@@ -327,27 +286,32 @@ def show(
     from simulator.pipeline import Limits
     from simulator.sinks.memory import MemorySink
 
-    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job = open_job(
+        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+    )
     with MemorySink(partitions=partitions) as sink:
         wanted = None if job.stream.turns is not None else count
         job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()
         for message in islice(sink.messages(), count):
             click.echo(progress.message(message, job.codec))
+    if job.failure is not None:
+        raise job.failure
 
 
 @cli.command()
 @scenario_argument
 @source_option
+@force_option
 @json_option
-def check(scenario: str, source: str | None, as_json: bool) -> None:
+def check(scenario: str, source: str | None, force: bool, as_json: bool) -> None:
     """Validate a scenario; errors come with file, line and key."""
     from simulator import progress
-    from simulator.stream import open_stream, source_of
-    from simulator.stream.loader import load
+    from simulator.api import open_scenario
 
-    loaded = load(scenario)
-    found = source_of(loaded, source)
-    facts = progress.checked(loaded, found, open_stream(loaded, found))
+    loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=_tell)
+    if stream.failure is not None:
+        raise stream.failure
+    facts = progress.checked(loaded, found, stream)
     click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
 
 

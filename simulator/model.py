@@ -13,6 +13,8 @@ class Kind(enum.IntEnum):
     """What an event of the stream is. The first four change or show rows and are columnar; the rest are rare or marks.
 
     A format declares fields for each of them, or declares it silent. `READ` is a snapshot row (INIT, ROW, `r` …).
+    `STATEMENT` is a statement's text in the source's log, which only products that copy that log send: a format that
+    does not name it is silent.
     """
 
     READ = 0
@@ -23,10 +25,12 @@ class Kind(enum.IntEnum):
     BEGIN = 5
     COMMIT = 6
     HEARTBEAT = 7
+    STATEMENT = 8
 
 
 READ, INSERT, UPDATE, DELETE = Kind.READ, Kind.INSERT, Kind.UPDATE, Kind.DELETE
 DDL, BEGIN, COMMIT, HEARTBEAT = Kind.DDL, Kind.BEGIN, Kind.COMMIT, Kind.HEARTBEAT
+STATEMENT: Final = Kind.STATEMENT
 ROW_KINDS: Final = (READ, INSERT, UPDATE, DELETE)
 # Transaction marks: columnar like rows, but of no table.
 MARKS: Final = (BEGIN, COMMIT)
@@ -77,12 +81,17 @@ class ColumnType:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of one table version. `field` is the name that the column keeps through renames."""
+    """A column of one table version. `field` is the name that the column keeps through renames.
+
+    `typed_in`: where the column's definition stands in the log itself, as typed, the types of all columns that the same
+    statement defined. Products that read DDL texts know the column from there, and older ones from the server.
+    """
 
     name: str
     type: ColumnType
     nullable: bool = True
     field: str = ""
+    typed_in: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.field:
@@ -123,6 +132,39 @@ class SchemaChangeKind(enum.Enum):
     DROP_TABLE = "drop table"
     CREATE_INDEX = "create index"
     DROP_INDEX = "drop index"
+    ALTER_TABLE = "alter table"  # anything else about columns, indexes and defaults
+    TABLE_OPTIONS = "table options"  # an ALTER TABLE of nothing but them
+    DROP_FOREIGN_KEY = "drop foreign key"
+    ADD_CONSTRAINT = "add constraint"  # a foreign key or a check: no column, no index
+    ALTER_VIEW = "alter view"
+    ALTER_USER = "alter user"
+    OTHER = "other"  # views, routines, users, administration
+
+
+# Statements about no table: streams carry them, but only products that copy the source's log show some.
+UNTOLD: Final = frozenset(
+    {
+        SchemaChangeKind.ADD_CONSTRAINT,
+        SchemaChangeKind.ALTER_VIEW,
+        SchemaChangeKind.ALTER_USER,
+        SchemaChangeKind.OTHER,
+    }
+)
+
+
+class StatementKind(enum.Enum):
+    """Texts in a log that are no DDL: a statement about rows in place of its rows, its text before its rows, a value
+    that it depends on, and how distributed transactions end."""
+
+    INSERT = "insert"
+    UPDATE = "update"
+    DELETE = "delete"
+    REPLACE = "replace"
+    ROWS_QUERY = "rows query"  # as a session asked for it
+    ANNOTATION = "annotation"  # as the server does it for all
+    VALUE = "value"
+    XA_COMMIT = "xa commit"
+    XA_ROLLBACK = "xa rollback"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -145,7 +187,8 @@ SECOND_NUMBERS: Final = 100_000
 class Event:
     """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
 
-    `in_second` is as in `simulator.batch.Envelope`.
+    `in_second` is as in `simulator.batch.Envelope`. `executed`: where the stream knows them, the executed GTIDs: how
+    many of the server's own, and the sets of others.
     """
 
     order: OrderKey
@@ -154,6 +197,7 @@ class Event:
     event_ms: int
     write_ms: int
     in_second: int = field(default=None, kw_only=True)  # type: ignore[assignment]
+    executed: tuple[int, str] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.in_second is None:
@@ -168,6 +212,16 @@ class SchemaChange(Event):
     database: str
     before: Table | None
     after: Table | None
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedStatement(Event):
+    """A text in the source's log that is no DDL: the table that it is about ("" for none) and what it says."""
+
+    kind: StatementKind
+    database: str
+    table: str
     sql: str
 
 

@@ -16,6 +16,7 @@ from simulator.model import Kind, Message
 if TYPE_CHECKING:
     from simulator.pipeline import Limits, Run, Summary
     from simulator.sources import Source
+    from simulator.sql.script import Script
     from simulator.stream.block import Stream
     from simulator.stream.loader import Loaded
     from simulator.wire.format import Codec, Format
@@ -165,7 +166,7 @@ def format_facts(format: Format) -> dict[str, Any]:
         "sources": list(format.sources),
         "brokers": list(format.brokers),
         "sends": [kind.name.lower() for kind in Kind if kind in format.sends],
-        "silent": [kind.name.lower() for kind in Kind if kind in format.silent],
+        "silent": [kind.name.lower() for kind in Kind if kind not in format.sends],
         "options": [
             {"name": o.name, "default": o.default, "choices": list(o.choices), "doc": o.doc} for o in format.options
         ],
@@ -196,7 +197,7 @@ def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(f"{f['name']}\n  {f['about']}" for f in facts)
 
 
-def checked(loaded: Loaded, source: Source, stream: Stream) -> dict[str, Any]:
+def checked(loaded: Loaded | Script, source: Source, stream: Stream) -> dict[str, Any]:
     """What a checked scenario holds."""
     return {
         "scenario": loaded.file,

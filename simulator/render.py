@@ -14,10 +14,10 @@ from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Route, Router
 from simulator.errors import UnsupportedType
-from simulator.model import DDL, HEARTBEAT, INSERT, MARKS, Event, Heartbeat, Kind, SchemaChange, Table
+from simulator.model import INSERT, MARKS, Event, Table
 from simulator.sources import Source
 from simulator.stream.block import Block, Stream
-from simulator.wire.format import Codec
+from simulator.wire.format import Codec, kind_of
 
 
 def renders(codec: Codec, source: Source, table: Table) -> bool:
@@ -116,8 +116,7 @@ class Renderer:
     def _events(self, events: list[Event]) -> MessageBatch:
         rows = []
         for event in events:
-            change = event if isinstance(event, SchemaChange) else None
-            topic, partitions, key = self.router.event(change.database if change else self.stream.database, change)
+            topic, partitions, key = self.router.event(self.stream.database, event)
             value = self.codec.encode_event(event, kind_of(event)) + self.line_end.encode()
             order, kind, beside = event.order, kind_of(event), self.codec.layout.beside
             more: Mapping[str, Any] = {} if beside is None else beside.event(event)
@@ -142,10 +141,6 @@ class Renderer:
             column = pa.array([row.get(field.name) for row in rows], plain_type)
             columns[field.name] = column.dictionary_encode() if plain_type != field.type else column
         return MessageBatch.of(len(rows), **columns)
-
-
-def kind_of(event: Event) -> Kind:
-    return HEARTBEAT if isinstance(event, Heartbeat) else DDL
 
 
 def _written(envelope: Envelope, write_ms: int) -> Envelope:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.model import Column
+from simulator.model import Column, Event
 
-Policy = Literal["single", "table", "key", "columns", "schema"]
-POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns", "schema")
+Policy = Literal["single", "table", "key", "columns", "schema", "rules"]
+POLICIES: tuple[Policy, ...] = ("single", "table", "key", "columns", "schema", "rules")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ class Packing:
     rows_of: Literal["event", "message"] = "event"
     distinct: bool = False
     full_load: bool = False
+
+
+@dataclass(frozen=True)
+class TableRule:
+    """A rule of the policy `rules`: the tables (by database and name) that it is for, and what holds for them."""
+
+    matches: Callable[[str, str], bool]
+    policy: Policy
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,10 @@ class Routing:
     * `key`: the message's key is the text that was hashed (`hashed`), the values of the row's primary key put together
       whatever was hashed (`primary`; the table policy's text for rows without one and for DDL), or there is none.
     * `key_as`: the key as it is, or as a JSON string.
+    * `rules`: what the policy `rules` means, the first that matches a table; rows of others go to partition 0.
+    * `topics`: the topic of a database and table where the product has rules for it; "" for the default one.
+    * `counts`: partitions of topics for which the product's own configuration says so.
+    * `event_table`: (database, schema, table) that a single event is filed under, where the product has its own idea.
     """
 
     topic: str
@@ -91,6 +104,10 @@ class Routing:
     key_as: Literal["text", "json"] = "text"
     renamed: Literal["new", "old"] = "new"
     topic_case: Literal["kept", "lower", "upper"] = "kept"
+    rules: tuple[TableRule, ...] = ()
+    topics: Callable[[str, str], str] | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    event_table: Callable[[Event], tuple[str, str, str]] | None = None
 
 
 def fill(pattern: str, *, database: str, schema: str, table: str) -> str:

@@ -77,6 +77,8 @@ DTS: Final[Files] = {
         "update without a key",
         "delete",
     ],
+    ("dts-avro,source_type=DRDS,source_version=5.7.26-log", "mysql-5.7"): ["insert several rows", "update the key"],
+    ("dts-avro,source_type=PPAS,source_version=14.13", "postgresql-14"): ["insert", "add column"],
     ("dts-avro,rds_hidden_pk=on", "mysql-8.0"): [
         "insert",
         "insert without a key",

@@ -256,7 +256,7 @@ def test_formats(command: Command) -> None:
         assert entry["sources"]
         assert entry["brokers"]
         kinds = {*entry["sends"], *entry["silent"]}
-        assert kinds == {"read", "insert", "update", "delete", "ddl", "begin", "commit", "heartbeat"}
+        assert kinds == {"read", "insert", "update", "delete", "ddl", "begin", "commit", "heartbeat", "statement"}
         assert all(option["doc"] for option in entry["options"])
     version = next(option for option in facts["canal-json"]["options"] if option["name"] == "version")
     assert version["default"] == "1.1.8" == version["choices"][-1]

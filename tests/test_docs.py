@@ -37,9 +37,16 @@ OFFLINE = [step for step in STEPS if "kafka://" not in step[0]]
 ONLINE = [step for step in STEPS if "kafka://" in step[0]]
 
 
+def write_files(folder: Path) -> None:
+    """The README's SQL blocks as files, by the name in their first line: `-- fixture.sql`."""
+    for name, text in re.findall(r"```sql\n-- (\S+\.sql)\n(.*?)```", README, re.DOTALL):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 def check(command: str, expected: str, folder: Path) -> None:
     words = shlex.split(command)
     assert words[0] == "cdcsim"
+    write_files(folder)
     done = subprocess.run(
         [sys.executable, "-m", "simulator", *words[1:]],
         cwd=folder,

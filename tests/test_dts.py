@@ -1,38 +1,27 @@
-"""DTS records beyond their goldens: the specification's own bytes, what the vendor's SDK lets through although it is
-wrong, positions, heartbeats; and the examples of SharePlex JSON."""
+"""DTS records beyond their goldens: the specification's own bytes, images, names, positions and heartbeats."""
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
-import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from building import Case, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of
 from decoding import decode
 
 from simulator.api import open_job
+from simulator.errors import OptionError
 from simulator.formats import dts_record, dts_values
-from simulator.formats.dts_avro import FORMAT
-from simulator.formats.dts_geometry import well_known_binary
-from simulator.formats.dts_types import MYSQL, MYSQL_TYPES, SYSTEMS
+from simulator.formats.dts_drds import physical_name
+from simulator.formats.dts_types import MYSQL, MYSQL_TYPES
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sources import SOURCES, sqlserver_clr
-from simulator.sources.mysql_geometry import to_bytes
-from simulator.sources.postgresql_table import EVERY_TYPE
-from simulator.sources.postgresql_times import day_number
-
-SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
 # ------------------------------------------------------------------------------------------------------ golden records
 
@@ -100,175 +89,7 @@ def test_object_names() -> None:
     assert dts_record.object_name("my.db", "s", "t.") == "my\\u002Edb.s.t\\u002E"
 
 
-# --------------------------------------------------------------------------------- what readers need and do not check
-
-# The record that the vendor's converters demand of each number; what has none there is not in these tables.
-CONVERTERS: Final[Mapping[str, Mapping[str, set[int]]]] = {
-    "MySQL": {
-        "Integer": {1, 2, 3, 8, 9, 16},
-        "Decimal": {0, 246},
-        "Float": {4, 5},
-        "Timestamp": {7},
-        "DateTime": {10, 11, 12, 13, 14},
-        "Character": {15, 253, 254},
-        "TextObject": {245, 247, 248},
-        "BinaryObject": {249, 250, 251, 252},
-        "BinaryGeometry": {255},
-    },
-    "Oracle": {
-        "Character": {1, 8, 58, 96, 112},
-        "Decimal": {2},
-        "DateTime": {12, 180, 182, 183},
-        "BinaryObject": {23, 24, 113},
-        "TextObject": {69, 114, 119, 208},
-        "Float": {100, 101},
-        "TimestampWithTimeZone": {181, 231},
-    },
-    "PostgreSQL": {
-        "Integer": {20, 21, 23},
-        "Character": {18, 25, 1042, 1043},
-        "Decimal": {1700},
-        "Float": {700, 701},
-        "DateTime": {1082, 1083, 1114},
-        "TimestampWithTimeZone": {1184, 1266},
-        "BinaryObject": {17, 3802},
-        "TextGeometry": {600, 601, 602, 603, 604, 628, 718},
-        "TextObject": {16, 114, 142, 650, 790, 829, 869, 1186, 1560, 1561, 2950, 2970, 3220, 3614, 3615},
-    },
-    "MongoDB": {"TextObject": {0}},
-}
-# Numbers of PostgreSQL that the converters do not know: those of the catalogue with these records, all else is text.
-UNKNOWN: Final = {19: "Character", 26: "Integer", 28: "Integer"}
-# ObjectType of the SDK: another text makes it throw.
-OBJECT_TYPES: Final = frozenset(
-    [
-        "BINARY",
-        "BOOL",
-        "BLOB",
-        "XML",
-        "JSON",
-        "TEXT",
-        "BFILE",
-        "RAW",
-        "LONG_RAW",
-        "ROWID",
-        "UROWID",
-        "ENUM",
-        "SET",
-        "BYTEA",
-        "GEOMETRY",
-        "XTYPE",
-        "UUID",
-    ]
-)
-
-
-def check(record: Mapping[str, Any]) -> None:
-    """Raises AssertionError for a record that a reader would misread or break on."""
-    system = record["source"]["sourceType"]
-    row = record["operation"] in ("INSERT", "UPDATE", "DELETE", "INIT")
-    assert (record["fields"] is not None) == row
-    assert (record["beforeImages"] is not None) == (record["operation"] in ("UPDATE", "DELETE"))
-    assert isinstance(record["afterImages"], str) == (record["operation"] in ("DDL", "COMMAND"))
-    if not row:
-        return
-    assert 2 <= len(re.split(r"\.", record["objectName"])) <= 3
-    names = [field["name"] for field in record["fields"]]
-    for columns in json.loads(record["tags"]["pk_uk_info"]).values():
-        assert set(columns) <= set(names)
-    for side in ("beforeImages", "afterImages"):
-        if record[side] is not None:
-            assert len(record[side]) == len(names), "readers find values by their place"
-            for field, value in zip(record["fields"], record[side], strict=True):
-                if value == "NONE":
-                    assert (system, side, field["name"]) == ("MongoDB", "beforeImages", "_value")
-                elif value is not None:
-                    check_value(system, field["dataTypeNumber"], value[0].rpartition(".")[2], value[1])
-
-
-def check_value(system: str, number: int, name: str, value: Mapping[str, Any]) -> None:
-    demanded = CONVERTERS.get(system)
-    if system == "PostgreSQL" and not any(number in numbers for numbers in CONVERTERS[system].values()):
-        assert name == UNKNOWN.get(number, "TextObject")
-        assert number >= 16_384 or number in {row.oid for row in EVERY_TYPE.values()}
-    elif demanded is not None:
-        assert number in demanded[name], f"{system} {number} is no {name}"
-    match name:
-        case "Integer":
-            assert -(1 << 8 * value["precision"] - 1) <= int(value["value"]) < 1 << 8 * value["precision"]
-        case "Decimal" if system == "PostgreSQL" and value["value"] in ("NaN", "Infinity", "-Infinity"):
-            assert (value["precision"], value["scale"]) == (0, 0)
-        case "Decimal":
-            assert re.fullmatch(r"-?\d+(\.\d+)?", value["value"])
-            unscaled = value["value"].lstrip("-").replace(".", "").lstrip("0")
-            assert value["precision"] == max(len(unscaled), 1)
-            assert value["scale"] == len(value["value"].partition(".")[2])
-        case "Timestamp":
-            assert 0 <= value["millis"] < 1_000_000
-        case "DateTime":
-            check_date(system, value)
-        case "TimestampWithTimeZone":
-            check_date(system, value["value"])
-            assert re.fullmatch(
-                r"[+-]\d\d:\d\d|[A-Z][A-Za-z/_]+" if system != "PostgreSQL" else r"[+-]\d\d:\d\d(:\d\d)?",
-                value["timezone"],
-            )
-        case "BinaryGeometry":
-            assert shape_end(value["value"], 0) == len(value["value"])
-        case "BinaryObject" | "TextObject":
-            assert value["type"] in OBJECT_TYPES
-
-
-def check_date(system: str, value: Mapping[str, int | None]) -> None:
-    year, month, day, hour, minute, second, fraction = (value[m] for m in value)
-    there = [number for number in value.values() if number]
-    assert all(number > 0 for number in there) or all(number < 0 for number in there), "one sign for all"
-    if year is not None and month and day is not None and day:
-        # a year of the same kind that Python's calendar has; the year before 1 is -1
-        dt.date(abs(year + (year < 0)) % 400 + 2000, abs(month), abs(day))
-    assert minute is None or -60 < minute < 60
-    assert second is None or -60 < second < 60
-    assert hour is None or -839 < hour < 839
-    assert fraction is None or abs(fraction) < (10**6 if SYSTEMS[system_id(system)].fraction == 1 else 10**9)
-
-
-def system_id(source_type: str) -> str:
-    return next(id for id, system in SYSTEMS.items() if system.source_type == source_type)
-
-
-def shape_end(data: bytes, place: int) -> int:
-    """Where a shape in well-known binary ends; counts its points and parts."""
-    order, kind = struct.unpack_from("<BI", data, place)
-    assert order == 1
-    place += 5
-    if kind == 1:
-        return place + 16
-    (count,) = struct.unpack_from("<I", data, place)
-    place += 4
-    for _ in range(count):
-        if kind == 2:
-            place += 16
-        elif kind == 3:
-            (points,) = struct.unpack_from("<I", data, place)
-            place += 4 + 16 * points
-        else:
-            place = shape_end(data, place)
-    return place
-
-
-@pytest.mark.parametrize("source", SYSTEMS_READ)
-def test_records_are_what_readers_need(source: str) -> None:
-    fields: dict[tuple[str, str], Any] = {}
-    for case in cases_of(source):
-        for message in messages_of("dts-avro,product=subscription", source, block_of(case)):
-            assert message.value is not None
-            assert len(message.value) > 48, "clients are told to ignore records of 48 bytes and less"
-            found = decode("dts-avro", message.value)
-            check(found)
-            if found["fields"] is not None:
-                # readers keep the fields of a table by its metaVersion and skip those of later records
-                key = found["objectName"], found["tags"]["metaVersion"]
-                assert fields.setdefault(key, found["fields"]) == found["fields"]
+# ---------------------------------------------------------------------------------------------- images and versions
 
 
 def test_a_minimal_row_image_has_the_key_before_and_what_changed_after() -> None:
@@ -310,56 +131,31 @@ def test_the_hidden_key_is_the_same_in_both_images() -> None:
     )
 
 
-def test_the_check_sees_what_is_wrong() -> None:
-    table = table_of("t", {"id": "int", "d": "date", "g": "geometry", "b": "blob"}, ["id"])
-    batch = batch_of(table, INSERT, [["1", "2024-02-29", "POINT(1 2)", "x"]])
-    good = decode("dts-avro", encoded(codec_of("dts-avro"), batch)[0])
-    check(good)
-    name = "com.alibaba.dts.formats.avro."
-    date = {**good["afterImages"][1][1], "day": 30}
-    for place, value in (
-        (0, (f"{name}Integer", {"precision": 4, "value": "4294967296"})),
-        (1, (f"{name}DateTime", date)),
-        (2, (f"{name}BinaryGeometry", {"type": "GEOMETRY", "value": good["afterImages"][2][1]["value"] + b"\0"})),
-        (3, (f"{name}Character", {"charset": "utf8", "value": b"x"})),
-    ):
-        images = list(good["afterImages"])
-        images[place] = value
-        with pytest.raises((AssertionError, ValueError)):
-            check({**good, "afterImages": images})
-    with pytest.raises(AssertionError):
-        check({**good, "afterImages": good["afterImages"][:-1]})
-    with pytest.raises(AssertionError):
-        check({**good, "tags": {**good["tags"], "pk_uk_info": '{"PRIMARY":["zz"]}'}})
+def test_rows_of_drds_are_in_physical_tables() -> None:
+    assert physical_name(table_of("t", {"id": "int"}, ["id"]), 11).split(".")[1].endswith("_11")
+    records = stream("dts-avro,source_type=DRDS", "orders", "mysql", 2000)
+    of_key: dict[tuple[str, str], set[str]] = {}
+    for found in records:
+        if found["fields"] is None:
+            continue
+        assert found["source"]["sourceType"] == "DRDS"
+        tags = found["tags"]
+        match = re.fullmatch(r"(\w+)_[a-z]{4}_(\d{4})[.](\w+)_[a-z]{4}_(\d\d)", found["objectName"])
+        assert match
+        assert (match[1], match[3]) == (tags["l_db_name"], tags["l_tb_name"])
+        assert int(match[2]) == int(match[4]) // 2, "as in 0005 and 11 of the printed message"
+        (key, *others) = json.loads(tags["pk_uk_info"])["PRIMARY"]
+        place = [field["name"] for field in found["fields"]].index(key)
+        image = found["beforeImages"] or found["afterImages"]
+        if not others:
+            of_key.setdefault((match[3], image[place][1]["value"]), set()).add(found["objectName"])
+    assert all(len(names) == 1 for names in of_key.values()), "a row stays where it is"
+    assert len({name for names in of_key.values() for name in names}) > 16
 
 
-def julian_day(year: int, month: int, day: int) -> int:
-    """Days since 1970 of a day before 1582, as Java counts those. Years that begin in March, the leap day last."""
-    shifted = year - (month <= 2)
-    return shifted * 365 + shifted // 4 + (153 * ((month + 9) % 12) + 2) // 5 + day - 719_471
-
-
-def test_infinity_and_days_before_christ() -> None:
-    """The day of infinity is the one of the JDBC driver's constants, which are milliseconds."""
-    table = table_of("t", {"id": "int", "d": "date", "z": "timestamptz"}, ["id"], source="postgresql")
-    rows = [["1", "infinity", "-infinity"], ["2", "0001-12-31 BC", "0044-03-15 12:30:00.5 BC"], ["3", None, None]]
-    batch = batch_of(table, INSERT, rows, source="postgresql")
-    found = [
-        decode("dts-avro", value)["afterImages"] for value in encoded(codec_of("dts-avro", "postgresql-16"), batch)
-    ]
-    for row, constant in (
-        (found[0][1][1], 9_223_372_036_825_200_000),
-        (found[0][2][1]["value"], -9_223_372_036_832_400_000),
-    ):
-        sign = -1 if row["year"] < 0 else 1
-        assert all(sign * number > 0 for number in row.values() if number), "one sign for all"
-        year, month, day = (abs(row[name]) for name in ("year", "month", "day"))
-        number = julian_day(1 - year, month, day) if sign < 0 else day_number(year, month, day)
-        # midnight an hour east of Greenwich
-        assert number * 86_400_000 - 3_600_000 == constant
-    assert list(found[1][1][1].values()) == [-1, -12, -31, None, None, None, None]
-    assert list(found[1][2][1]["value"].values()) == [-44, -3, -15, -12, -30, 0, -500_000]
-    assert found[2][1:] == [None, None]
+def test_a_source_type_belongs_to_its_source() -> None:
+    with pytest.raises(OptionError, match=r"^-f dts-avro,source_type=DRDS: it belongs to mysql, not oracle-19c[.]$"):
+        codec_of("dts-avro,source_type=DRDS", "oracle-19c")
 
 
 def test_a_table_that_changes_has_another_version() -> None:
@@ -441,163 +237,7 @@ def test_a_noop_is_48_bytes_long_wherever_the_stream_is() -> None:
         assert decode("dts-avro", message.value or b"")["operation"] == "NOOP"
 
 
-@pytest.mark.parametrize("source", ["mysql", "oracle"])
-def test_ids_of_timestamp_and_offset_rise(source: str) -> None:
-    with MemorySink() as sink:
-        open_job("orders", "dts-canal-json,id_style=ts_offset", source=source).run(sink, limits=Limits(0, 3000))()
-        found = [json.loads(value) for value in sink.values()]
-    ids = [message["id"] for message in found if message["type"] != "INIT"]
-    assert len(ids) > 2900
-    assert all(before < after for before, after in pairwise(ids))
-    assert max(ids) < 1 << 63
-    assert all(message["id"] // 10**9 * 1000 == message["es"] for message in found if message["type"] != "INIT")
-
-
-@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json,ddl=on"])
-def test_statements_may_have_a_topic_of_their_own(format: str) -> None:
-    (case,) = [case for case in cases_of("mysql-8.0") if case.name == "add column"]
-    (row,) = [case for case in cases_of("mysql-8.0") if case.name == "insert"]
-    text = f"{format},ddl_topic=statements"
-    assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(case))} == {"statements"}
-    assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(row))} == {"dts"}
-    assert {message.topic for message in messages_of(format, "mysql-8.0", block_of(case))} == {"dts"}
-
-
-@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json"])
-@pytest.mark.parametrize("partitions", [3, 4, 6, 8, 12, 16, 24])
-def test_the_page_example_of_a_partition_key_update(format: str, partitions: int) -> None:
-    """ "The partition key id has a value of 1. The message is delivered to partition-1": UPDATE SET id = 2."""
-    table = table_of("t", {"id": "int"}, ["id"])
-    step = Rows(UPDATE, table, [["2"]], [["1"]])
-    for options, expected in (("", [(UPDATE, 1)]), (",split_on_key_update=on", [(DELETE, 1), (INSERT, 2)])):
-        block = block_of(Case("x", (step,)))
-        made = messages_of(format + options, "mysql-8.0", block, partitions=partitions)
-        assert [(message.kind, message.partition) for message in made] == expected
-
-
 def test_times_of_messages_are_those_of_their_records() -> None:
     for case in cases_of("mysql-8.0"):
         for message in messages_of("dts-avro,product=subscription", "mysql-8.0", block_of(case)):
             assert message.timestamp_ms == 1000 * decode("dts-avro", message.value or b"")["sourceTimestamp"]
-
-
-# ------------------------------------------------------------------------------------------------------------- shapes
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "POINT(1 2)",
-        "LINESTRING(0 0,1 1)",
-        "LINESTRING(0 0,1 1,2 5)",
-        "POLYGON((0 0,9 0,9 9,0 0),(1 1,2 1,2 2,1 1))",
-        "MULTIPOINT(1 1,2 2)",
-        "MULTILINESTRING((0 0,1 1),(2 2,3 3,4 4))",
-        "MULTIPOLYGON(((0 0,1 0,1 1,0 0)),((5 5,6 5,6 6,5 5),(5 5,6 5,6 6,5 5)))",
-        "GEOMETRYCOLLECTION(POINT(1 2),GEOMETRYCOLLECTION(LINESTRING(0 0,1 1),POINT(3 4)))",
-        "GEOMETRYCOLLECTION EMPTY",
-    ],
-)
-@pytest.mark.parametrize("kind", ["geometry", "geography"])
-def test_shapes_of_sql_server_as_well_known_binary(text: str, kind: str) -> None:
-    stored = sqlserver_clr.shape(text, kind)
-    assert well_known_binary(stored, latitude_first=kind == "geography") == to_bytes(text, "geometry")[4:]
-
-
-def test_shapes_with_heights_are_refused() -> None:
-    stored = bytearray(sqlserver_clr.shape("POINT(1 2)", "geometry"))
-    stored[5] |= 1
-    with pytest.raises(ValueError, match="heights or measures"):
-        well_known_binary(bytes(stored), latitude_first=False)
-
-
-# ------------------------------------------------------------------------------------------------------ SharePlex JSON
-
-# Alibaba Cloud DTS, "Data storage formats in message queues" (2026-02-07), section Shareplex Json: the examples as
-# printed, but for white space, the dots in meta and the comma before its brace.
-PAGE_INSERT: Final = """
-{"meta": {"time": "2017-06-16T14:24:34", "userid": 84, "op": "ins", "scn": "14589063118712",
-"rowid": "AAATGpAAIAAItcIAAA", "trans": "7.0.411499", "seq": 1, "size": 11, "table": "CL_BIZ1.MIO_LOG", "idx": "1/11",
-"posttime": "2017-06-16T14:33:52"}, "data": {"MIO_LOG_ID": "32539737"}}
-"""
-PAGE_UPDATE: Final = """
-{"meta": {"time": "2017-06-16T15:38:13", "userid": 84, "op": "upd", "table": "CL_BIZ1.MIO_LOG"},
-"data": {"CNTR_NO": "1171201606"},
-"key": {"MIO_LOG_ID": "32537893", "PLNMIO_REC_ID": "31557806", "POL_CODE": null, "CNTR_TYPE": null,
-"CNTR_NO": "1171201606syui26"}}
-"""
-PAGE_DELETE: Final = """
-{"meta": {"time": "2017-06-16T15:51:35", "userid": 84, "op": "del"},
-"data": {"MIO_LOG_ID": "32539739", "PLNMIO_REC_ID": "31557806", "POL_CODE": null, "CNTR_TYPE": null, "CG_NO": null}}
-"""
-MIO: Final = {"PLNMIO_REC_ID": "NUMBER(18)", "POL_CODE": "VARCHAR2(20)", "CNTR_TYPE": "VARCHAR2(20)"}
-
-
-def milliseconds(text: str) -> int:
-    return int(np.datetime64(text, "ms").astype(int))
-
-
-def shareplex(kind: Any, columns: Mapping[str, str], row: list[str | None], old: Any, page: Any) -> str:
-    table = table_of("MIO_LOG", {"MIO_LOG_ID": "NUMBER(18)", **columns}, [], database="CL_BIZ1", source="oracle")
-    time, post = page["meta"]["time"], page["meta"].get("posttime", page["meta"]["time"])
-    batch = batch_of(table, kind, [row], old, source="oracle", event_ms=milliseconds(time), write_ms=milliseconds(post))
-    batch = replace(batch, envelope=replace(batch.envelope, size=batch.envelope.size * 11))
-    (value,) = encoded(codec_of("dts-shareplex-json", "oracle-19c"), batch)
-    return value.decode()
-
-
-def compact(document: Any) -> str:
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-
-
-def test_the_page_example_of_an_insert() -> None:
-    """Byte for byte, but for scn, rowid and trans, which here follow from the change's numbers."""
-    page = json.loads(PAGE_INSERT)
-    ours = shareplex(INSERT, {}, ["32539737"], None, page)
-    for name, form in (("scn", r"\d{14}"), ("rowid", r"[A-Za-z0-9+/]{18}"), ("trans", r"\d+\.\d+\.\d{6}")):
-        assert re.fullmatch(form, page["meta"][name])
-        ours, found = re.subn(f'"{name}":"{form}"', f'"{name}":"{page["meta"][name]}"', ours)
-        assert found == 1
-    assert ours == compact(page)
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "last", "row", "old"),
-    [
-        (
-            UPDATE,
-            PAGE_UPDATE,
-            "CNTR_NO",
-            ["32537893", "31557806", None, None, "1171201606"],
-            [["32537893", "31557806", None, None, "1171201606syui26"]],
-        ),
-        (DELETE, PAGE_DELETE, "CG_NO", ["32539739", "31557806", None, None, None], None),
-    ],
-)
-def test_the_page_examples_of_an_update_and_a_delete(
-    kind: Any, text: str, last: str, row: list[str | None], old: Any
-) -> None:
-    """Byte for byte behind meta, of which the examples show some members."""
-    page = json.loads(text)
-    ours = shareplex(kind, {**MIO, last: "VARCHAR2(20)"}, row, old, page)
-    meta, rest = ours.split(',"data":')
-    assert rest == compact(page).split(',"data":')[1]
-    ours_meta = json.loads(meta + "}")["meta"]
-    assert {name: ours_meta[name] for name in page["meta"]} == page["meta"]
-    assert [name for name in ours_meta if name in page["meta"]] == list(page["meta"])
-
-
-def test_rows_of_one_transaction_share_their_numbers() -> None:
-    with MemorySink() as sink:
-        open_job("orders", "dts-shareplex-json", source="oracle").run(sink, limits=Limits(0, 2000))()
-        metas = [json.loads(value)["meta"] for value in sink.values()]
-    of: dict[str, list[Any]] = {}
-    for meta in metas:
-        of.setdefault(meta["scn"], []).append(meta)
-    assert max(map(len, of.values())) > 1
-    for scn, rows in of.items():
-        assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1)), scn
-        assert {row["size"] for row in rows} == {len(rows)}
-        assert len({(row["time"], row["trans"]) for row in rows}) == 1
-    scns = [int(meta["scn"]) for meta in metas]
-    assert scns == sorted(scns)

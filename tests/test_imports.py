@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parent.parent
-HEAVY: Final = {"numpy", "pyarrow", "faker", "pydantic", "yaml", "orjson", "confluent_kafka", "pandas"}
+HEAVY: Final = {"numpy", "pyarrow", "sqlglot", "faker", "pydantic", "yaml", "orjson", "confluent_kafka", "pandas"}
 SHOW: Final = "import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
 
 

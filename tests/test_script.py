@@ -98,7 +98,7 @@ def test_images_and_envelopes() -> None:
         heartbeat,
         ("UPDATE", "t", (1, "a", Decimal("2.00")), (7, "a", Decimal("2.00"))),
     ]
-    first = stream.first_txn
+    first = stream.numbers.first_txn
     assert isinstance(heartbeat, Heartbeat)
     assert (heartbeat.txn, heartbeat.event_ms) == (first + 1, START_MS + 2000)
 
@@ -123,7 +123,7 @@ def test_images_and_envelopes() -> None:
 
     offsets = np.concatenate([batch.envelope.offset for batch in block.batches])
     assert len(set([*offsets.tolist(), heartbeat.offset])) == 7
-    assert min(offsets) > stream.first_offset
+    assert min(offsets) > stream.numbers.first_offset
 
 
 def test_before_images_say_only_what_differs() -> None:
@@ -200,8 +200,8 @@ def test_snapshots_begin_at_any_turn() -> None:
         (batch,) = block.batches
         assert (batch.kind, batch.envelope.phase, block.changes) == (Kind.READ, 0, 2)
         assert [after(batch, i) for i in range(2)] == wanted
-        assert batch.envelope.txn.max() < stream.first_txn
-        assert batch.envelope.offset.max() < stream.first_offset
+        assert batch.envelope.txn.max() < stream.numbers.first_txn
+        assert batch.envelope.offset.max() < stream.numbers.first_offset
 
 
 def test_ddl_moves_the_rows_along() -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery import partition
 from simulator.errors import UsageError, closest
-from simulator.model import MARKS, UPDATE, Column, SchemaChange, Table
+from simulator.model import MARKS, UPDATE, Column, Event, LoggedStatement, SchemaChange, Table
 from simulator.routing import POLICIES, Policy, Routing, fill, without
 from simulator.wire.json_style import escape, quote
 from simulator.wire.template import join, repeat
@@ -57,24 +57,34 @@ class Router:
         self._counts: dict[str, int] = {}
 
     def topic(self, database: str, schema: str, table: str, pattern: str | None = None) -> str:
+        if self.routing.topics is not None and (chosen := self.routing.topics(database, table)):
+            return chosen
         name = fill(pattern or self._pattern, database=database, schema=schema, table=table)
         return name if self._case == "kept" else name.lower() if self._case == "lower" else name.upper()
 
     def count(self, topic: str) -> int:
         if topic not in self._counts:
-            self._counts[topic] = self._partitions(topic)
+            self._counts[topic] = self.routing.counts.get(topic) or self._partitions(topic)
         return self._counts[topic]
 
     def columns(self, table: Table) -> tuple[int, ...]:
         """Places of the columns that decide where a row of this table goes."""
-        match self.route.policy:
+        return self._policy(table)[1]
+
+    def _policy(self, table: Table) -> tuple[Policy, tuple[int, ...]]:
+        """How a table's rows are spread, and by which columns; under `rules` the first that matches says it."""
+        route = self.route
+        if route.policy == "rules":
+            rule = next((rule for rule in self.routing.rules if rule.matches(table.id.database, table.id.name)), None)
+            route = Route("single") if rule is None else Route(rule.policy, rule.columns)
+        match route.policy:
             case "key":
-                return table.key_positions
+                return "key", table.key_positions
             case "columns":
                 # by the scenario's names, which a source may write otherwise (ORDERS for orders)
                 fields = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
-                return tuple(fields[name] for name in self.route.columns if name in fields)
-        return ()
+                return "columns", tuple(fields[name] for name in route.columns if name in fields)
+        return route.policy, ()
 
     def split_by(self, table: Table) -> tuple[int, ...] | None:
         """Places of the columns of which an update is delivered as DELETE and INSERT: none where it never is, None
@@ -106,13 +116,13 @@ class Router:
         count = len(batch)
         if batch.kind in MARKS or (n == 1 and routing.key != "hashed"):
             return topic, np.zeros(count, dtype=np.int64), None
-        columns = self.columns(table)
-        whole = self.route.policy in ("single", "table", "schema")
+        policy, columns = self._policy(table)
+        whole = policy in ("single", "table", "schema")
         by_table = whole or (not columns and routing.keyless == "table")
         if by_table or (not columns and routing.keyless == "zero"):
             text = self._table_text(table)
             keys = repeat(text, count) if routing.key == "hashed" else None
-            zero = self.route.policy == "single" or not by_table
+            zero = policy == "single" or not by_table
             return topic, np.full(count, 0 if zero else self._partition(text, n)), keys
         texts = [self._text(batch, column) for column in columns]
         joined = None
@@ -130,12 +140,19 @@ class Router:
             hashes = self._hashes(joined)
         return topic, self._reduce(hashes, n), joined if routing.key == "hashed" else None
 
-    def event(self, database: str, change: SchemaChange | None) -> tuple[str, list[int], str | None]:
-        """(topic, partitions, key) of a DDL statement or a heartbeat."""
+    def event(self, database: str, event: Event) -> tuple[str, list[int], str | None]:
+        """(topic, partitions, key) of a DDL statement, a logged text, or a heartbeat (of the database)."""
+        change = event if isinstance(event, SchemaChange) else None
         table = None if change is None else change.after or change.before
-        if change is not None and self.routing.renamed == "old":
-            table = change.before or change.after
+        if change is not None:
+            database = change.database
+            if self.routing.renamed == "old":
+                table = change.before or change.after
         schema, name = (table.id.schema, table.id.name) if table else ("", "")
+        if self.routing.event_table is not None:
+            database, schema, name = self.routing.event_table(event)
+        elif isinstance(event, LoggedStatement):
+            database, schema, name = event.database, "", event.table
         pattern, key = self._pattern, None
         if self.routing.key != "none":
             key = self._table_text(table) if table else database

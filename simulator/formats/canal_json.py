@@ -24,7 +24,7 @@ Decisions where Canal has nothing: a snapshot row is an INSERT (Canal reads logs
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -35,6 +35,7 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
 from simulator.errors import NotOffered
+from simulator.formats import canal_rules
 from simulator.formats.canal_json_column import json_column
 from simulator.model import (
     BEGIN,
@@ -44,11 +45,16 @@ from simulator.model import (
     HEARTBEAT,
     INSERT,
     READ,
+    STATEMENT,
+    UNTOLD,
     UPDATE,
     Column,
     ColumnType,
+    Event,
+    LoggedStatement,
     SchemaChange,
     SchemaChangeKind,
+    StatementKind,
     Table,
 )
 from simulator.routing import Packing, Routing
@@ -108,16 +114,25 @@ TEXT_SPELLINGS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"}
 
 
 def type_text(column: Column, settings: Settings) -> str:
-    return mysql.type_text(column.type, style=settings["mysql_type_style"])
+    style = settings["mysql_type_style"]
+    if style is None:
+        # Canal's store of table definitions: what a statement that it read typed, else what the server prints.
+        read = column.typed_in and readable(column.typed_in)
+        style = "ddl_text" if read else mysql.VERSIONS[settings.source].type_style
+    return mysql.type_text(column.type, style=style)
 
 
 def cell(column: Column, settings: Settings) -> Cell:
     """How a column's values are written: always a string."""
     type, family, version = column.type, mysql.family(column.type), settings["version"]
     if checked_text(column, settings) or misread(column, settings):
-        return Cell(lambda array: binlog_text.latin1_bytes(as_bytes(array), type), escaped=True)
+        codec = mysql.CHARSETS[type.charset or mysql.DEFAULT_CHARSET][1]
+        return Cell(lambda array: binlog_text.latin1_bytes(as_bytes(array, codec), type), escaped=True)
     if family == "json":
         return Cell(lambda array: json_column(array, version), escaped=True)
+    charset = type.charset or mysql.DEFAULT_CHARSET
+    if family == "text" and settings["text_charset"] == "connection" and not charset.startswith("utf8"):
+        return Cell(lambda array: in_charset(array, charset), escaped=True)
     if read_as_text(column, settings):
         return Cell(lambda array: as_text(array, type), escaped=True)
     if type.name == "binary":
@@ -144,6 +159,21 @@ def misread(column: Column, settings: Settings) -> bool:
     return lob and type_text(column, settings).lower() not in TEXT_SPELLINGS
 
 
+def in_charset(array: pa.Array, charset: str) -> pa.Array:
+    """Texts as Canal reads the bytes of a column in another character set: as if they were UTF-8."""
+    codec = mysql.CHARSETS[charset][1]
+    values = decoded(array).to_pylist()
+    raw = [None if value is None else _encoded(value, codec) for value in values]
+    return pa.array([None if value is None else value.decode(errors="replace") for value in raw], pa.string())
+
+
+def _encoded(text: str, codec: str) -> bytes:
+    try:
+        return text.encode(codec)
+    except UnicodeEncodeError:  # the five bytes that MySQL's latin1 has and Windows-1252 lacks
+        return b"".join(c.encode(codec, "ignore") or c.encode("latin-1", "replace") for c in text)
+
+
 def read_as_text(column: Column, settings: Settings) -> str:
     """The text type that Canal takes a column of bytes for, typed as `varchar(10) character set binary`; else ""."""
     name = type_text(column, settings).lower().partition("(")[0]
@@ -151,8 +181,11 @@ def read_as_text(column: Column, settings: Settings) -> str:
     return name if typed_as_text else ""
 
 
-def as_bytes(array: pa.Array) -> pa.Array:
-    return decoded(array).cast(pa.binary())
+def as_bytes(array: pa.Array, codec: str = "utf-8") -> pa.Array:
+    if codec == "utf-8":
+        return decoded(array).cast(pa.binary())
+    values = decoded(array).to_pylist()
+    return pa.array([None if value is None else _encoded(value, codec) for value in values], pa.binary())
 
 
 def as_text(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -220,7 +253,7 @@ def es(milliseconds: Any) -> Any:
 
 def mysql_types(settings: Settings) -> PerTable:
     def text(table: Table, style: Style) -> str:
-        members = (f"{quote(c.name, style)}:{quote(type_text(c, settings), style)}" for c in table.columns)
+        members = (f"{quote(column_name(c.name), style)}:{quote(type_text(c, settings), style)}" for c in table.columns)
         return "{" + ",".join(members) + "}"
 
     return PerTable(text)
@@ -228,8 +261,26 @@ def mysql_types(settings: Settings) -> PerTable:
 
 def key_names(table: Table, style: Style) -> str:
     """The key's columns in column order; null without a key."""
-    names = [quote(table.columns[i].name, style) for i in sorted(table.key_positions)]
+    names = [quote(column_name(table.columns[i].name), style) for i in sorted(table.key_positions)]
     return f"[{','.join(names)}]" if names else "null"
+
+
+# Types that Canal's parser does not know in a CREATE or ALTER TABLE (captured); the whole statement is unread then.
+_UNREAD: Final = re.compile(
+    r"(national\s+char|nchar|national\s+character|char)\s+varying\b|national\s+character\b|nchar\s+varchar\b"
+    r"|long\s+var|.*\sbyte$",
+    re.IGNORECASE,
+)
+
+
+def readable(types: Sequence[str]) -> bool:
+    """Whether Canal's parser reads a statement with columns of these types, as typed."""
+    return not any(_UNREAD.match(text) for text in types)
+
+
+def column_name(name: str) -> str:
+    """A back-quote in a name stays doubled, as it was typed (captured)."""
+    return name.replace("`", "``")
 
 
 # EventType of a DDL statement: DruidDdlParser.
@@ -246,34 +297,110 @@ WORDS: Final = {
     SchemaChangeKind.DROP_TABLE: "ERASE",
     SchemaChangeKind.CREATE_INDEX: "CINDEX",
     SchemaChangeKind.DROP_INDEX: "DINDEX",
+    SchemaChangeKind.ALTER_TABLE: "ALTER",
+    SchemaChangeKind.TABLE_OPTIONS: "ALTER",
+    SchemaChangeKind.DROP_FOREIGN_KEY: "DINDEX",
+    SchemaChangeKind.ALTER_VIEW: "QUERY",
+    SchemaChangeKind.ALTER_USER: "QUERY",
 }
+# Of a text in the log that is no DDL: LogEventConvert.parseQueryEvent and its kin. A text before rows is a QUERY.
+STATEMENT_WORDS: Final = {
+    StatementKind.INSERT: "INSERT",
+    StatementKind.UPDATE: "UPDATE",
+    StatementKind.DELETE: "DELETE",
+    StatementKind.XA_COMMIT: "XACOMMIT",
+    StatementKind.XA_ROLLBACK: "XAROLLBACK",
+}
+_DATABASE_NAME: Final = re.compile(
+    r"(?:database|schema)\s+(?:if\s+(?:not\s+)?exists\s+)?(`(?:[^`]|``)+`)", re.IGNORECASE
+)
+
+
+def word(event: SchemaChange, settings: Settings) -> str:
+    """The `type` of a DDL statement."""
+    if event.kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings["version"] < "1.1.8":
+        return "ALTER"
+    return "QUERY" if unread(event) else WORDS[event.kind]
+
+
+def unread(event: SchemaChange) -> bool:
+    """A CREATE TABLE that Canal's parser does not understand."""
+    if event.kind is not SchemaChangeKind.CREATE_TABLE or event.after is None:
+        return False
+    return not readable([text for column in event.after.columns for text in column.typed_in])
+
+
+def omitted(event: Event, settings: Settings) -> bool:
+    """Statements that Canal drops: of no table, a replacement as text, and by version."""
+    version = settings["version"]
+    if isinstance(event, LoggedStatement):
+        return event.kind is StatementKind.REPLACE or (
+            settings["filter_query_dml"] and event.kind not in (StatementKind.XA_COMMIT, StatementKind.XA_ROLLBACK)
+        )
+    if not isinstance(event, SchemaChange):
+        return False
+    if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER):
+        # 1.1.8 reads these on MySQL and drops them, but not what MariaDB logs
+        return version >= "1.1.8" and not settings.source.startswith("mariadb")
+    if event.kind is SchemaChangeKind.TABLE_OPTIONS:
+        return bool(version <= "1.1.5")
+    return event.kind in UNTOLD
+
+
+def ddl_database(event: SchemaChange) -> str:
+    """The database that a statement is about: as typed where it makes or drops one, "" where it was not understood."""
+    if event.kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE):
+        typed = _DATABASE_NAME.search(event.sql)
+        return typed[1] if typed else event.database
+    if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER) or unread(event):
+        return ""
+    return event.database
+
+
+def text_table(event: LoggedStatement) -> tuple[str, str]:
+    """(database, table) of a text in the log."""
+    if event.kind is StatementKind.ROWS_QUERY:
+        return "", event.table
+    return ("", "") if event.kind is StatementKind.ANNOTATION else (event.database, event.table)
 
 
 def ddl_table(event: SchemaChange) -> str:
     """The table a statement is about: the new name of a rename, "" for a database's."""
-    table = event.after or event.before
-    return table.id.name if table else ""
+    renames = event.kind is SchemaChangeKind.RENAME_TABLE
+    table = (event.after or event.before) if renames else (event.before or event.after)
+    return "" if table is None or unread(event) else column_name(table.id.name)
 
 
-def by_row(value: Any, ddl: Any = None) -> dict[Any, Any]:
-    """The same for all kinds that change rows, another for DDL."""
-    return {READ: value, INSERT: value, UPDATE: value, DELETE: value, DDL: ddl}
+def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Any, Any]:
+    """The same for all kinds that change rows, others for DDL and for texts of the log."""
+    return {READ: value, INSERT: value, UPDATE: value, DELETE: value, DDL: ddl, STATEMENT: text}
 
 
 def gtid(settings: Settings) -> Any:
     """The set of executed transactions, this one included; "" unless Canal was started from a GTID."""
-    if not settings["gtid"]:
+    if not settings["gtid"] and not settings["master_gtid"]:
         return ""
     server = settings["server_uuid"]
+    start, _, last = (settings["master_gtid"] or "").rpartition(":")
+    server = start or server
+    before = int(last.rpartition("-")[2] or 0)
+
+    def executed(own: int, foreign: str) -> str:
+        count = before + own
+        return f"{server}:1{f'-{count}' if count > 1 else ''}{foreign}"
 
     def sets(batch: ChangeBatch) -> pa.Array:
+        own, foreign = batch.envelope.own, batch.envelope.foreign
+        if own is not None and foreign is not None:
+            pairs = zip(own.tolist(), foreign.to_pylist(), strict=True)
+            return pa.array([f'"{executed(*pair)}"' for pair in pairs], pa.string())
         return join([f'"{server}:1-', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
 
-    return PerChange(sets, lambda event: f"{server}:1-{event.txn}")
+    return PerChange(sets, lambda event: executed(*event.executed) if event.executed else f"{server}:1-{event.txn}")
 
 
 def is_ddl(settings: Settings) -> PerEvent:
-    return PerEvent(lambda event: settings["version"] != "1.1.4" or WORDS[event.kind] != "QUERY")
+    return PerEvent(lambda event: settings["version"] != "1.1.4" or word(event, settings) != "QUERY")
 
 
 def fields(settings: Settings) -> tuple[Field, ...]:
@@ -285,19 +412,28 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field(
             "database",
             by_row(
-                PerTable(lambda table, style: quote(table.id.database, style)), PerEvent(lambda event: event.database)
+                PerTable(lambda table, style: quote(table.id.database, style)),
+                PerEvent(ddl_database),
+                PerEvent(lambda event: text_table(event)[0]),
             ),
         ),
         Field("es", PerChange(lambda batch: es(batch.envelope.event_ms), lambda event: es(event.event_ms))),
         Field("gtid", gtid(settings)),
         Field("id", PerChange(lambda batch: batch.envelope.txn, lambda event: event.txn)),
-        Field("isDdl", by_row(False, is_ddl(settings))),
+        Field("isDdl", by_row(False, is_ddl(settings), False)),
         Field("mysqlType", by_row(mysql_types(settings))),
         Field("old", {**by_row(None), UPDATE: old}),
         Field("pkNames", by_row(PerTable(key_names))),
-        Field("sql", by_row("", PerEvent(lambda event: event.sql))),
+        Field("sql", by_row("", PerEvent(lambda event: event.sql), PerEvent(lambda event: event.sql))),
         Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
-        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(ddl_table))),
+        Field(
+            "table",
+            by_row(
+                PerTable(lambda table, style: quote(table.id.name, style)),
+                PerEvent(ddl_table),
+                PerEvent(lambda event: text_table(event)[1]),
+            ),
+        ),
         Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
         Field(
             "type",
@@ -306,7 +442,8 @@ def fields(settings: Settings) -> tuple[Field, ...]:
                 INSERT: "INSERT",
                 UPDATE: "UPDATE",
                 DELETE: "DELETE",
-                DDL: PerEvent(lambda event: WORDS[event.kind]),
+                DDL: PerEvent(lambda event: word(event, settings)),
+                STATEMENT: PerEvent(lambda event: STATEMENT_WORDS.get(event.kind, "QUERY")),
             },
         ),
     )
@@ -325,12 +462,19 @@ def event_header(columns: int, images: int) -> int:
     return 11 + images * ((columns + 7) // 8)
 
 
+POLICIES_WITHOUT_RULES: Final = ("key", "single", "table", "columns")
+
+
+def filed_under(event: Event) -> tuple[str, str, str]:
+    """(database, schema, table) by which the topic of a single event is chosen: what the message itself says."""
+    if isinstance(event, SchemaChange):
+        return ddl_database(event), "", ddl_table(event)
+    return (text_table(event)[0], "", text_table(event)[1]) if isinstance(event, LoggedStatement) else ("", "", "")
+
+
 def layout(settings: Settings) -> Layout:
     if settings.source not in mysql.VERSIONS:
         raise NotOffered(f"-f canal-json: its values and type names are MySQL's; it has none for {settings.source}.")
-    # The profile of the server decides how types are printed, unless the option says so.
-    style = settings["mysql_type_style"] or mysql.VERSIONS[settings.source].type_style
-    settings = Settings({**settings.values, "mysql_type_style": style}, settings.source)
     rows: int = settings["rows_per_message"]
     return Layout(
         fields=fields(settings),
@@ -339,16 +483,21 @@ def layout(settings: Settings) -> Layout:
         # MQMessageUtils.messagePartition; canal.mq.topic is `example` in the shipped instance.properties
         routing=Routing(
             topic="example",
-            policies=("key", "single", "table", "columns"),
+            policies=("rules", *POLICIES_WITHOUT_RULES) if settings["partition_hash"] else POLICIES_WITHOUT_RULES,
             combine="xor",
             reduce="abs",
             table_text="{table}",
             image="after",
             database_hash=settings["database_hash"],
             keyless="database",
+            rules=settings["partition_hash"],
+            topics=settings["dynamic_topic"],
+            counts=settings["topic_partitions"],
+            event_table=filed_under,
         ),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
-        packing=Packing(mysql.packed_row_bytes, event_header, 8192, rows or None),
+        packing=Packing(mysql.packed_row_bytes, event_header, settings["event_max_size"], rows or None),
+        omits=lambda event: omitted(event, settings),
     )
 
 
@@ -381,19 +530,63 @@ FORMAT = Format(
     spec="alibaba/canal 1.1.8, FlatMessage",
     sources=("mariadb", "mysql"),
     brokers=("kafka", "rocketmq", "rabbitmq"),
-    sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
+    sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, STATEMENT}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
     options=(
         Option("version", "1.1.8", "Canal's version: its escapes, codes and members.", VERSIONS),
         Option(
             "mysql_type_style",
             None,
-            "How mysqlType prints types; default: as the server's SHOW CREATE TABLE.",
+            "How mysqlType prints types; default: as typed where the log has the definition, else as the server's "
+            "SHOW CREATE TABLE.",
             mysql.STYLES,
         ),
         Option("timezone", "UTC", "Time zone of Canal's JVM, in which TIMESTAMP values are printed.", parse=zone),
         Option("gtid", "off", "on: gtid holds the executed set, as when Canal was started from a GTID.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
+        Option(
+            "master_gtid",
+            None,
+            "canal.instance.master.gtid: the GTIDs executed before the stream, UUID:1-2.",
+            parse=canal_rules.gtid,
+        ),
+        Option(
+            "partition_hash",
+            "",
+            "canal.mq.partitionHash, rules with ; between: shop.orders:id^region;.*\\..*:$pk$",
+            parse=canal_rules.partition_hash,
+        ),
+        Option(
+            "dynamic_topic",
+            "",
+            "canal.mq.dynamicTopic, rules with ; between: orders:shop.orders;shop\\..*",
+            parse=canal_rules.dynamic_topic,
+        ),
+        Option(
+            "topic_partitions",
+            "",
+            "canal.mq.dynamicTopicPartitionNum, with ; between: orders:3",
+            parse=canal_rules.topic_partitions,
+        ),
+        Option(
+            "filter_query_dml",
+            "off",
+            "canal.instance.filter.query.dml: texts of statements about rows are dropped.",
+            parse=switch,
+        ),
+        Option(
+            "text_charset",
+            "connection",
+            "connection: Canal takes the bytes of every text for UTF-8, as it does; "
+            "column: texts are right whatever their column's character set.",
+            ("connection", "column"),
+        ),
+        Option(
+            "event_max_size",
+            "8192",
+            "binlog_row_event_max_size of the server: bytes of a rows event.",
+            parse=canal_rules.size,
+        ),
         Option(
             "database_hash", "on", "canal.mq.database.hash: the database takes part in the partition.", parse=switch
         ),

@@ -37,6 +37,7 @@ FIXED: Final[Mapping[str, Any]] = {
     "mongodb_before": "document",
     "rds_hidden_pk": False,
     "rename_table": "old",
+    "source_type": None,
 }
 # The options that are the same.
 SHARED: Final = (

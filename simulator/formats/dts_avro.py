@@ -14,6 +14,7 @@ messages of 2020 to 2024 that people have printed. One message is one record fro
 
 * Both images of an update are complete, unless `row_image=minimal` (`dts_images`). NULL is the union's null.
 * Records of MongoDB have a document and its key for columns, and commands are COMMAND (`dts_documents`).
+* `source_type=DRDS` has physical tables and the logical names in tags (`dts_drds`); `source_type=PPAS` is PostgreSQL.
 * `rds_hidden_pk=on`: tables of MySQL without a key have the hidden one of RDS, and pk_uk_info says that there is none.
 * Change tracking (`product=subscription`) has no INIT, but BEGIN and COMMIT round each transaction, and heartbeats;
   whether synchronisation sends those is not known: it does not, unless `begin_commit=on` or `heartbeat=on`.
@@ -31,11 +32,12 @@ the database alone for CREATE TABLE, as the one printed message does, else its t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
+from simulator.errors import OptionError
 from simulator.formats import dts_canal_json, dts_delivery, dts_record
 from simulator.formats.canal_json import switch
 from simulator.formats.dts_writer import Writer
@@ -68,6 +70,12 @@ def sends(settings: Settings) -> frozenset[Kind]:
 
 
 def layout(settings: Settings) -> Layout:
+    """How records are written and where they go. Raises OptionError for a source_type of another source."""
+    related = settings["source_type"]
+    if related and not settings.source.startswith(f"{RELATED[related]}-"):
+        raise OptionError(
+            f"-f dts-avro,source_type={related}: it belongs to {RELATED[related]}, not {settings.source}."
+        )
     parent = dts_canal_json.FORMAT.codec(settings.source).layout
     tracking = settings["product"] == "subscription"
     # "<region>_<instance>_<account>_version2", one partition, to keep the order of all
@@ -86,8 +94,19 @@ def layout(settings: Settings) -> Layout:
         container=Container(
             dts_record.schema(settings["schema_variant"]), framing=5 if settings["framing"] == "confluent" else 0
         ),
+        most_bytes=dts_delivery.MOST_BYTES,
         sends=sends(settings),
     )
+
+
+# Other source types of the schema, and whose types and logs they have.
+RELATED: Final = {"DRDS": "mysql", "PPAS": "postgresql"}
+
+
+def source_type(text: str) -> str:
+    if text not in RELATED:
+        raise ValueError(f"it is {' or '.join(RELATED)}")
+    return text
 
 
 def number(text: str) -> int:
@@ -128,6 +147,12 @@ FORMAT = Format(
             "ns",
             "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, which is what SDK 2.0 reads.",
             ("ns", "us"),
+        ),
+        Option(
+            "source_type",
+            None,
+            "DRDS: MySQL as DRDS (PolarDB-X), whose tables are physical ones; PPAS: PostgreSQL as EDB's.",
+            parse=source_type,
         ),
         Option(
             "row_image",

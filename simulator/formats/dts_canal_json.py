@@ -200,6 +200,7 @@ def layout(settings: Settings) -> Layout:
         cell=lambda column: dts_text.cell(column, settings),
         routing=dts_delivery.routing(settings),
         packing=None,
+        most_bytes=dts_delivery.MOST_BYTES,
     )
 
 

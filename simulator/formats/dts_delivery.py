@@ -42,6 +42,9 @@ def routing(
     )
 
 
+# The page "RDS MySQL to self-managed Kafka" states a limit of records; this figure is decided here.
+MOST_BYTES: Final = 10 << 20
+
 OPTIONS: Final = (
     Option(
         "kafka_key", "none", "The message's key: none, or what the partition is made of.", ("none", "partition_key")

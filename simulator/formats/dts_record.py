@@ -69,7 +69,7 @@ def records(
     source_txid: Texts,
     source_type: str,
     source_version: str,
-    object_name: str | None,
+    object_name: Texts | None,
     tags: Mapping[str, Texts],
     fields: bytes = NOTHING,
     before: Sequence[Bytes] = (NOTHING,),
@@ -83,7 +83,7 @@ def records(
     None leaves it out, as version A of the schema does.
     """
     operations = avro.long(SOURCE_TYPES.index(source_type)) + avro.string(source_version)
-    named = avro.long(0) if object_name is None else avro.long(1) + avro.string(object_name)
+    named = [avro.long(0)] if object_name is None else [avro.long(1), *text(object_name)]
     return avro.join(
         [
             avro.long(version),
@@ -92,7 +92,8 @@ def records(
             *text(source_position),
             *text(safe_source_position),
             *text(source_txid),
-            operations + avro.long(OPERATIONS.index(operation)) + named,
+            operations + avro.long(OPERATIONS.index(operation)),
+            *named,
             avro.long(0),  # processTimestamps
             *tag_map(tags),
             fields,

@@ -40,7 +40,7 @@ from simulator.batch import ChangeBatch
 from simulator.formats import canal_json, dts_canal_json, dts_delivery, dts_positions, dts_text
 from simulator.formats.canal_json import switch
 from simulator.formats.dts_positions import transactions
-from simulator.formats.dts_types import type_of
+from simulator.formats.dts_types import system_of, type_of
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -83,6 +83,10 @@ def cell(column: Column, settings: Settings) -> Cell:
         return pc.replace_substring(plain(inner.text(array)), " ", "T", max_replacements=1)
 
     return Cell(text)
+
+
+def like_oracle(source: str) -> bool:
+    return system_of(source).source_type == "Oracle"
 
 
 def moments(milliseconds: Ints, z: str) -> pa.Array:
@@ -156,7 +160,7 @@ def rowids(settings: Settings, style: Style) -> PerChange:
         keys = [
             batch.image()[place] if batch.before is None else batch.full_before(place) for place in table.key_positions
         ]
-        if settings.source.startswith("oracle-"):
+        if like_oracle(settings.source):
             # a table without a key is told apart by its rows' values
             of_row = keys or list(batch.image())
             return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(of_row)), '"'], len(batch))
@@ -182,7 +186,7 @@ def event_table(event: SchemaChange) -> str:
 def meta(settings: Settings, style: Style) -> Members:
     source = settings.source
     z = "Z" if settings["time_z"] else ""
-    user = settings["userid"] if settings["userid"] is not None else 84 if source.startswith("oracle-") else 0
+    user = settings["userid"] if settings["userid"] is not None else 84 if like_oracle(source) else 0
 
     def both(name: str, ours: Any, event: Any) -> Field:
         """A number of the change; rows of a full load and statements stand alone."""
@@ -257,6 +261,7 @@ def layout(settings: Settings) -> Layout:
         cell=lambda column: cell(column, settings),
         style=parent.style,
         routing=dts_delivery.routing(settings, split="every" if split else None),
+        most_bytes=dts_delivery.MOST_BYTES,
         sends=FORMAT.sends if settings["ddl"] else FORMAT.sends - {DDL},
     )
 

@@ -32,6 +32,7 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
 from simulator.formats import canal_json
 from simulator.formats.dts_record import decoded_type
 from simulator.formats.dts_times import members_of
+from simulator.formats.dts_types import system_of
 from simulator.model import Column, ColumnType
 from simulator.sources import mysql, postgresql
 from simulator.wire import binlog_text, postgresql_text
@@ -75,7 +76,7 @@ def cell(column: Column, settings: Settings) -> Cell:
     if like_mysql(settings.source):
         return mysql_cell(column, settings)
     words = family(column, settings)
-    if settings.source.startswith("postgresql-"):
+    if system_of(settings.source).source_type == "PostgreSQL":
         return postgresql_cell(column, words, settings)
     render = OTHERS.get(words, as_it_is)
     latin1 = settings["binary"] == "latin1" and words in ("binary", "geometry")
@@ -139,8 +140,11 @@ _LAST_DAY: Final = 2_932_896  # 9999-12-31
 
 
 def as_it_is(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
-    """Texts; bytes in hexadecimal digits."""
-    return hexadecimal(array, type, settings) if pa.types.is_binary(decoded_type(array)) else array
+    """Texts; numbers in digits, bytes in hexadecimal ones."""
+    carrier = decoded_type(array)
+    if pa.types.is_integer(carrier):
+        return binlog_text.integer(array, type)
+    return hexadecimal(array, type, settings) if pa.types.is_binary(carrier) else array
 
 
 def number(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:

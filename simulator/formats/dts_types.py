@@ -150,30 +150,30 @@ _POSTGRESQL: Final[Mapping[str, DtsType]] = {
         }.items()
     },
 }  # fmt: skip
-POSTGRESQL_TYPES: Final[Mapping[str, DtsType]] = {
-    name: _POSTGRESQL.get(name, DtsType(row.oid, "TextObject", "XTYPE"))
-    for name, row in postgresql_table.types_of("postgresql").items()
-}
-# What GaussDB has beside them, under the numbers of its own catalogue. Its transactions have 64 bits.
-_GAUSSDB: Final[Mapping[str, tuple[Record, str | int]]] = {
-    "tinyint": ("Integer", 1),
-    "tinyint unsigned": ("Integer", 1),
-    "smallint unsigned": ("Integer", 2),
-    "integer unsigned": ("Integer", 4),
-    "bigint unsigned": ("Integer", 8),
-    "xid": ("Integer", 8),
-    "nvarchar2": ("Character", ""),
-    "clob": ("Character", ""),
-    "raw": ("BinaryObject", "RAW"),
-    "blob": ("BinaryObject", "BLOB"),
-    "smalldatetime": ("DateTime", "YMDhmsf"),
-}
-GAUSSDB_TYPES: Final[Mapping[str, DtsType]] = {
-    name: DtsType(row.oid, *_GAUSSDB[name])
-    if name in _GAUSSDB
-    else _POSTGRESQL.get(name, DtsType(row.oid, "TextObject", "XTYPE"))
-    for name, row in postgresql_table.types_of("gaussdb").items()
-}
+
+
+def _of_postgresql(row: postgresql_table.PostgresType) -> DtsType:
+    """What stands for a type of PostgreSQL or GaussDB, which has some of its own."""
+    match row.family:
+        case _ if row.name in _POSTGRESQL:
+            return _POSTGRESQL[row.name]
+        case "integer":
+            return DtsType(row.oid, "Integer", row.size)
+        case "binary":
+            return DtsType(row.oid, "BinaryObject", row.name.upper())
+        case "datetime":
+            return DtsType(row.oid, "DateTime", "YMDhmsf")
+        case "text" if row.oid:
+            return DtsType(row.oid, "Character")
+    return DtsType(row.oid, "TextObject", "XTYPE")
+
+
+POSTGRESQL: Final = System(
+    "PostgreSQL",
+    {name: _of_postgresql(row) for name, row in postgresql_table.types_of("postgresql").items()},
+    1,
+    "UTF-8",
+)
 # Databases number the types of their users and extensions from here on.
 FIRST_OWN: Final = 16_384
 
@@ -215,15 +215,19 @@ MARIADB: Final = replace(MYSQL, types={**MYSQL_TYPES, "json": MYSQL_TYPES["longt
 
 ORACLE: Final = System("Oracle", ORACLE_TYPES, 1000, "UTF-8", ("schema", "name"))
 
+# OceanBase and GaussDB, which DTS does not read, are what they are compatible with.
 SYSTEMS: Final[Mapping[str, System]] = {
-    "gaussdb": System("PostgreSQL", GAUSSDB_TYPES, 1, "UTF-8"),
+    "gaussdb": replace(
+        POSTGRESQL,
+        types={name: _of_postgresql(row) for name, row in postgresql_table.types_of("gaussdb").items()},
+    ),
     "mariadb": MARIADB,
     "mongodb": System("MongoDB", {}, 1000, "UTF-8", ("database", "name"), documents=True),
     "mysql": MYSQL,
     "oceanbase-mysql": MYSQL,
     "oceanbase-oracle": ORACLE,
     "oracle": ORACLE,
-    "postgresql": System("PostgreSQL", POSTGRESQL_TYPES, 1, "UTF-8"),
+    "postgresql": POSTGRESQL,
     "sqlserver": System("SQLServer", SQLSERVER_TYPES, 1000, "UTF-8"),
 }
 
@@ -248,7 +252,8 @@ def type_of(format: str, source: str, table: Table, column: Column) -> DtsType:
 def number_of(source: str, type: ColumnType) -> int:
     """The number of a type that the system has. Types that each PostgreSQL database numbers itself have one made of
     their name here, the same in all of them."""
-    number = system_of(source).types[type.name].number
-    if number or system_of(source).source_type != "PostgreSQL":
+    system = system_of(source)
+    number = system.types[type.name].number
+    if number or system.source_type != "PostgreSQL":
         return number
     return FIRST_OWN + zlib.crc32(postgresql_types.type_text(type, style="bare").encode()) % 100_000

@@ -22,11 +22,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import unscaled, validity
+from simulator.carriers import is_narrow, numbers, unscaled, validity
 from simulator.formats import dts_geometry, dts_postgresql_times
 from simulator.formats.dts_record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.formats.dts_times import datetimes, timestamps, zoned
@@ -110,7 +111,7 @@ def characters(array: pa.Array, charset: str) -> list[Bytes]:
 # ------------------------------------------------------------------------------------------------------------- numbers
 
 _POWERS: Final = 10 ** np.arange(1, 19, dtype=np.int64)
-_PRECISIONS: Final = [avro.long(digits) for digits in range(80)]
+_PRECISIONS: Final = [avro.long(digits) for digits in range(20)]
 
 
 def decimals(array: pa.Array) -> list[Bytes]:
@@ -119,28 +120,32 @@ def decimals(array: pa.Array) -> list[Bytes]:
     A decimal's carrier is an Arrow decimal, or text where the number keeps the scale that it was given.
     """
     type = decoded_type(array)
-    if pa.types.is_decimal(type) and type.precision <= 18:
+    if pa.types.is_decimal(type):
         array = decoded(array)
         texts = binlog_text.decimal_plain(array, ColumnType("decimal"))
-        size = np.abs(unscaled(array))
-        nulls = nulls_of(array)
-        if nulls is not None:
-            size = np.where(nulls, 0, size)
-        digits = np.searchsorted(_POWERS, size, side="right") + 1
-        return [
-            BRANCHES["Decimal"],
-            *avro.string_pieces(texts),
-            avro.looked_up(_PRECISIONS[:20], digits),
-            avro.long(type.scale),
-        ]
-    if not pa.types.is_string(type):
-        array = (
-            binlog_text.decimal_plain(decoded(array), ColumnType("decimal"))
-            if pa.types.is_decimal(type)
-            else binlog_text.integer(array, ColumnType("integer"))
-        )
+        if is_narrow(array):
+            return _narrow(texts, unscaled(array), array, type.scale)
+        array = texts
+    elif pa.types.is_int64(type):
+        array = decoded(array)
+        return _narrow(binlog_text.integer(array, ColumnType("integer")), numbers(array), array, 0)
+    elif not pa.types.is_string(type):
+        array = binlog_text.integer(array, ColumnType("integer"))
     made = of_distinct(array, decimal_record)
     return [BRANCHES["Decimal"], made.dictionary.take(made.indices)]
+
+
+def _narrow(texts: pa.Array, unscaled: npt.NDArray[np.int64], array: pa.Array, scale: int) -> list[Bytes]:
+    """Decimals of which the digits can be counted by their numbers."""
+    nulls = nulls_of(array)
+    size = np.abs(unscaled if nulls is None else np.where(nulls, 0, unscaled))
+    digits = np.searchsorted(_POWERS, size, side="right") + 1
+    return [
+        BRANCHES["Decimal"],
+        *avro.string_pieces(texts),
+        avro.looked_up(_PRECISIONS, digits),
+        avro.long(scale),
+    ]
 
 
 def decimal_record(text: str) -> bytes:

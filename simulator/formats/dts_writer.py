@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
-from simulator.formats import dts_documents, dts_positions, dts_record, dts_values
+from simulator.formats import dts_documents, dts_drds, dts_positions, dts_record, dts_values
 from simulator.formats.dts_images import HIDDEN_KEY, Images
 from simulator.formats.dts_record import Texts
 from simulator.formats.dts_tags import Tags, keys
@@ -88,6 +88,7 @@ class Writer:
         self.tags = Tags(settings)
         self.images = Images(minimal=settings["row_image"] == "minimal")
         self.system: System = system_of(settings.source)
+        self.source_type: str = settings["source_type"] or self.system.source_type
         self.prefix = b"\x00" + settings["schema_id"].to_bytes(4) if settings["framing"] == "confluent" else b""
         self._text_cell = text_cell
         self._shapes: dict[int, Shape] = {}
@@ -127,13 +128,18 @@ class Writer:
         """One record per message."""
         batch, count = packed.changes, len(packed)
         kind, envelope = batch.kind, batch.envelope
-        name, fields, images = None, dts_record.NOTHING, ([dts_record.NOTHING], [dts_record.NOTHING])
+        name: Texts | None = None
+        fields, images = dts_record.NOTHING, ([dts_record.NOTHING], [dts_record.NOTHING])
         tags: Mapping[str, Texts] = {}
         if kind not in MARKS:
             shape = self.shape(batch.table)
             name, fields, tags = shape.object_name, shape.fields, shape.tags
             images = self._images(shape, batch)
         snapshot = kind is READ
+        if not snapshot:
+            tags = self.tags.of_changes(kind, tags, envelope.txn, envelope.write_ms)
+        if self.source_type == "DRDS" and kind not in MARKS:
+            name, tags = dts_drds.names(batch), {**tags, **dts_drds.tags(batch.table)}
         where = (
             dts_positions.Positions("", "", "")
             if snapshot
@@ -147,10 +153,10 @@ class Writer:
             source_position=where.source,
             safe_source_position=where.safe,
             source_txid=where.txid,
-            source_type=self.system.source_type,
+            source_type=self.source_type,
             source_version=self.tags.version,
             object_name=name,
-            tags=tags if snapshot else self.tags.of_changes(kind, tags, envelope.txn, envelope.write_ms),
+            tags=tags,
             fields=fields,
             before=images[0],
             after=images[1],
@@ -209,7 +215,7 @@ class Writer:
             source_position=position,
             safe_source_position=safe,
             source_txid=txid,
-            source_type=self.system.source_type,
+            source_type=self.source_type,
             source_version=self.tags.version,
             object_name=name,
             tags=tags,

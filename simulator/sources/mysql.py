@@ -31,6 +31,7 @@ from simulator.sources.mysql_binlog import (
     packed_row_bytes,
 )
 from simulator.sources.mysql_corpus import CORPUS_TYPES, LARGE_BYTES, boundary_values, default_values
+from simulator.sources.mysql_geometry import NAMES as GEOMETRIES
 from simulator.sources.mysql_json import normalise
 from simulator.sources.mysql_types import (
     ALIASES,
@@ -48,13 +49,14 @@ from simulator.sources.mysql_types import (
     type_text,
     unquote,
 )
-from simulator.sources.mysql_values import format_values
+from simulator.sources.mysql_values import cut, format_values
 
 __all__ = [
     "ALIASES",
     "CHARSETS",
     "CORPUS_TYPES",
     "DEFAULT_CHARSET",
+    "GEOMETRIES",
     "LARGE_BYTES",
     "PORTABLE",
     "STYLES",
@@ -68,6 +70,7 @@ __all__ = [
     "binlog_offset",
     "boundary_values",
     "bounds",
+    "cut",
     "ddl",
     "default_values",
     "family",

@@ -22,7 +22,7 @@ KINDS: Final = {
     "multipolygon": 6,
     "geometrycollection": 7,
 }
-_NAMES: Final = {number: name for name, number in KINDS.items()}
+NAMES: Final = {number: name for name, number in KINDS.items()}
 # What the parts of a kind are; polygons have rings, which are lines without a header.
 _PARTS: Final = {4: 1, 5: 2, 6: 3}
 _TOKEN: Final = re.compile(r"\s*([A-Za-z]+|[(),;=]|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
@@ -45,7 +45,7 @@ def to_bytes(text: str, kind: str) -> bytes:
     body = reader.geometry()
     if reader.place != len(tokens):
         raise reader.problem()
-    found = _NAMES[body[1]]
+    found = NAMES[body[1]]
     if kind != "geometry" and found != kind:
         raise ValueError(f"{text!r} is a {found}, not a {kind}")
     return struct.pack("<I", srid) + body
@@ -171,7 +171,7 @@ def _show(data: bytes, at: int, *, named: bool = True) -> tuple[str, int]:
         text = " EMPTY" if text == "()" else text
     else:
         text, at = _show_list(data, at, lambda d, a: _show(d, a, named=False))
-    return (_NAMES[number].upper() if named else "") + text, at
+    return (NAMES[number].upper() if named else "") + text, at
 
 
 def _show_point(data: bytes, at: int) -> tuple[str, int]:
@@ -187,3 +187,37 @@ def _show_list(data: bytes, at: int, part: Callable[[bytes, int], tuple[str, int
         text, at = part(data, at)
         parts.append(text)
     return f"({','.join(parts)})", at
+
+
+def swapped(stored: bytes) -> bytes:
+    """A geometry with the two coordinates of every point exchanged.
+
+    >>> to_text(swapped(to_bytes("LINESTRING(1 2,3 4)", "geometry")))
+    'LINESTRING(2 1,4 3)'
+    """
+    out = bytearray(stored)
+    _swap(out, 4)
+    return bytes(out)
+
+
+def _swap(data: bytearray, at: int) -> int:
+    number = struct.unpack_from("<I", data, at + 1)[0]
+    at += 5
+    if number == KINDS["point"]:
+        return _swap_points(data, at, 1)
+    count = struct.unpack_from("<I", data, at)[0]
+    if number == KINDS["linestring"]:
+        return _swap_points(data, at + 4, count)
+    at += 4
+    for _ in range(count):
+        if number == KINDS["polygon"]:
+            at = _swap_points(data, at + 4, struct.unpack_from("<I", data, at)[0])
+        else:
+            at = _swap(data, at)
+    return at
+
+
+def _swap_points(data: bytearray, at: int, count: int) -> int:
+    for place in range(at, at + 16 * count, 16):
+        data[place : place + 16] = data[place + 8 : place + 16] + data[place : place + 8]
+    return at + 16 * count

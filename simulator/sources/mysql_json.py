@@ -51,6 +51,11 @@ def normalise(text: str, *, duplicates: str = "last") -> str:
     return "".join(out)
 
 
+def write(value: Any, out: list[str]) -> None:
+    """Append MySQL's text of a value that JSON itself has."""
+    _write(value, out, 1)
+
+
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not a JSON value")
 

@@ -141,7 +141,7 @@ def _float(text: str, type: ColumnType) -> float:
     if value != value or word.startswith(("inf", "nan")) or "_" in word:
         raise ValueError(f"{_short(text)} is not a number such as 1.5 or 1e3")
     if type.scale is not None and type.length is not None and math.isfinite(value):
-        value = _cut(value, type.scale)
+        value = cut(value, type.scale)
         if abs(value) >= 10.0 ** (type.length - type.scale):
             raise ValueError(f"{text.strip()} does not fit {type.name}({type.length},{type.scale})")
     with np.errstate(over="ignore"):
@@ -153,7 +153,7 @@ def _float(text: str, type: ColumnType) -> float:
     return stored
 
 
-def _cut(value: float, digits: int) -> float:
+def cut(value: float, digits: int) -> float:
     """FLOAT(m,d), DOUBLE(m,d): the part above the floor is rounded, so -0.00001 is -9.99999999995449e-06 (captured)."""
     whole, power = math.floor(value), 10.0**digits
     return whole + round((value - whole) * power) / power

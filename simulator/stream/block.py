@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from simulator.batch import ChangeBatch, Ints
+from simulator.errors import UsageError
 from simulator.model import Event, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.sources import Source
 
@@ -50,11 +51,15 @@ def snapshot_table(source: Source, table: Table, turn: int, offset: int, ms: int
 
 
 class Stream(Protocol):
-    """A generated stream or a script. `previous_ms`: when the transaction before that of each turn was committed."""
+    """A generated stream or a script. `previous_ms`: when the transaction before that of each turn was committed.
+
+    `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
+    """
 
     block_turns: int
     database: str
     first_tables: tuple[Table, ...]
+    failure: UsageError | None
 
     @property
     def turns(self) -> int | None: ...

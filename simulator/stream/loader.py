@@ -45,7 +45,7 @@ def load(name_or_path: str) -> Loaded:
     if "/" not in name and "\\" not in name and not name.endswith(SUFFIXES):
         known = shipped()
         if name not in known:
-            hint = "`cdcsim scenarios` lists them all; a file of your own ends in .yaml."
+            hint = "`cdcsim scenarios` lists them all; a file of your own ends in .yaml or .sql."
             raise UnknownName("scenario", name, known, hint)
         return read(known[name].read_bytes(), f"scenarios/{known[name].name}")
     path = Path(name)

@@ -9,9 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, split
-from simulator.model import DELETE, INSERT, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.errors import UsageError
+from simulator.model import DELETE, INSERT, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.sources import Source
-from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
+from simulator.stream.block import WRITE_LAG_MS, Block
+from simulator.stream.literal import Numbers
 from simulator.stream.loader import Loaded
 from simulator.stream.script_rows import Cells, Change, Shape, Statement, Turn, prepare
 
@@ -146,6 +148,7 @@ class ScriptStream:
     """
 
     block_turns = 4096
+    failure: UsageError | None = None
 
     def __init__(self, loaded: Loaded, source: Source) -> None:
         self.loaded, self.source = loaded, source
@@ -165,17 +168,11 @@ class ScriptStream:
                 rows.change(turn.change)
             self._done.append(done)
         self._counts: Ints = np.array([len(done) for done in self._done], dtype=np.int64)
-        # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
-        self.first_txn = 10 ** len(str(alive + int(self._counts.sum()) + 1))
-        self.first_offset = 2 * self.first_txn
         told = [turn.change is not None and turn.change.applied.sql != "" for turn in self._script.turns]
         is_txn = [bool(turn.statements) or ddl for turn, ddl in zip(self._script.turns, told, strict=True)]
-        self._txn = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
-        self._offset = self.first_offset + np.cumsum([0, *(2 * self._counts + 2)], dtype=np.int64)
-        seconds = np.array([turn.event_ms // 1000 for turn in self._script.turns], dtype=np.int64)
-        begins = np.flatnonzero(np.diff(seconds, prepend=-1))
-        firsts = np.repeat(self._offset[begins], np.diff(begins, append=len(seconds)))
-        self._in_second: Ints = self._offset[: len(seconds)] - firsts
+        times = [turn.event_ms for turn in self._script.turns]
+        entries = [[ms] * len(done) for ms, done in zip(times, self._done, strict=True)]
+        self.numbers = Numbers(alive, is_txn, entries, times)
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn: every turn of a script is one."""
@@ -202,7 +199,8 @@ class ScriptStream:
 
     def _events(self, number: int, turn: Turn) -> Iterator[Event]:
         order = OrderKey(1, number, 0)
-        common = (order, int(self._txn[number]), int(self._offset[number]), turn.event_ms, turn.event_ms + WRITE_LAG_MS)
+        txn, offset = int(self.numbers.txn[number]), int(self.numbers.offset[number])
+        common = (order, txn, offset, turn.event_ms, turn.event_ms + WRITE_LAG_MS)
         if turn.heartbeat:
             commits = (
                 t.event_ms
@@ -213,7 +211,7 @@ class ScriptStream:
         if turn.change is not None and turn.change.applied.sql:
             applied = turn.change.applied
             facts = (applied.kind, applied.database, applied.before, applied.after, applied.sql)
-            yield SchemaChange(*common, *facts, in_second=int(self._in_second[number]))
+            yield SchemaChange(*common, *facts, in_second=int(self.numbers.in_second(number, 0)))
 
     def _batch(self, kind: Kind, group: Sequence[tuple[int, int, int, _RowChange]]) -> ChangeBatch:
         turn, place, statement = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
@@ -225,13 +223,13 @@ class ScriptStream:
             turn=turn,
             ordinal=2 * place,
             statement=statement,
-            txn=self._txn[turn],
+            txn=self.numbers.txn[turn],
             seq=place + 1,
             size=self._counts[turn],
-            offset=self._offset[turn] + 2 * place,
+            offset=self.numbers.offset[turn] + 2 * place,
             event_ms=event_ms,
             write_ms=event_ms + WRITE_LAG_MS,
-            in_second=self._in_second[turn] + 2 * place,
+            in_second=self.numbers.in_second(turn, place),
         )
         after = None if kind is DELETE else _cells([change.after for change in changes])
         before = None if kind is INSERT else _cells([change.before for change in changes])
@@ -263,12 +261,7 @@ class ScriptStream:
 
     def previous_ms(self, turns: Ints) -> Ints:
         """When the transaction before each turn was committed, epoch milliseconds; of the first its own time."""
-        times = np.array([turn.event_ms for turn in self._script.turns], dtype=np.int64)
-        # turns that begin a number are transactions; the others are heartbeats
-        done = np.flatnonzero(np.diff(self._txn))
-        place = np.searchsorted(done, turns, side="left") - 1
-        previous: Ints = np.where(place < 0, times[turns], times[done[np.maximum(place, 0)]] if len(done) else 0)
-        return previous
+        return self.numbers.previous_ms(turns)
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows every table holds before a turn: (table version, columns). Tables without rows are told too."""
@@ -280,28 +273,7 @@ class ScriptStream:
         """The rows alive before a turn as READ changes, table by table, each after its CREATE TABLE; those of snapshot
         entries from turn 0 on."""
         ms = self._script.turns[max(turn - 1, 0)].event_ms if self.turns else self.loaded.spec.start
-        told = 0
-        for place, (table, columns) in enumerate(self.rows_at(turn)):
-            n = len(columns[0])
-            if not n:
-                continue
-            number = np.arange(told, told + n, dtype=np.int64)
-            one = np.ones(n, dtype=np.int64)
-            envelope = Envelope(
-                phase=0,
-                turn=number,
-                ordinal=0 * one,
-                statement=0 * one,
-                txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
-                seq=one,
-                size=one,
-                offset=number + place + 1,
-                event_ms=ms * one,
-                write_ms=(ms + WRITE_LAG_MS) * one,
-            )
-            created = snapshot_table(self.source, table, told, told + place, ms)
-            yield Block(told, n, (ChangeBatch(table, READ, envelope, columns, None),), created, n)
-            told += n
+        return self.numbers.snapshot(self.source, self.rows_at(turn), ms)
 
 
 def _cells(rows: Sequence[Cells | None], columns: int = 0) -> Ints:

@@ -46,6 +46,7 @@ class ChangeStream:
     """The history that a scenario describes. Endless; `last_turn` is the last one whose keys fit their columns."""
 
     block_turns = BLOCK_TURNS
+    failure: UsageError | None = None
 
     def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
         self.loaded, self.source = loaded, source

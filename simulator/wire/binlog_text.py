@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, unscaled, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, is_narrow, unscaled, validity
 from simulator.model import ColumnType
 from simulator.wire import java
 from simulator.wire.cells import (
@@ -115,8 +115,8 @@ def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
 
 def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
     """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
-    precision, scale = array.type.precision, array.type.scale
-    if precision > 18:
+    scale = array.type.scale
+    if not is_narrow(array):
         return [_distinct(array, lambda value: _wide_decimal(value, scale, grouped))]
     nulls = nulls_of(array)
     values = np.ascontiguousarray(unscaled(array))
@@ -154,6 +154,11 @@ def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]
     return parts
 
 
+def decimal_text(text: str) -> str:
+    """One decimal, written plainly, in groups of nine digits: `5.00` is `5.0`."""
+    return _grouped(text, len(text.partition(".")[2]), grouped=True)
+
+
 @lru_cache(maxsize=32)
 def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
     """All numbers of this many digits, and a text of its own behind them."""
@@ -161,7 +166,10 @@ def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
 
 
 def _wide_decimal(value: Any, scale: int, grouped: bool) -> str:
-    text = format(value, "f")
+    return _grouped(format(value, "f"), scale, grouped=grouped)
+
+
+def _grouped(text: str, scale: int, *, grouped: bool) -> str:
     rest = scale % 9
     if grouped and rest and text.endswith("0" * rest):
         text = text[:-rest]

@@ -7,10 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import PackedBatch
-from simulator.errors import OptionError, UsageError, closest
-from simulator.model import Column, Event, Kind, SchemaChange, SchemaChangeKind
+from simulator.errors import DeliveryFailed, OptionError, UsageError, closest
+from simulator.model import (
+    DDL,
+    HEARTBEAT,
+    STATEMENT,
+    UNTOLD,
+    Column,
+    Event,
+    Heartbeat,
+    Kind,
+    LoggedStatement,
+    SchemaChange,
+    SchemaChangeKind,
+)
 from simulator.routing import Packing, Routing
 from simulator.wire.avro import Container
 from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
@@ -74,6 +87,17 @@ class Beside(Protocol):
     def event(self, event: Event) -> Mapping[str, Any]: ...
 
 
+def untold(event: Event) -> bool:
+    """Statements about no table, which few products show."""
+    return isinstance(event, SchemaChange) and event.kind in UNTOLD
+
+
+def kind_of(event: Event) -> Kind:
+    if isinstance(event, LoggedStatement):
+        return STATEMENT
+    return HEARTBEAT if isinstance(event, Heartbeat) else DDL
+
+
 @dataclass(frozen=True)
 class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
@@ -96,9 +120,11 @@ class Layout:
     container: Container | None = None
     snapshot_ddl: bool = False
     previous_commit: bool = False
+    most_bytes: int | None = None  # of a value; the product refuses a larger one
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
     sources: tuple[str, ...] | None = None
+    omits: Callable[[Event], bool] = untold  # single events that it leaves out although it sends their kind
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -121,7 +147,8 @@ class Layout:
 class Format:
     """One vendor message format: what it is, and `layout(settings)`, how it writes.
 
-    Every kind of event is in `sends` or in `silent`, so that silence is a decision.
+    Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
+    (STATEMENT) need not be named to be silent.
     """
 
     id: str
@@ -137,7 +164,7 @@ class Format:
     binary: bool = False  # values are bytes, not text
 
     def __post_init__(self) -> None:
-        if (self.sends | self.silent) != set(Kind) or self.sends & self.silent:
+        if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
             raise ValueError(f"{self.id}: each kind of event is either sent or declared silent")
 
     def codec(self, source: str, given: Mapping[str, str] | None = None) -> Codec:
@@ -168,14 +195,23 @@ class Codec:
 
     def sends_event(self, event: Event) -> bool:
         """Whether it sends this statement or heartbeat."""
-        if not isinstance(event, SchemaChange):
-            return self.sends(Kind.HEARTBEAT)
+        if not self.sends(kind_of(event)) or self.layout.omits(event):
+            return False
         statements = self.layout.statements
-        return self.sends(Kind.DDL) and (statements is None or event.kind in statements)
+        return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        """One value per message, with `end` behind it."""
-        return self._encoder.encode(packed, end)
+        """One value per message, with `end` behind it. Raises DeliveryFailed for one that the product refuses."""
+        values = self._encoder.encode(packed, end)
+        most = self.layout.most_bytes
+        if most is not None and values.nbytes > most:
+            longest = pc.max(pc.binary_length(values)).as_py() - len(end.encode())
+            if longest > most:
+                raise DeliveryFailed(
+                    f"-f {self.format.id}: a message about {packed.changes.table.id} has {longest:,} bytes, and "
+                    f"{self.format.product} delivers up to {most:,}. Write smaller values, or drop the column."
+                )
+        return values
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The value of a DDL statement or heartbeat."""

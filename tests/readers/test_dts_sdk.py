@@ -112,7 +112,7 @@ def no_number(record: dict[str, Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("source", [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]])
+@pytest.mark.parametrize("source", SYSTEMS)
 def test_values_of_every_type_are_read(sdk: Reader, source: str) -> None:
     """The least and the greatest value of each type, and all that is odd."""
     format = "dts-avro,oracle_frac=us"
@@ -190,6 +190,19 @@ def read_all(sdk: Reader, format: str, source: str) -> set[str]:
             wrong = [pair for pair in zip(written or [], read or [], strict=True) if not same(*pair)]
             assert wrong == [], ours
     return kinds
+
+
+def test_related_sources(sdk: Reader) -> None:
+    for type, source, tables in (
+        ("DRDS", "mysql-8.0", r"shop_[a-z]{4}_000\d[.]customers_[a-z]{4}_\d\d"),
+        ("PPAS", "postgresql-16", "shop[.]customers"),
+    ):
+        (case,) = [case for case in cases_of(source) if case.name == "insert"]
+        format = f"dts-avro,source_type={type}"
+        (told,) = ask(sdk, [message.value or b"" for message in messages_of(format, source, block_of(case))])
+        assert told["source"] == type
+        assert re.fullmatch(tables, f"{told['database']}.{told['table']}"), told
+        assert told["after"][0] == ["INTEGER_NUMERIC", "1001"]
 
 
 def test_texts_in_other_character_sets(sdk: Reader) -> None:

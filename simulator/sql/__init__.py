@@ -1,0 +1,21 @@
+"""A SQL script as a scenario: taken apart like a database's client does it, parsed by sqlglot, run on rows in memory.
+
+| module | holds |
+| --- | --- |
+| `client`, `script`, `stream` | the file: statements and meta-comments; the run; its log as a stream of changes |
+| `execute`, `settings`, `transactions` | which statement is which; SET; BEGIN to XA |
+| `ddl`, `alter`, `definitions`, `reader`, `catalog` | tables and what changes them, read from sqlglot's tokens |
+| `dml`, `fast`, `rows`, `plans`, `relations` | rows and what changes them; defaults and triggers; foreign keys |
+| `queries`, `expressions`, `functions`, `casts`, `comparing` | SELECT and expressions, from sqlglot's trees |
+| `values`, `moments`, `documents`, `assign` | kinds of values, and what a column makes of them |
+| `session`, `log`, `server`, `errors` | the connection, the log, what differs between servers, what can go wrong |
+
+MySQL and MariaDB are known so far; another system's SQL is another `execute` on the same log and stream.
+"""
+
+from __future__ import annotations
+
+
+def is_script(name_or_path: str) -> bool:
+    """Whether a scenario is a SQL script: by its suffix."""
+    return str(name_or_path).lower().endswith(".sql")

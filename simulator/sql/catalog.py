@@ -1,0 +1,124 @@
+"""Databases, tables and their columns and keys as a server keeps them, beside the model's Table that streams carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from simulator.model import Column, ColumnType, Table, TableId
+
+# An expression made ready: a row's values in table order to a value.
+Compiled = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column: its type, and what a server does with it.
+
+    `default` is the text of its DEFAULT (an SQL expression), None where it has none; `typed_in` are the types of all
+    columns that the same statement defined, as typed.
+    """
+
+    name: str
+    type: ColumnType
+    nullable: bool = True
+    default: str | None = None
+    auto: bool = False
+    on_update: bool = False
+    generated: str | None = None
+    stored: bool = False
+    invisible: bool = False
+    collation: str = ""
+    typed_in: tuple[str, ...] = ()
+
+    def column(self) -> Column:
+        return Column(self.name, self.type, self.nullable, typed_in=self.typed_in)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key or index; `columns` are names with the length of a prefix. `kind` is primary, unique, index or fulltext."""
+
+    name: str
+    kind: str
+    columns: tuple[tuple[str, int | None], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+    @property
+    def unique(self) -> bool:
+        return self.kind in ("primary", "unique")
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """`on_delete` and `on_update` are `restrict`, `cascade` or `set null`."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: TableId
+    parent_columns: tuple[str, ...]
+    on_delete: str = "restrict"
+    on_update: str = "restrict"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A table as defined now. `checks` are names and texts of CHECK constraints."""
+
+    id: TableId
+    fields: tuple[Field, ...]
+    keys: tuple[Key, ...] = ()
+    foreign: tuple[ForeignKey, ...] = ()
+    checks: tuple[tuple[str, str], ...] = ()
+    charset: str = "utf8mb4"
+    collation: str = ""
+    temporary: bool = False
+    version: int = 0
+
+    def place(self, name: str) -> int | None:
+        """Where the column of this name stands; case does not matter."""
+        lowered = name.lower()
+        for i, one in enumerate(self.fields):
+            if one.name.lower() == lowered:
+                return i
+        return None
+
+    @property
+    def primary(self) -> Key | None:
+        return next((key for key in self.keys if key.kind == "primary"), None)
+
+    def table(self) -> Table:
+        """The model's table of this version."""
+        primary = self.primary
+        names = () if primary is None else tuple(self.fields[self.place(n) or 0].name for n in primary.names)
+        return Table(self.id, tuple(one.column() for one in self.fields), names, self.version)
+
+    def with_version(self, version: int) -> Definition:
+        return replace(self, version=version)
+
+
+@dataclass
+class Trigger:
+    """`CREATE TRIGGER name BEFORE INSERT ON table FOR EACH ROW body`."""
+
+    database: str
+    name: str
+    before: bool
+    event: str  # insert, update, delete
+    table: TableId
+    body: str
+
+
+@dataclass
+class Database:
+    """A database, its default character set and its tables by name. `views` are names that are taken."""
+
+    name: str
+    charset: str = "utf8mb4"
+    collation: str = ""
+    tables: dict[str, Any] = field(default_factory=dict)
+    views: set[str] = field(default_factory=set)

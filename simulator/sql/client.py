@@ -1,0 +1,143 @@
+"""A script as the `mysql` client takes it apart: statements with the bytes that reach the server, and their lines.
+
+The client cuts at `;` outside quotes and comments, sends a comment line that stands before a statement on its own (so
+it is no part of the statement), keeps comments inside a statement and the one behind its `;`, and puts a blank after
+an inline comment that is not followed by one (client/mysql.cc, add_line, with comments kept). The server then cuts
+blanks and semicolons off both ends.
+
+Comment lines that begin with `-- @` and a word are for us.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+META: Final = re.compile(r"--\s*@(\w+)\b[ \t]*(.*?)\s*\Z", re.DOTALL)
+_BLANK: Final = " \t\n\r\v\f"
+# Where a line of plain text may have to be looked at: quotes, delimiters, comments, escapes.
+_MARK: Final = re.compile(r"['\"`;#\\]|--|/\*")
+_IN_QUOTES: Final = {quote: re.compile(rf"[{quote}\\]" if quote != "`" else "`") for quote in "'\"`"}
+# The words after `-- @` that say something; others are comments.
+WORDS: Final = ("at", "heartbeat", "snapshot", "step", "source", "user")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement's text as the server gets it, and the line (from 1) of its first word."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """A comment for us: `-- @at 2024-05-01T10:00:00Z` is word `at` with its argument."""
+
+    word: str
+    argument: str
+    line: int
+
+
+class _Splitter:
+    def __init__(self) -> None:
+        self.buffer: list[str] = []
+        self.line = 0  # of the statement that is being gathered
+        self.quote = ""
+        self.comment = False  # inside /* */
+        self.version_comment = False  # inside /*! */
+        self.blank_due = False
+
+    def add(self, text: str, number: int) -> None:
+        if text:
+            if not self.line and text.strip(_BLANK):
+                self.line = number
+            self.buffer.append(text)
+
+    def flush(self) -> Statement | None:
+        text = "".join(self.buffer).strip(_BLANK + ";")
+        line, self.line = self.line, 0
+        self.buffer.clear()
+        return Statement(text, line) if text else None
+
+
+def split(script: str) -> Iterator[Statement | Meta]:
+    """The statements and meta-comments of a script in order."""
+    state = _Splitter()
+    for number, line in enumerate(script.split("\n"), 1):
+        yield from _line(state, line.removesuffix("\r"), number)
+    last = state.flush()
+    if last is not None:
+        yield last
+
+
+def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta]:
+    if not line and not state.buffer:
+        return
+    at, end = 0, len(line)
+    while at < end:
+        if state.blank_due:
+            if line[at] not in _BLANK:
+                state.add(" ", number)
+            state.blank_due = False
+        if state.comment:
+            close = line.find("*/", at)
+            stop = end if close < 0 else close + 2
+            state.add(line[at:stop], number)
+            at = stop
+            if close >= 0:
+                state.comment, state.blank_due = False, True
+            continue
+        pattern = _IN_QUOTES[state.quote] if state.quote else _MARK
+        found = pattern.search(line, at)
+        if found is None:
+            state.add(line[at:], number)
+            break
+        mark = found.start()
+        state.add(line[at:mark], number)
+        text = found[0]
+        at = found.end()
+        if text == "\\":
+            state.add(line[mark : mark + 2], number)
+            at = mark + 2
+        elif state.quote:
+            state.add(text, number)
+            state.quote = ""
+        elif text in "'\"`":
+            state.add(text, number)
+            state.quote = text
+        elif text == ";":
+            while at < end and line[at] in _BLANK:
+                at += 1
+            if line.startswith("#", at) or re.match(r"--(?:\s|\Z)", line[at:]):
+                meta = META.match(line[at:])
+                if meta and meta[1] in WORDS:
+                    done = state.flush()
+                    if done is not None:
+                        yield done
+                    yield Meta(meta[1], meta[2], number)
+                    return
+                state.add(" " + line[at:], number)
+                at = end
+            done = state.flush()
+            if done is not None:
+                yield done
+        elif text == "#" or (text == "--" and (mark + 2 >= end or line[mark + 2] in _BLANK or not state.buffer)):
+            if not "".join(state.buffer).strip(_BLANK):
+                # a comment on its own is sent on its own, so that it is no part of what follows
+                state.flush()
+                meta = META.match(line[mark:])
+                if meta and meta[1] in WORDS:
+                    yield Meta(meta[1], meta[2], number)
+                return
+            state.add(line[mark:], number)
+            break
+        elif text == "/*" and line[mark + 2 : mark + 3] not in ("!", "+"):
+            state.comment = True
+            state.add(text, number)
+        else:
+            state.add(text, number)
+    if state.buffer:
+        state.add("\n", number)

@@ -1,0 +1,192 @@
+"""Words of a statement, read one after the other: sqlglot's tokens with the text that was typed.
+
+sqlglot's tree of a DDL statement does not keep how a type was spelled, which products copy from the log, so definitions
+are read from the tokens; expressions and statements about rows are read from its tree.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from simulator.sql.errors import SqlError
+
+_VERSION_COMMENT: Final = re.compile(r"/\*!(\d{5,6})?(.*?)\*/", re.DOTALL)
+_SKIPPED: Final = re.compile(r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
+
+
+_HEAD: Final = "SELECT "
+
+
+@lru_cache(maxsize=1)
+def dialect() -> Any:
+    from sqlglot import Dialect
+
+    return Dialect.get_or_raise("mysql")
+
+
+def plain(sql: str) -> str:
+    """The statement with the inside of `/*!50100 … */` laid open, as servers read it; places stay as they are."""
+    if "/*!" not in sql:
+        return sql
+
+    def opened(match: re.Match[str]) -> str:
+        if match[0][0] in "'\"`":
+            return match[0]
+        head = len(match[0]) - len(match[2]) - 2
+        return " " * head + match[2] + "  "
+
+    return re.sub(f"{_SKIPPED.pattern}|{_VERSION_COMMENT.pattern}", opened, sql, flags=re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """`kind` is `word`, `name` (back-quoted), `text`, `number`, `bytes` or `mark`; `value` is what it means."""
+
+    kind: str
+    value: str
+    start: int
+    end: int
+
+    @property
+    def upper(self) -> str:
+        return self.value.upper() if self.kind in ("word", "mark") else ""
+
+
+def words_of(sql: str) -> list[Word]:
+    """All words of a statement; comments are none. Raises SqlError 1064."""
+    from sqlglot.errors import TokenError
+
+    try:
+        # at its beginning sqlglot takes REPLACE, RENAME and others for commands and their rest for one text
+        tokens = dialect().tokenize(_HEAD + sql)[1:]
+    except TokenError:
+        raise SqlError(1064, sql[:80]) from None
+    found: list[Word] = []
+    for token in tokens:
+        start, end = token.start - len(_HEAD), token.end + 1 - len(_HEAD)
+        name = token.token_type.name
+        raw = sql[start:end]
+        if name in ("STRING", "NATIONAL_STRING"):
+            found.append(Word("text", token.text, start, end))
+        elif name == "IDENTIFIER" and raw.startswith("`"):
+            found.append(Word("name", token.text, start, end))
+        elif name == "NUMBER":
+            found.append(Word("number", raw, start, end))
+        elif name in ("HEX_STRING", "BIT_STRING"):
+            found.append(Word("bytes", raw, start, end))
+        else:
+            # a token of several words (`char varying`) is taken apart
+            for match in re.finditer(r"[\w$@]+|[^\w\s]+", raw):
+                kind = "word" if re.match(r"[\w$@]", match[0]) else "mark"
+                found.append(Word(kind, match[0], start + match.start(), start + match.end()))
+    return found
+
+
+class Reader:
+    """A place in the words of a statement."""
+
+    def __init__(self, sql: str) -> None:
+        self.sql = plain(sql)
+        self.words = words_of(self.sql)
+        self.at = 0
+
+    @property
+    def done(self) -> bool:
+        return self.at >= len(self.words)
+
+    def peek(self, *wanted: str) -> bool:
+        """Whether these words come next."""
+        ahead = self.words[self.at : self.at + len(wanted)]
+        return len(ahead) == len(wanted) and all(word.upper == want for word, want in zip(ahead, wanted, strict=True))
+
+    def take(self, *wanted: str) -> bool:
+        """Step over these words if they come next."""
+        if not self.peek(*wanted):
+            return False
+        self.at += len(wanted)
+        return True
+
+    def one_of(self, *wanted: str) -> str:
+        """Step over one of these words; "" if none comes next."""
+        for want in wanted:
+            if self.take(*want.split()):
+                return want
+        return ""
+
+    def need(self, *wanted: str) -> None:
+        if not self.take(*wanted):
+            raise self.problem()
+
+    def problem(self) -> SqlError:
+        at = self.words[self.at].start if not self.done else len(self.sql)
+        return SqlError(1064, self.sql[at : at + 80])
+
+    def next(self) -> Word:
+        if self.done:
+            raise self.problem()
+        self.at += 1
+        return self.words[self.at - 1]
+
+    @property
+    def upper(self) -> str:
+        return "" if self.done else self.words[self.at].upper
+
+    def name(self) -> str:
+        word = self.next()
+        if word.kind == "name" or (word.kind == "word" and re.match(r"[\w$]", word.value)):
+            return word.value
+        self.at -= 1
+        raise self.problem()
+
+    def qualified(self) -> tuple[str, str]:
+        """(database or "", name)."""
+        first = self.name()
+        if self.take("."):
+            return first, self.name()
+        # sqlglot reads `a.b` as words and a dot, but `a.1b` otherwise; names that begin with digits want back-quotes
+        return "", first
+
+    def text(self) -> str:
+        word = self.next()
+        if word.kind != "text":
+            self.at -= 1
+            raise self.problem()
+        return word.value
+
+    def brackets(self) -> str:
+        """The text between the brackets that come next."""
+        self.need("(")
+        start = self.words[self.at - 1].end
+        depth = 1
+        while depth:
+            word = self.next()
+            if word.kind == "mark":
+                for character in word.value:
+                    depth += (character == "(") - (character == ")")
+                    if not depth:
+                        return self.sql[start : word.start]
+        raise self.problem()
+
+    def names_in_brackets(self) -> list[tuple[str, int | None]]:
+        """`(a, b(10) desc)` as names and prefix lengths; an expression is the name ""."""
+        self.need("(")
+        found: list[tuple[str, int | None]] = []
+        while True:
+            if self.peek("("):
+                self.brackets()
+                found.append(("", None))
+            else:
+                name = self.name()
+                length = int(self.brackets()) if self.peek("(") else None
+                found.append((name, length))
+            self.one_of("ASC", "DESC")
+            if self.take(")"):
+                return found
+            self.need(",")
+
+    def between(self, first: int, stop: int) -> str:
+        """The text of the words from number `first` up to `stop`."""
+        return self.sql[self.words[first].start : self.words[stop - 1].end]

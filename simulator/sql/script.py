@@ -1,0 +1,175 @@
+"""A SQL file as a scenario: read, taken apart, and run up to its end or its first error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from simulator import sources
+from simulator.errors import ScenarioError, UsageError
+from simulator.sources import Source
+from simulator.sql.client import Meta, Statement, split
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.server import SERVERS
+from simulator.sql.session import Session
+
+SUFFIX: Final = ".sql"
+# The clock of a script that does not set it: that of scenarios in YAML.
+START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
+DEFAULT_SOURCE: Final = "mysql"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a run asks of any scenario: a seed (a script draws nothing), and whether it begins with a snapshot."""
+
+    seed: int = 0
+    snapshot: bool = False
+
+
+@dataclass(frozen=True)
+class Script:
+    """A SQL file: `parts` are its statements and meta-comments in order."""
+
+    file: str
+    name: str
+    parts: tuple[Statement | Meta, ...] = field(repr=False)
+    spec: Spec = Spec()
+
+    def meta(self, word: str) -> Meta | None:
+        return next((part for part in self.parts if isinstance(part, Meta) and part.word == word), None)
+
+
+def read_script(path: str) -> Script:
+    """Raises UsageError for a file that cannot be read, ScenarioError for one that is no text."""
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"there is no scenario file {path!r}.") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path!r} is a directory; a scenario is a YAML file or a SQL script.") from None
+    except OSError as error:
+        raise UsageError(f"the scenario file {path!r} cannot be read: {error.strerror}.") from None
+    return script_of(content, path)
+
+
+def script_of(content: bytes | str, file: str) -> Script:
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ScenarioError(file, line, "", "this is not a text in UTF-8, so no script.") from None
+    parts = tuple(split(text))
+    if not parts:
+        raise ScenarioError(file, None, "", "the file is empty; a script has at least one statement.")
+    snapshot = any(isinstance(part, Meta) and part.word == "snapshot" for part in parts)
+    return Script(file, Path(file).stem, parts, Spec(snapshot=snapshot))
+
+
+def source_of(script: Script, wanted: str | None) -> Source:
+    """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
+    own = script.meta("source")
+    found = sources.find(wanted or (own.argument if own else DEFAULT_SOURCE))
+    if str(found) not in SERVERS:
+        raise UsageError(f"{script.file}: SQL scripts are run as on {', '.join(SERVERS)}, not on {found}.")
+    return found
+
+
+@dataclass
+class Outcome:
+    """A script that was run: the session at its end, what stands before the stream, and what went wrong."""
+
+    session: Session
+    failure: ScenarioError | None = None
+    errors: list[str] = field(default_factory=list)
+    steps: list[tuple[str, int]] = field(default_factory=list)
+    # Transactions that `-- @snapshot` put before the stream are gone from the log; this is what they left.
+    before: Session | None = None
+    started: bool = False
+
+
+def run(
+    script: Script,
+    source: Source,
+    *,
+    force: bool = False,
+    until: int | None = None,
+    tell: Callable[[str], None] | None = None,
+    at_snapshot: Callable[[Session], None] | None = None,
+) -> Outcome:
+    """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on and they are told.
+
+    `until`: stop when the log holds so many transactions.
+    """
+    from simulator.sql.execute import SUPPORTED, execute
+
+    session = Session(SERVERS[str(source)], START_MS * 1000)
+    outcome = Outcome(session)
+    for part in script.parts:
+        if until is not None and len(session.log.transactions) >= until and not session.in_transaction:
+            break
+        try:
+            if isinstance(part, Meta):
+                _meta(script, part, outcome, at_snapshot)
+            else:
+                execute(session, part.text)
+        except SqlError as error:
+            problem = ScenarioError(script.file, part.line, "", f"{error}: {_begin(part)}")
+        except Unsupported as error:
+            problem = ScenarioError(
+                script.file, part.line, "", f"{error} is not supported: {_begin(part)}. Supported are {SUPPORTED}."
+            )
+        except RecursionError:
+            problem = ScenarioError(script.file, part.line, "", f"this statement nests too deeply: {_begin(part)}.")
+        else:
+            continue
+        if not force:
+            outcome.failure = problem
+            break
+        outcome.errors.append(str(problem))
+        if tell is not None:
+            tell(str(problem))
+    return outcome
+
+
+def _begin(part: Statement | Meta) -> str:
+    text = part.text if isinstance(part, Statement) else f"-- @{part.word} {part.argument}"
+    words = " ".join(text.split())
+    return repr(words if len(words) <= 60 else words[:57] + "...")
+
+
+def _meta(script: Script, meta: Meta, outcome: Outcome, at_snapshot: Callable[[Session], None] | None) -> None:
+    session = outcome.session
+    match meta.word:
+        case "at":
+            try:
+                moment = datetime.fromisoformat(meta.argument)
+            except ValueError:
+                problem = f"{meta.argument!r} is no time; it is written like 2024-05-01T10:00:00Z."
+                raise ScenarioError(script.file, meta.line, "@at", problem) from None
+            us = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000_000)
+            told = session.log.transactions
+            if told and us // 1000 < told[-1].ms:
+                raise ScenarioError(script.file, meta.line, "@at", "this is before the transaction above it.")
+            session.now_us = us
+        case "heartbeat":
+            session.log.heartbeat(session.now_ms)
+            session.now_us += 1_000_000
+        case "snapshot":
+            if session.in_transaction:
+                raise ScenarioError(script.file, meta.line, "@snapshot", "a transaction is open; COMMIT it before.")
+            if outcome.started:
+                raise ScenarioError(script.file, meta.line, "@snapshot", "a script has one at most.")
+            outcome.started = True
+            session.log.transactions.clear()
+            if at_snapshot is not None:
+                at_snapshot(session)
+        case "step":
+            outcome.steps.append((meta.argument, len(session.log.transactions)))
+        case "user":
+            session.account = meta.argument
+        case "source":
+            pass

@@ -1,0 +1,143 @@
+"""Captures of a real Canal: their scripts run here, and our messages set beside theirs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from simulator import sources
+from simulator.api import Job
+from simulator.formats import open_codec
+from simulator.pipeline import Limits
+from simulator.sinks.memory import MemorySink
+from simulator.sql.client import Meta, Statement
+from simulator.sql.script import Script, script_of
+from simulator.sql.stream import SqlStream
+
+FOLDER: Final = Path(__file__).parent / "captures" / "canal"
+# A clock of a first run by which each message tells the statement that it comes from.
+_BASE: Final = 1_900_000_000
+_STEP: Final = 10_000
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A recorded run: the format and the source that make the same bytes, and how Canal and the session were set up."""
+
+    name: str
+    format: str
+    source: str
+    partitions: int = 1
+    user: str = "root@localhost"
+
+    @property
+    def script(self) -> str:
+        run = self.name.split("-", 2)[2]
+        return {"partition-regex": "partition", "rabbitmq": "mq", "rocketmq": "mq"}.get(run, run)
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A message of ours: its bytes and where it goes."""
+
+    topic: str
+    partition: int | None
+    value: bytes
+
+
+def unpacked(name: str) -> bytes:
+    return gzip.decompress((FOLDER / f"{name}.gz").read_bytes())
+
+
+@cache
+def theirs(name: str) -> list[bytes]:
+    """The messages of a capture; lines end at 0x0A only, since old versions write other control characters raw."""
+    lines = unpacked(f"{name}.jsonl").split(b"\n")
+    assert lines.pop() == b""
+    return lines
+
+
+@cache
+def places(name: str) -> list[tuple[str, int | None]]:
+    """Topic and partition of each message; RabbitMQ has a routing key and no partition, RocketMQ a queue."""
+    found: list[tuple[str, int | None]] = []
+    for line in unpacked(f"{name}.meta.jsonl").decode().splitlines():
+        fact = json.loads(line)
+        if "routing_key" in fact:
+            found.append((fact["routing_key"], None))
+        elif "queue" in fact:
+            selector = re.fullmatch(r"(?:selector|queue):(\d+)(?:/arg:.*)?", str(fact["queue"]))
+            found.append((fact["topic"], int(selector[1]) if selector else None))
+        else:
+            found.append((fact["topic"], fact["partition"]))
+    return found
+
+
+def made(capture: Capture, clock: Mapping[int, int]) -> tuple[list[Ours], SqlStream]:
+    """Our messages of a capture's script; `clock` sets the time (epoch seconds) before statements, by their number."""
+    script = script_of(unpacked(f"{capture.script}.sql"), f"{capture.script}.sql")
+    parts: list[Statement | Meta] = [Meta("user", capture.user, 0)]
+    for number, part in enumerate(script.parts):
+        if isinstance(part, Statement) and number in clock:
+            parts.append(Meta("at", datetime.fromtimestamp(clock[number], UTC).isoformat(), part.line))
+        parts.append(part)
+    source = sources.find(capture.source)
+    timed = replace(script, parts=tuple(parts))
+    stream = SqlStream(timed, source, force=True)
+    job = Job(timed, source, stream, open_codec(capture.format, source))
+    with MemorySink(partitions=capture.partitions) as sink:
+        job.run(sink, limits=Limits())()
+        return [Ours(message.topic, message.partition, message.value or b"") for message in sink.messages()], stream
+
+
+def numbered(script: Script) -> Iterator[int]:
+    return (number for number, part in enumerate(script.parts) if isinstance(part, Statement))
+
+
+def es_of(message: bytes) -> int:
+    """`es` in seconds: the first after the images, which hold none."""
+    found = re.search(rb'"database":"(?:[^"\\]|\\.)*","es":(\d+),', message)
+    assert found
+    return int(found[1]) // 1000
+
+
+def pairs(capture: Capture) -> list[tuple[int, Ours | None, bytes | None]]:
+    """Our messages beside theirs, (number in the capture, ours, theirs): in order within each topic and partition."""
+    wanted = theirs(capture.name)
+    at = places(capture.name)
+    script = script_of(unpacked(f"{capture.script}.sql"), f"{capture.script}.sql")
+    first, _ = made(capture, {number: _BASE + number * _STEP for number in numbered(script)})
+    clock: dict[int, int] = {}
+    for _, mine, message in _beside(first, wanted, at):
+        if mine is not None and message is not None:
+            number = (es_of(mine.value) - _BASE) // _STEP
+            clock[number] = max(clock.get(number, 0), es_of(message))
+    now = min(map(es_of, wanted))
+    for number in numbered(script):  # what gave no message happened when the last one did
+        now = clock[number] = max(now, clock.get(number, now))
+    second, _ = made(capture, clock)
+    return _beside(second, wanted, at)
+
+
+def _beside(
+    mine: list[Ours], wanted: list[bytes], at: list[tuple[str, int | None]]
+) -> list[tuple[int, Ours | None, bytes | None]]:
+    lanes: dict[Any, tuple[list[Ours], list[int]]] = {}
+    routed = any(partition is not None for _, partition in at)
+    for one in mine:
+        lanes.setdefault((one.topic, one.partition if routed else None), ([], []))[0].append(one)
+    for number, lane in enumerate(at):
+        lanes.setdefault(lane, ([], []))[1].append(number)
+    found: list[tuple[int, Ours | None, bytes | None]] = []
+    for ours, numbers in lanes.values():
+        for i in range(max(len(ours), len(numbers))):
+            number = numbers[i] if i < len(numbers) else len(wanted)
+            found.append((number, ours[i] if i < len(ours) else None, wanted[number] if number < len(wanted) else None))
+    return sorted(found, key=lambda each: each[0])

@@ -1,0 +1,88 @@
+"""Two hundred random scripts: none fails within, every refusal is a sentence, and the messages replay to the tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from random_sql import scripts
+
+from simulator import sources
+from simulator.api import Job
+from simulator.formats import open_codec
+from simulator.pipeline import Limits
+from simulator.sinks.memory import MemorySink
+from simulator.sql.script import script_of
+from simulator.sql.stream import SqlStream
+
+SENTENCE: Final = re.compile(
+    r"random\.sql:\d+: (ERROR \d{4} \([0-9A-Z]{5}\): .+: (['\"]).*\2|.+ is not supported: .+\. Supported are .+\.)",
+    re.DOTALL,
+)
+_COLUMN: Final = re.compile(r"alter table (\w+) (add|drop) (?:column )?(?!unique )(\w+)")
+
+Row = tuple[tuple[str, str | None], ...]
+
+
+class Replay:
+    """Tables as bags of rows, which messages fill: it knows the script's own DDL and believes nothing else."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Counter[Row]] = {}
+
+    def message(self, message: dict[str, Any]) -> None:
+        table = self.tables.setdefault(message["table"], Counter())
+        if message["isDdl"]:
+            self.ddl(message, table)
+            return
+        rows = message["data"]
+        olds = message["old"] or [{}] * len(rows)
+        assert list(message["mysqlType"]) == list(message["sqlType"]) == list(rows[0])
+        for row, old in zip(rows, olds, strict=True):
+            if message["type"] in ("UPDATE", "DELETE"):
+                before = tuple((row | old).items())
+                assert table[before] > 0, f"{before} is not in {message['table']}"
+                table[before] -= 1
+            if message["type"] in ("UPDATE", "INSERT"):
+                table[tuple(row.items())] += 1
+
+    def ddl(self, message: dict[str, Any], table: Counter[Row]) -> None:
+        if message["type"] == "TRUNCATE":
+            table.clear()
+        elif found := _COLUMN.match(message["sql"]):
+            _, way, name = found.groups()
+            # a new column without a default is null; one that is not null there fails the comparison of values below
+            changed: Counter[Row] = Counter()
+            for row, count in table.items():
+                kept = tuple(cell for cell in row if cell[0] != name)
+                changed[(*kept, (name, None)) if way == "add" else kept] += count
+            self.tables[message["table"]] = changed
+
+
+@pytest.mark.parametrize("source", ["mysql-8.0", "mysql-5.7", "mariadb-10.11"])
+@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(text=scripts())
+def test_random_scripts(source: str, text: str) -> None:
+    found = sources.find(source)
+    script = script_of(text, "random.sql")
+    told: list[str] = []
+    stream = SqlStream(script, found, force=True, tell=told.append)
+    assert stream.failure is None
+    for problem in told:
+        assert SENTENCE.fullmatch(problem), problem
+    codec = open_codec("canal-json,filter_query_dml=on", found)
+    with MemorySink() as sink:
+        Job(script, found, stream, codec).run(sink, limits=Limits())()
+        messages = [json.loads(message.value or b"") for message in sink.messages()]
+    replay = Replay()
+    for message in messages:
+        replay.message(message)
+    for table, columns in stream.rows_at(stream.turns):
+        texts = [codec.text(column, array).to_pylist() for column, array in zip(table.columns, columns, strict=True)]
+        names = [column.name for column in table.columns]
+        rows = Counter(tuple(zip(names, values, strict=True)) for values in zip(*texts, strict=True))
+        assert +replay.tables.get(table.id.name, Counter()) == rows
