@@ -467,6 +467,13 @@ def test_java_doubles_mean_the_same(values: list[float | None]) -> None:
     texts = java.double_text(pa.array(values, type=pa.float64())).to_pylist()
     back = [None if text is None else float(text.replace("Infinity", "inf")) for text in texts]
     assert np.array_equal(np.array(back, dtype=float), np.array(values, dtype=float), equal_nan=True)
+    assert [None if value is None else java.double_string(value) for value in values] == texts
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(0, 14))
+def test_one_java_double_is_as_a_column_of_them(digits: int, places: int) -> None:
+    value = digits / 10**places
+    assert java.double_string(value) == java.double_text(pa.array([value]))[0].as_py()
 
 
 @pytest.mark.parametrize("module", ["binlog_text", "cells", "java", "json_style"])

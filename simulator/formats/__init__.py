@@ -8,6 +8,8 @@ from simulator import registry
 from simulator.errors import NotOffered
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simulator.sources import Source
     from simulator.wire.format import Codec, Format
 
@@ -44,14 +46,26 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
 
     name, options = parse_format(text)
     format = find(name)
-    refusal = (
-        "-f {}: {}, writing {}, reads {}, not {}; "
-        "--allow-undocumented writes it all the same, as far as the types are known."
-    )
     if source.id not in format.sources and not allow_undocumented:
-        raise NotOffered(refusal.format(name, format.product, format.title, ", ".join(format.sources), source.id))
+        raise _refusal(name, format, format.title, format.sources, source)
     codec = format.codec(str(source), options)
     offered = codec.layout.sources
     if offered is not None and source.id not in offered and not allow_undocumented:
-        raise NotOffered(refusal.format(text, format.product, f"{format.title} so", ", ".join(offered), source.id))
+        raise _refusal(text, format, f"{format.title} so", offered, source)
     return codec
+
+
+def _refusal(text: str, format: Format, title: str, offered: Sequence[str], source: Source) -> NotOffered:
+    """The sentence that says what the product offers."""
+    others = [each for each in FORMATS if each != format.id and _offered(each, format.product, source)]
+    hint = f", of which it writes {', '.join(others)}" if others else ""
+    return NotOffered(
+        f"-f {text}: {format.product}, writing {title}, reads {', '.join(offered)}, not {source.id}{hint}; "
+        "--allow-undocumented writes it all the same, as far as the types are known."
+    )
+
+
+def _offered(name: str, product: str, source: Source) -> bool:
+    """Whether a format is the product's, and of this source."""
+    other = find(name)
+    return other.product == product and source.id in other.sources

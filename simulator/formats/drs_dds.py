@@ -19,19 +19,20 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
 from simulator.formats import drs
 from simulator.formats.drs import Names
-from simulator.formats.drs_shell import SHELL, shell_string, shell_text
+from simulator.formats.drs_shell import Shell
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
 from simulator.sources import mongodb
 from simulator.wire import json_style
-from simulator.wire.fields import Cell, Field, PerChange, PerEvent, PerTable, plain
+from simulator.wire.fields import Cell, Field, PerChange, PerEvent, PerTable
 from simulator.wire.format import Layout, Settings
-from simulator.wire.json_style import escape, quote
+from simulator.wire.json_style import quote
 from simulator.wire.template import join
 
 STYLE: Final = json_style.HTML_SAFE
@@ -40,43 +41,57 @@ NAMES: Final = Names(
     schema_text="{database}",
     topics=("single", "table", "database"),
     ddl=True,
+    # "only drop database, drop collection, rename" (From DDS to Kafka)
+    statements=frozenset({SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}),
 )
-# "Only drop database, drop collection, rename" (From DDS to Kafka).
-COMMANDS: Final = frozenset(
-    {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}
-)
+
+
+# Documents as they are in keys of messages, and inside of JSON strings.
+PLAIN: Final = Shell()
+INSIDE: Final = Shell(STYLE)
+SPELLING: Final = INSIDE.spelling
+_UNSET: Final = f"{INSIDE.key('$unset')}: {{"
+_SET: Final = f"{INSIDE.key('$set')}: {{"
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
-    """Texts as JSON strings."""
-    return join(['"', escape(texts, STYLE), '"'], len(texts))
+    """Escaped texts as JSON strings."""
+    return join(['"', texts, '"'], len(texts))
 
 
 def document(batch: ChangeBatch) -> pa.Array:
     """The whole document after the change."""
-    return _quoted(mongodb.documents(batch.table, batch.image(), SHELL))
+    return _quoted(mongodb.documents(batch.table, batch.image(), SPELLING))
 
 
 def key(batch: ChangeBatch) -> pa.Array:
     """What names the document: `{"_id": 1}`."""
-    return _quoted(mongodb.keys(batch.table, batch.image(), SHELL))
+    return _quoted(mongodb.keys(batch.table, batch.image(), SPELLING))
 
 
 def change(batch: ChangeBatch) -> pa.Array:
     """The new document of a replace; of an update what it unsets and what it sets, in this order."""
-    sets, unsets = mongodb.updates(batch, lambda path: f"{shell_string(path)}: true", SHELL)
-    sets, unsets = plain(sets).fill_null(""), plain(unsets).fill_null("")
+    replaced = mongodb.replaced(batch)
+    if not replaced.any():
+        return _updated(batch)
+    if replaced.all():
+        return document(batch)
+    whole, parts = np.flatnonzero(replaced), np.flatnonzero(~replaced)
+    texts = pa.concat_arrays([document(batch.take(whole)), _updated(batch.take(parts))])
+    return texts.take(pa.array(np.argsort(np.concatenate([whole, parts]))))
+
+
+def _updated(batch: ChangeBatch) -> pa.Array:
+    sets, unsets = mongodb.updates(batch, lambda path: f"{INSIDE.key(path)}: true", SPELLING)
     count = len(batch)
     some, gone = pc.not_equal(sets, ""), pc.not_equal(unsets, "")
-    first = pc.if_else(gone, join(['"$unset": {', unsets, "}"], count), "")
+    told = join([_SET, sets, "}"], count)
+    if not pc.all(some).as_py():
+        told = pc.if_else(some, told, "")
+    if not pc.any(gone).as_py():
+        return join(['"{', told, '}"'], count)
     comma = pc.if_else(pc.and_(some, gone), ", ", "")
-    second = pc.if_else(some, join(['"$set": {', sets, "}"], count), "")
-    updated = join(["{", first, comma, second, "}"], count)
-    replaced = mongodb.replaced(batch)
-    if replaced.any():
-        assert batch.after is not None
-        updated = pc.if_else(pa.array(replaced), mongodb.documents(batch.table, batch.after, SHELL), updated)
-    return _quoted(updated)
+    return join(['"{', pc.if_else(gone, join([_UNSET, unsets, "}"], count), ""), comma, told, '}"'], count)
 
 
 def record_type(batch: ChangeBatch) -> pa.Array:
@@ -132,9 +147,9 @@ def layout(settings: Settings, format: str) -> Layout:
     """How changes of documents are written; a key of messages is the shell's text of `_id`."""
     return Layout(
         fields=fields(),
-        cell=lambda column: Cell(lambda array: shell_text(column, array)),
+        cell=lambda column: Cell(lambda array: PLAIN.text(column, array)),
         style=STYLE,
         routing=drs.routing(settings, format, NAMES),
         sends=drs.sends(settings, NAMES),
-        statements=COMMANDS,
+        statements=NAMES.statements,
     )

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -34,11 +35,18 @@ from simulator.model import Column, ColumnType
 from simulator.sources import mongodb
 from simulator.sources import mongodb_json as bson
 from simulator.wire import binlog_text, java
+from simulator.wire.json_style import Style, escape
 from simulator.wire.template import join
 
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _EASY: Final = r"^[ !#-\[\]-~]*$"
+_is_easy: Final = re.compile(r"[ !#-\[\]-~]*").fullmatch
+# Those that JSON escapes in no style.
+_EASY_INSIDE: Final = r"^[ !#-%(-;?-\[\]-~]*$"
+# In extended JSON: a long of up to nine digits; and what the shell may write otherwise, or what may look like that.
+_SMALL_LONG: Final = r'\{"\$numberLong": "(-?\d{1,9})"\}'
+_HARD: Final = r'\\|[^ -~]|"\$|\d{10}|\d\.\d|\d[eE]'
 # What the driver prints as a date, in milliseconds; other moments are numbers.
 _FIRST_MS, _LAST_MS = -59_014_396_800_000, 253_399_536_000_000
 # 1582-10-15, the day after 1582-10-04 in Java's calendar, which has leap days as Julius Caesar had them before.
@@ -76,11 +84,7 @@ def shell_string(text: str) -> str:
     >>> shell_string("a\"/é中"), shell_string("\x7f\N{GRINNING FACE}")
     ('"a\\"/é中"', '"\\u007f\\ud83d\\ude00"')
     """
-    return f'"{_ASTRAL.sub(_units, text.translate(_escapes()))}"'
-
-
-def shell_double(value: float) -> str:
-    return str(java.double_text(pa.array([value]))[0].as_py())
+    return f'"{text if _is_easy(text) else _ASTRAL.sub(_units, text.translate(_escapes()))}"'
 
 
 def shell_long(value: int) -> str:
@@ -140,7 +144,7 @@ _LEAVES: Final[Mapping[type, Callable[[Any], str]]] = {
     bool: lambda value: "true" if value else "false",
     bson.Long: shell_long,
     int: str,
-    float: shell_double,
+    float: java.double_string,
     bson.ObjectId: lambda value: f'ObjectId("{value.text}")',
     bson.Decimal128: lambda value: f'NumberDecimal("{value.text}")',
     bson.Date: lambda value: shell_date(value.ms),
@@ -167,55 +171,98 @@ def shell(value: Any) -> str:
     return bson.write(value, shell_leaf, key=shell_string)
 
 
-def shell_text(column: Column, array: pa.Array) -> pa.Array:
-    """A field's values as the shell writes them; nulls, which are fields that are not there, stay null."""
-    type = column.type
-    if pa.types.is_dictionary(array.type):
-        return shell_text(column, array.dictionary).take(array.indices)
-    match type.name:
-        case "string":
-            return _strings(array)
-        case "int":
-            return array.cast(pa.string())
-        case "long":
-            small = pc.and_(pc.greater_equal(array, -(1 << 31)), pc.less(array, 1 << 31))
-            text, count = array.cast(pa.string()), len(array)
-            return pc.if_else(small, join(["NumberLong(", text, ")"], count), join(['NumberLong("', text, '")'], count))
-        case "double":
-            return java.double_text(array)
-        case "bool":
-            return pc.if_else(array, "true", "false")
-        case "objectId":
-            return join(['ObjectId("', array, '")'], len(array))
-        case "decimal":
-            return join(['NumberDecimal("', array.cast(pa.string()), '")'], len(array))
-        case "date" if _is_ordinary(array):
-            text = pc.replace_substring(binlog_text.datetime_fixed(array, _MILLISECONDS), " ", "T")
-            return join(['ISODate("', text, 'Z")'], len(array))
-    write: Callable[[Any], str] = {
-        "date": lambda us: shell_date(us // 1000),
-        "binData": lambda data: shell_binary(mongodb.subtype(type), data),
-        "timestamp": lambda packed: shell_timestamp(packed >> 32, packed & 0xFFFFFFFF),
-    }.get(type.name, lambda text: shell(bson.loads(text)))
-    coded = (array.view(pa.int64()) if pa.types.is_temporal(array.type) else array).dictionary_encode()
-    return pa.array([write(value) for value in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
+@dataclass(frozen=True)
+class Shell:
+    """The shell's text as it is, or with the escapes of a JSON string that holds it, without that one's quotes."""
 
+    style: Style | None = None
 
-def _strings(array: pa.Array) -> pa.Array:
-    """Most texts need no escape, and those that do are made one by one."""
-    easy = pc.match_substring_regex(array, _EASY).fill_null(True)
-    quoted = join(['"', array, '"'], len(array))
-    if pc.all(easy).as_py() is not False:
-        return quoted
-    hard = pc.invert(easy)
-    texts = [shell_string(text) for text in array.filter(hard).to_pylist()]
-    return pc.replace_with_mask(quoted, hard, pa.array(texts, pa.string()))
+    @property
+    def mark(self) -> str:
+        """A quotation mark."""
+        return '"' if self.style is None else self.escaped('"')
+
+    def escaped(self, text: str) -> str:
+        return text if self.style is None else text.translate(self.style.table)
+
+    def key(self, name: str) -> str:
+        return self.escaped(shell_string(name))
+
+    def leaf(self, value: Any) -> str:
+        return self.escaped(shell_leaf(value))
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        """A field's values; nulls, which are fields that are not there, stay null."""
+        type, mark = column.type, self.mark
+        if pa.types.is_dictionary(array.type):
+            return self.text(column, array.dictionary).take(array.indices)
+        match type.name:
+            case "string":
+                return self._strings(array)
+            case "int":
+                return array.cast(pa.string())
+            case "long":
+                return self._longs(array)
+            case "double":
+                return java.double_text(array)
+            case "bool":
+                return pc.if_else(array, "true", "false")
+            case "objectId":
+                return join([f"ObjectId({mark}", array, f"{mark})"], len(array))
+            case "decimal":
+                return join([f"NumberDecimal({mark}", array.cast(pa.string()), f"{mark})"], len(array))
+            case "object" | "array":
+                return self._documents(array)
+            case "date" if _is_ordinary(array):
+                text = pc.replace_substring(binlog_text.datetime_fixed(array, _MILLISECONDS), " ", "T")
+                return join([f"ISODate({mark}", text, f"Z{mark})"], len(array))
+        write: Callable[[Any], str] = {
+            "date": lambda us: shell_date(us // 1000),
+            "binData": lambda data: shell_binary(mongodb.subtype(type), data),
+            "timestamp": lambda packed: shell_timestamp(packed >> 32, packed & 0xFFFFFFFF),
+        }.get(type.name, lambda text: shell(bson.stored_tree(text)))
+        return self._each(array.view(pa.int64()) if pa.types.is_temporal(array.type) else array, write)
+
+    def _longs(self, array: pa.Array) -> pa.Array:
+        text, count, mark = array.cast(pa.string()), len(array), self.mark
+        small = pc.and_(pc.greater_equal(array, -(1 << 31)), pc.less(array, 1 << 31))
+        plain = join(["NumberLong(", text, ")"], count)
+        if pc.all(small).as_py() is not False:
+            return plain
+        return pc.if_else(small, plain, join([f"NumberLong({mark}", text, f"{mark})"], count))
+
+    def _strings(self, array: pa.Array) -> pa.Array:
+        """Most texts need no escape, and those that do are made one by one."""
+        easy = pc.match_substring_regex(array, _EASY if self.style is None else _EASY_INSIDE).fill_null(True)
+        quoted = join([self.mark, array, self.mark], len(array))
+        if pc.all(easy).as_py() is not False:
+            return quoted
+        hard = pc.invert(easy)
+        return pc.replace_with_mask(quoted, hard, self._each(array.filter(hard), shell_string))
+
+    def _documents(self, array: pa.Array) -> pa.Array:
+        """Objects and arrays travel as extended JSON, which often is the shell's text but for small longs."""
+        text = pc.replace_substring_regex(array, _SMALL_LONG, r"NumberLong(\1)")
+        hard = pc.match_substring_regex(text, _HARD).fill_null(False)
+        if self.style is not None:
+            text = escape(text, self.style)
+        if not pc.any(hard).as_py():
+            return text
+        texts = self._each(array.filter(hard), lambda text: shell(bson.stored_tree(text)))
+        return pc.replace_with_mask(text, hard, texts)
+
+    def _each(self, array: pa.Array, write: Callable[[Any], str]) -> pa.Array:
+        """Values written one by one, each different one once."""
+        coded = array.dictionary_encode()
+        texts = [None if value is None else self.escaped(write(value)) for value in coded.dictionary.to_pylist()]
+        return pa.array(texts, pa.string()).take(coded.indices)
+
+    @property
+    def spelling(self) -> mongodb.Spelling:
+        return mongodb.Spelling(text=self.text, leaf=self.leaf, key=self.key)
 
 
 def _is_ordinary(array: pa.Array) -> bool:
     """Whether all are dates of our own calendar."""
     us = np.asarray(array.view(pa.int64()).fill_null(0))
     return not len(us) or bool(us.min() >= _GREGORIAN_MS * 1000 and us.max() <= _LAST_MS * 1000)
-
-
-SHELL: Final = mongodb.Spelling(text=shell_text, leaf=shell_leaf, key=shell_string)

@@ -53,6 +53,7 @@ def reader_of(format: str) -> str:
         "canal-json",
         "oms-canal-json,canal_full_type=INSERT",
         "dts-canal-json,init_as_insert=on",
+        "drs-json-c,init_as_insert=on,sync_ddl=off",
         "cloudcanal-canal-json",
         "cloudcanal-canal-json,batch_rows=20",
         "cloudcanal-debezium",
