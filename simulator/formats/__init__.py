@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simulator import registry
 from simulator.errors import NotOffered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from simulator.sources import Source
     from simulator.wire.format import Codec, Format
 
@@ -47,21 +46,23 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
     name, options = parse_format(text)
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
-        raise _refusal(name, format, format.title, format.sources, source)
+        others = [each for each in FORMATS if _offered(each, format.product, source)]
+        raise _refusal(name, format, format.sources, source, others)
     codec = format.codec(str(source), options)
     offered = codec.layout.sources
     if offered is not None and source.id not in offered and not allow_undocumented:
-        raise _refusal(text, format, f"{format.title} so", offered, source)
+        raise _refusal(text, format, offered, source)
     return codec
 
 
-def _refusal(text: str, format: Format, title: str, offered: Sequence[str], source: Source) -> NotOffered:
-    """The sentence that says what the product offers."""
-    others = [each for each in FORMATS if each != format.id and _offered(each, format.product, source)]
+def _refusal(
+    text: str, format: Format, offered: Sequence[str], source: Source, others: Sequence[str] = ()
+) -> NotOffered:
+    so = " so" if text != format.id else ""
     hint = f", of which it writes {', '.join(others)}" if others else ""
     return NotOffered(
-        f"-f {text}: {format.product}, writing {title}, reads {', '.join(offered)}, not {source.id}{hint}; "
-        "--allow-undocumented writes it all the same, as far as the types are known."
+        f"-f {text}: {format.product}, writing {format.title}{so}, reads {', '.join(offered)}, not {source.id}{hint};"
+        " --allow-undocumented writes it all the same, as far as the types are known."
     )
 
 

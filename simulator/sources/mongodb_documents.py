@@ -150,20 +150,39 @@ def _plain(array: pa.Array) -> pa.Array:
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
+@lru_cache(maxsize=4096)
+def _constant(text: str) -> pa.Scalar:
+    """A text scalar. Given a plain str, Arrow looks for the optional package dateutil on disk, every time."""
+    return pa.scalar(text, pa.string())
+
+
+def _beside(*parts: pa.Array | pa.Scalar) -> pa.Array:
+    """Texts and constants put together; null where one is."""
+    return pc.binary_join_element_wise(*parts, _constant(""))
+
+
 def _member(name: str, text: pa.Array, spelling: Spelling) -> pa.Array:
-    return pc.binary_join_element_wise(spelling.key(name) + spelling.colon, _plain(text), "")
+    return _beside(_constant(spelling.key(name) + spelling.colon), _plain(text))
 
 
 def _joined(members: list[pa.Array], comma: str, count: int) -> pa.Array:
     """Texts side by side, nulls left out."""
     if not members:
         return pa.array([""] * count, pa.string())
-    behind = [pc.fill_null(pc.binary_join_element_wise(comma, member, ""), "") for member in members]
-    return pc.binary_replace_slice(pc.binary_join_element_wise(*behind, ""), 0, len(comma.encode()), "")
+    between, nothing = _constant(comma), _constant("")
+    parts: list[pa.Array | pa.Scalar] = []
+    for text in members:
+        if text.null_count:
+            parts.append(pc.fill_null(_beside(between, text), nothing))
+        else:
+            parts += [between, text]
+    if not members[0].null_count:
+        return _beside(*parts[1:])
+    return pc.binary_replace_slice(_beside(*parts), 0, len(comma.encode()), "")
 
 
 def _braces(text: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise("{", text, "}", "")
+    return _beside(_constant("{"), text, _constant("}"))
 
 
 def _spread(text: pa.Array, rows: Ints, batch: ChangeBatch) -> pa.Array:
