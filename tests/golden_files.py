@@ -304,6 +304,7 @@ CLOUDCANAL: Final[Files] = {
     ("cloudcanal-json,batch_rows=50", "mongodb-6.0"): ["insert several rows", "delete several rows"],
     ("cloudcanal-dts-avro,minimal=on", "mysql-8.0"): _IMAGES,
     ("cloudcanal-dts-avro,ispk_field=on", "mongodb-6.0"): ["insert", "update one column", "delete"],
+    ("cloudcanal-json,rename_table=new,broker=rocketmq", "mysql-8.0"): ["rename table"],
     ("cloudcanal-json,split_pk_update=on", "mysql-8.0"): ["update the key", "update a part of the key"],
     ("cloudcanal-json,value_types=native,float_text=plain", "mysql-8.0"): [
         "integers at their bounds",

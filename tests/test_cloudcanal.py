@@ -515,11 +515,14 @@ def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
         assert ({message.topic for message in found} == {"changes"}) == bool(options)
 
 
-def test_the_statement_that_renames_a_table_goes_where_its_old_name_leads() -> None:
+@pytest.mark.parametrize(("options", "name"), [("", "many2"), (",rename_table=new", "many3")])
+def test_the_statement_that_renames_a_table_goes_where_its_old_name_leads(options: str, name: str) -> None:
     (case,) = (case for case in cases_of("mysql-8.0") if case.name == "rename table")
-    (message,) = messages_of("cloudcanal-json", "mysql-8.0", block_of(case))
-    assert message.topic.endswith(".shop.many2")
-    assert json.loads(message.value or b"")["table"] == "many2"
+    for format in ("cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"):
+        (message,) = messages_of(format + options, "mysql-8.0", block_of(case))
+        assert message.topic.endswith(f".shop.{name}")
+        document = json.loads(message.value or b"")
+        assert document.get("table", document.get("source", {}).get("table")) == name
 
 
 def test_partitions_are_the_hashes_of_the_key() -> None:

@@ -105,8 +105,10 @@ def schema_of(table: Table) -> str:
     return table.id.schema or table.id.database
 
 
-def statement_table(event: SchemaChange) -> Table | None:
-    """The table a statement is about, as it was subscribed: the old one of a rename."""
+def statement_table(event: SchemaChange, settings: Settings) -> Table | None:
+    """The table a statement is about, as it was subscribed: the old one of a rename, unless the option says so."""
+    if event.kind is SchemaChangeKind.RENAME_TABLE and settings["rename_table"] == "new":
+        return event.after
     return event.before or event.after
 
 
@@ -260,7 +262,7 @@ def routing(settings: Settings) -> Routing:
         keyless=settings["keyless"],
         ddl_topic=settings["ddl_topic"],
         split=settings["split_pk_update"],
-        renamed="old",
+        renamed=settings["rename_table"],
         topic_case=case,  # type: ignore[arg-type]
     )
 
@@ -346,6 +348,7 @@ DDL_OPTIONS: Final = (
         "Statements that are published: CREATE, ALTER, RENAME and TRUNCATE of tables; DROP, too; all.",
         tuple(STATEMENT_SETS),
     ),
+    Option("rename_table", "old", "Table of a RENAME: the one that was subscribed, or its new name.", ("old", "new")),
     Option("pg_truncate", "truncate", "Action of PostgreSQL's TRUNCATE; up to 5.2.0.0 ALTER.", ("truncate", "alter")),
 )
 BATCH_OPTIONS: Final = (

@@ -62,7 +62,7 @@ class Beside:
     def event(self, event: Event) -> Mapping[str, Any]:
         """The same of a statement."""
         assert isinstance(event, SchemaChange)
-        table = cloudcanal.statement_table(event)
+        table = cloudcanal.statement_table(event, self.settings)
         made: dict[str, Any] = {"headers": self._headers} if self.headers else {}
         if self.broker == "rocketmq":
             made["tag"] = tag(event.database, table, cloudcanal.action(event, self.settings))

@@ -103,11 +103,11 @@ def source(settings: Settings) -> tuple[Field, ...]:
         return {**dict.fromkeys(ROW_KINDS, rows), DDL: PerEvent(of)}
 
     def table(event: SchemaChange) -> Any:
-        found = statement_table(event)
+        found = statement_table(event, settings)
         return found.id.name if found else ""
 
     def schema(event: SchemaChange) -> Any:
-        found = statement_table(event)
+        found = statement_table(event, settings)
         return found.id.schema if found else ""
 
     happened = PerChange(

@@ -36,6 +36,7 @@ FIXED: Final[Mapping[str, Any]] = {
     "noop": False,
     "mongodb_before": "document",
     "rds_hidden_pk": False,
+    "rename_table": "old",
     "source_type": None,
 }
 # The options that are the same.
