@@ -11,7 +11,8 @@ from simulator.sources import mysql
 from simulator.sql import ddl
 from simulator.sql.assign import assign, implicit, shown
 from simulator.sql.catalog import Field, Key
-from simulator.sql.definitions import Context, Items, column, constraint, finished, table_options
+from simulator.sql.column_types import Context
+from simulator.sql.definitions import Items, column, constraint, finished, table_options
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.plans import check_definition, default, plan_of
 from simulator.sql.reader import Reader
@@ -49,6 +50,7 @@ class _Alter:
         self.items = Items()
         self.defined: list[str] = []
         self.touched: set[str] = set()
+        self.null_fails = False  # a primary key is added
         d = data.definition
         self.context = Context(
             session.server, d.id.database, d.charset, d.collation, bool(session.settings["old_timestamps"])
@@ -108,12 +110,16 @@ class _Alter:
     def _add(self) -> None:
         words, items = self.words, Items()
         if constraint(words, self.context, items):
-            self.definition = finished(self.definition, items)
+            self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+            self.null_fails = any(key.kind == "primary" for key in items.keys)
             constraint_only = bool(items.foreign or items.checks)
             self.kinds.append(K.ADD_CONSTRAINT if constraint_only else K.CREATE_INDEX)
             return
         words.take("COLUMN")
-        words.take("IF", "NOT", "EXISTS")
+        if self.session.server.mariadb and words.take("IF", "NOT", "EXISTS"):
+            there = self.definition.place(words.words[words.at].value) if not words.done else None
+            if there is not None:
+                raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
         several = words.take("(")
         while True:
             if several and constraint(words, self.context, items):
@@ -129,7 +135,7 @@ class _Alter:
                 break
             words.need(",")
         self.defined += items.types
-        self.definition = finished(self.definition, items)
+        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
         self.kinds.append(K.ADD_COLUMN)
 
     def _position(self, at: int) -> int:
@@ -173,7 +179,7 @@ class _Alter:
         self.definition = replace(self.definition, fields=tuple(fields), keys=keys)
         self._insert(self._position(place), made, origin)
         self.touched.add(made.name.lower())
-        self.definition = finished(self.definition, items)
+        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
         self.defined += items.types
         self.kinds.append(K.ALTER_COLUMN_TYPE if old.name == made.name else K.RENAME_COLUMN)
 
@@ -181,7 +187,7 @@ class _Alter:
         words = self.words
         if words.take("PRIMARY", "KEY"):
             if self.definition.primary is None:
-                raise SqlError(1091, "PRIMARY")
+                raise SqlError(1091, "PRIMARY", "INDEX")
             keys = tuple(key for key in self.definition.keys if key.kind != "primary")
             self.definition = replace(self.definition, keys=keys)
             self.kinds.append(K.ALTER_TABLE)
@@ -189,16 +195,24 @@ class _Alter:
             name = words.name()
             kept = tuple(key for key in self.definition.foreign if key.name.lower() != name.lower())
             if len(kept) == len(self.definition.foreign):
-                raise SqlError(1091, name)
+                raise SqlError(1091, name, "FOREIGN KEY")
             self.definition = replace(self.definition, foreign=kept)
             self.kinds.append(K.DROP_FOREIGN_KEY)
         elif words.one_of("INDEX", "KEY"):
             self.definition = ddl.without_key(self.definition, words.name())
             self.kinds.append(K.DROP_INDEX)
-        elif words.one_of("CHECK", "CONSTRAINT"):
+        elif words.upper in ("CHECK", "CONSTRAINT") and self.session.server.checks:
+            words.next()
             self._drop_constraint(words.name())
         else:
             words.take("COLUMN")
+            if self.session.server.mariadb and words.take("IF", "EXISTS"):
+                if self.definition.place(words.words[words.at].value) is None:
+                    words.name()
+                    self.kinds.append(K.DROP_COLUMN)
+                    return
+            elif words.peek("IF", "EXISTS"):
+                raise words.problem()
             place = self._find_dropped(words.name())
             name = self.definition.fields[place].name
             fields = list(self.definition.fields)
@@ -214,7 +228,7 @@ class _Alter:
     def _find_dropped(self, name: str) -> int:
         place = self.definition.place(name)
         if place is None:
-            raise SqlError(1091, name)
+            raise SqlError(1091, name, "COLUMN")
         return place
 
     def _drop_constraint(self, name: str) -> None:
@@ -350,6 +364,8 @@ class _Alter:
             if value is None:
                 if one.nullable or one.auto:
                     return None
+                if self.null_fails:
+                    raise SqlError(1138)
                 if session.strict:
                     raise SqlError(1265, one.name, number)
                 return implicit(one.type)

@@ -52,8 +52,11 @@ def change_row(
     env: list[Any],
     *,
     ignore: bool = False,
+    inserts: bool = False,
+    also: frozenset[int] = frozenset(),
 ) -> bool:
-    """Set columns of one row, from left to right; nothing is logged where nothing changed."""
+    """Set columns of one row, from left to right; nothing is logged where nothing changed. `inserts`: of an INSERT,
+    which names the columns `also`."""
     fields, plan = data.definition.fields, plan_of(data, session)
     row = env[0]
     for place, value_of in sets:
@@ -104,9 +107,10 @@ def change_row(
     data.put(number, made)
     session.changed(data, number, old)
     auto = data.auto_place
-    if auto is not None and session.server.mariadb and made[auto] >= data.next_auto:
+    counts = inserts or session.server.counts_updates
+    if auto is not None and counts and made[auto] is not None and made[auto] >= data.next_auto:
         data.next_auto = made[auto] + 1
-    session.log_row(data, UPDATE, old, made, frozenset(named))
+    session.log_row(data, UPDATE, old, made, also | named)
     for trigger in plan.triggers:
         relations.fire(session, trigger, "update", False, old, row, rules, row_number)
     return True

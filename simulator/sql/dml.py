@@ -10,6 +10,7 @@ from sqlglot import exp
 from simulator.model import DELETE
 from simulator.sources import mysql
 from simulator.sql import queries, relations
+from simulator.sql.catalog import Compiled
 from simulator.sql.changing import assignments, change_row, place_of
 from simulator.sql.comparing import sort_key
 from simulator.sql.errors import SqlError, Unsupported
@@ -52,16 +53,19 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
         _on_duplicate(session, node, data, inserter)
         known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
         scope = Scope(session, (known,), "field list", run_query=queries.run_query)
-        for number, values in enumerate(lists, 1):
+        compiled_lists = [[_value(one, scope) for one in values] for values in lists]
+        for number, readers in enumerate(compiled_lists, 1):
             # a column that stands among the values is the one that was set before it
             row: list[Any] = [None] * len(definition.fields)
-            made = []
-            for place, one in zip(places, values, strict=True):
-                value = _value(one, scope, [row])
-                made.append(value)
-                if value is not DEFAULT and value is not None and isinstance(one, exp.Expression):
-                    row[place] = value
-            inserter.insert(made, number)
+
+            def values_of(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
+                for place, read in zip(places, readers, strict=True):
+                    value = read([row])
+                    if value is not DEFAULT and value is not None:
+                        row[place] = value
+                    yield value
+
+            inserter.insert(values_of(row, readers), number)
     elif isinstance(body, exp.Select | exp.Union | exp.Subquery):
         query = queries.prepare(body, session)
         if len(query.names) != len(places):
@@ -75,12 +79,10 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
     inserter.done()
 
 
-def _value(node: Any, scope: Scope, env: Any) -> Any:
+def _value(node: Any, scope: Scope) -> Compiled:
     if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
-        return DEFAULT
-    if isinstance(node, exp.Literal | exp.Null | exp.Neg | exp.HexString | exp.BitString | exp.Boolean):
-        return compiled(node, scope)(env)
-    return compiled(node, scope)(env)
+        return lambda env: DEFAULT
+    return compiled(node, scope)
 
 
 def _on_duplicate(session: Session, node: exp.Insert, data: Data, inserter: Inserter) -> None:
@@ -92,13 +94,17 @@ def _on_duplicate(session: Session, node: exp.Insert, data: Data, inserter: Inse
     existing = Source(definition.id.name, definition.id.database, names, definition.fields)
     alias = node.expression.alias if isinstance(node.expression, exp.Values) else ""
     new = Source(alias or "?new", "", names, definition.fields)
+    if not session.server.mariadb:  # binlog_row_image=MINIMAL: all columns may be written then
+        inserter.touched = frozenset(range(len(names)))
     sources = (existing, new) if alias else (existing,)
     scope = Scope(session, sources, "field list", inserted=new, run_query=queries.run_query)
     sets = assignments(conflict.expressions, definition, scope)
 
     def update(number: int, row: list[Any]) -> None:
         old = data.rows[number]
-        change_row(session, data, number, old, sets, inserter.rules, 1, [list(old), row])
+        change_row(
+            session, data, number, old, sets, inserter.rules, 1, [list(old), row], inserts=True, also=inserter.touched
+        )
 
     inserter.on_duplicate = update
 

@@ -43,6 +43,8 @@ TEXTS: Final = {
     1170: ("42000", "BLOB/TEXT column '{}' used in key specification without a key length"),
     1176: ("42000", "Key '{}' doesn't exist in table '{}'"),
     1193: ("HY000", "Unknown system variable '{}'"),
+    1217: ("23000", "Cannot delete or update a parent row: a foreign key constraint fails"),
+    14510: ("23000", "Cannot delete or update a parent row: a foreign key constraint fails"),
     1222: ("21000", "The used SELECT statements have a different number of columns"),
     1231: ("42000", "Variable '{}' can't be set to the value of '{}'"),
     1242: ("21000", "Subquery returns more than 1 row"),
@@ -73,6 +75,7 @@ TEXTS: Final = {
     1690: ("22003", "{} value is out of range in '{}'"),
     3037: ("22023", "Invalid GIS data provided to function {}."),
     3105: ("HY000", "The value specified for generated column '{}' in table '{}' is not allowed."),
+    3109: ("HY000", "Generated column '{}' cannot refer to auto-increment column."),
     3140: ("22032", "Invalid JSON text: {} in value for column '{}'."),
     3141: ("22032", "Invalid JSON text in argument {} to function {}: {}."),
     3144: ("22032", "Cannot create a JSON value from a string with CHARACTER SET '{}'."),
@@ -81,6 +84,7 @@ TEXTS: Final = {
     3143: ("42000", "Invalid JSON path expression."),
     3730: ("HY000", "Cannot drop table '{}' referenced by a foreign key constraint '{}' on table '{}'."),
     3819: ("HY000", "Check constraint '{}' is violated."),
+    38190: ("HY000", "Check constraint '{}' is violated."),
     1396: ("HY000", "Operation {} failed for {}"),
     1360: ("HY000", "Trigger does not exist"),
     1359: ("HY000", "Trigger already exists"),
@@ -137,6 +141,8 @@ class SqlError(Exception):
             verb = statement.split(None, 1)[0].upper()
             place = _VERBS.get(verb, "SELECT") if place == "field list" else _PLACES.get(place, place)
             self.text = f"Unknown column '{name}' in '{place}'"
+        elif mariadb and self.key == 38190:
+            self._say(4025, "23000", f"CONSTRAINT `{table}.{self.facts[0]}` failed for `{database}`.`{table}`")
         elif self.key == 3140:
             self.text = f"Invalid JSON text: {self.facts[0]} in value for column '{table}.{self.facts[1]}'."
 

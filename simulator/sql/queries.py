@@ -78,7 +78,7 @@ class _Select:
             sources.append(source)
             self.readers.append(reader)
             self.joins.append((side, on))
-        self.scope = Scope(session, tuple(sources), "field list", run_query=run_query)
+        self.scope = Scope(session, tuple(sources), "field list", run_query=run_query, base=self.base)
 
     def _source(self, table: Any) -> tuple[Source, Callable[[Any], list[Any]]]:
         if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier):
@@ -377,7 +377,7 @@ def _union(node: exp.Union, session: Any, outer: Scope | None) -> Query:
 
 
 def _at(scope: Scope, place: str) -> Scope:
-    return Scope(scope.session, scope.sources, place, scope.inserted, scope.run_query)
+    return Scope(scope.session, scope.sources, place, scope.inserted, scope.run_query, scope.base)
 
 
 def shown_row(fields: Sequence[Field], row: Sequence[Any], session: Any) -> list[Any]:
