@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Final
 
 from simulator.model import SchemaChangeKind, TableId
 from simulator.sources import mysql
-from simulator.sql import ddl
-from simulator.sql.assign import assign, implicit, shown
+from simulator.sql import altered_rows, ddl
 from simulator.sql.catalog import Field, Key
 from simulator.sql.column_types import Context
 from simulator.sql.definitions import Items, column, constraint, finished, table_options
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.plans import check_definition, default, plan_of
+from simulator.sql.plans import check_definition
 from simulator.sql.reader import Reader
 from simulator.sql.rows import Data, Row
 from simulator.sql.server import default_collation
@@ -36,6 +34,13 @@ def alter_table(session: Session, words: Reader, sql: str) -> None:
     if change.new_id is not None:
         _, after = ddl.renamed(session, data.definition.id, change.new_id)
     ddl.log(session, kind, before, after, sql, before.id.database if kind is not K.RENAME_TABLE else "")
+
+
+# What is done to single partitions, which are not known here.
+_PARTITION_WORDS: Final = (
+    "TRUNCATE", "EXCHANGE", "REORGANIZE", "COALESCE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "DISCARD",
+    "IMPORT",
+)  # fmt: skip
 
 
 class _Alter:
@@ -89,6 +94,11 @@ class _Alter:
             while words.take(","):
                 words.name()
             self.kinds.append(K.ALTER_TABLE)
+        elif words.take("REMOVE", "PARTITIONING") or words.take("PARTITION", "BY"):
+            words.at = len(words.words)  # where rows lie does not show
+            self.kinds.append(K.ALTER_TABLE)
+        elif words.upper in _PARTITION_WORDS and words.peek(words.upper, "PARTITION"):
+            raise Unsupported(f"{words.upper} PARTITION")
         elif words.one_of("ENABLE KEYS", "DISABLE KEYS", "FORCE"):
             self.kinds.append(K.TABLE_OPTIONS)
         elif words.one_of("ALGORITHM", "LOCK"):
@@ -109,6 +119,10 @@ class _Alter:
 
     def _add(self) -> None:
         words, items = self.words, Items()
+        if words.peek("PARTITION"):
+            words.at = len(words.words)
+            self.kinds.append(K.ALTER_TABLE)
+            return
         if constraint(words, self.context, items):
             self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
             self.null_fails = any(key.kind == "primary" for key in items.keys)
@@ -205,6 +219,8 @@ class _Alter:
             words.next()
             self._drop_constraint(words.name())
         else:
+            if words.peek("PARTITION"):
+                raise Unsupported("DROP PARTITION")
             words.take("COLUMN")
             if self.session.server.mariadb and words.take("IF", "EXISTS"):
                 if self.definition.place(words.words[words.at].value) is None:
@@ -254,9 +270,9 @@ class _Alter:
             else:
                 words.one_of("-", "+")
                 words.next()
-            made = replace(one, default=words.between(first, words.at))
+            made = replace(one, default=words.between(first, words.at), bare=False)
         elif words.take("DROP", "DEFAULT"):
-            made = replace(one, default=None)
+            made = replace(one, default=None, bare=True)
         elif self.session.server.modern and (way := words.one_of("SET INVISIBLE", "SET VISIBLE")):
             made = replace(one, invisible=way == "SET INVISIBLE")
         else:
@@ -329,7 +345,10 @@ class _Alter:
             fields = tuple(replace(one, typed_in=()) for one in fields)
         definition = replace(self.definition, fields=fields)
         old = data.definition, dict(data.rows), data.next_auto
-        makers = [self._maker(one, origin) for one, origin in zip(fields, self.origin, strict=True)]
+        makers = [
+            altered_rows.maker(session, data, one, origin, null_fails=self.null_fails)
+            for one, origin in zip(fields, self.origin, strict=True)
+        ]
         try:
             rows: dict[int, Row] = {}
             for number, (id, row) in enumerate(list(data.scan()), 1):
@@ -337,7 +356,7 @@ class _Alter:
             data.rows = rows
             data.define(session.numbered(definition))
             check_definition(data, session)
-            self._fill(data)
+            altered_rows.fill(session, data, self.origin)
         except (SqlError, Unsupported):
             data.rows = old[1]
             data.define(old[0])
@@ -345,60 +364,6 @@ class _Alter:
             raise
         if self.auto is not None:
             data.next_auto = max(self.auto, data.next_auto if data.rows else 1)
-
-    def _maker(self, one: Field, origin: int) -> Callable[[Row, int], Any]:
-        session = self.session
-        if origin < 0:
-            if one.default is not None:
-                give = default(one, session)
-                return lambda row, number: give(())
-            return lambda row, number: None if one.nullable or one.auto else implicit(one.type)
-        old = self.data.definition.fields[origin]
-        if old.type == one.type and old.nullable <= one.nullable:
-            return lambda row, number: row[origin]
-        same = replace(old.type, spelled="") == replace(one.type, spelled="")
-        rules = session.rules()
-
-        def convert(row: Row, number: int) -> Any:
-            value = row[origin]
-            if value is None:
-                if one.nullable or one.auto:
-                    return None
-                if self.null_fails:
-                    raise SqlError(1138)
-                if session.strict:
-                    raise SqlError(1265, one.name, number)
-                return implicit(one.type)
-            if same:
-                return value
-            if mysql.family(old.type) == "json" and session.server.json_is_text:
-                return assign(value, one, number, rules)
-            return assign(shown(value, old.type, session.zone), one, number, rules)
-
-        return convert
-
-    def _fill(self, data: Data) -> None:
-        """Counters of a new AUTO_INCREMENT column, and generated columns of the rows that are there."""
-        plan = plan_of(data, self.session)
-        auto = data.auto_place
-        new_auto = auto is not None and self.origin[auto] < 0
-        if not plan.generated and not new_auto:
-            return
-        rules = self.session.rules()
-        rows: dict[int, Row] = {}
-        for number, (id, row) in enumerate(list(data.rows.items()), 1):
-            made = list(row)
-            if new_auto and auto is not None:
-                made[auto] = data.next_auto
-                data.next_auto += 1
-            for place, generate in plan.generated:
-                value = generate([made])
-                one = data.definition.fields[place]
-                made[place] = None if value is None else assign(value, one, number, rules)
-            rows[id] = tuple(made)
-        data.rows = rows
-        data.define(data.definition)
-        check_definition(data, self.session)
 
 
 def _renamed_key(key: Key, old: str, new: str) -> Key:

@@ -8,11 +8,12 @@ from typing import Any
 from sqlglot import exp
 
 from simulator.model import UPDATE
+from simulator.sources import mysql
 from simulator.sql import relations
 from simulator.sql.assign import assign, implicit
 from simulator.sql.catalog import Compiled
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.inserting import DEFAULT, finish, null_for
+from simulator.sql.inserting import DEFAULT, finish, in_images, null_for
 from simulator.sql.plans import plan_of
 from simulator.sql.rows import Data, Row
 from simulator.sql.scopes import Scope, compiled
@@ -32,7 +33,7 @@ def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tup
     for one in nodes:
         if not isinstance(one, exp.EQ):
             raise Unsupported(f"the assignment {one.sql('mysql')[:40]!r}")
-        place = place_of(definition, one.this.name, "field list")
+        place = place_of(definition, one.this.name, scope.place)
         right = one.expression
         default = (isinstance(right, exp.Var) and right.name.upper() == "DEFAULT") or (
             isinstance(right, exp.Column) and right.name.upper() == "DEFAULT" and not right.this.quoted
@@ -65,8 +66,11 @@ def change_row(
         if value is DEFAULT:
             default = plan.defaults.get(place)
             if default is None and not one.nullable and one.generated is None:
-                raise SqlError(1364, one.name)
-            row[place] = default(()) if default is not None else None
+                if mysql.family(one.type) != "enum":
+                    raise SqlError(1364, one.name)
+                row[place] = implicit(one.type)
+            else:
+                row[place] = default(()) if default is not None else None
         elif one.generated is not None:
             raise SqlError(3105, one.name, data.definition.id.name)
         elif value is None:
@@ -89,7 +93,10 @@ def change_row(
                 named.add(i)
     if plan.generated or plan.checks or plan.triggers:
         finish(session, data, row, rules, row_number)
-        named |= {place for place, _ in plan.generated if row[place] != old[place]}
+        mariadb = session.server.mariadb  # its image has all stored ones, changed or not
+        for place, _ in plan.generated:
+            if (mariadb or row[place] != old[place]) and in_images(fields[place], session):
+                named.add(place)
     made = tuple(row)
     if _same(made, old):
         return False

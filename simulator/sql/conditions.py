@@ -84,8 +84,8 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
 
 
 def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
-    """A statement of MySQL that changes rows in strict mode refuses, before any row is read, a constant that is none of the type of
-    the column that it is compared with. Raises SqlError 1292."""
+    """Before any row is read, a statement of MySQL that changes rows in strict mode refuses a constant that is none of
+    the type of the column that it is compared with. Raises SqlError 1292."""
     session = scope.session
     if not session.refuses_texts or session.server.mariadb:
         return

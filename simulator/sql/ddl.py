@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 
-from simulator.model import INSERT, SchemaChangeKind, Table, TableId
-from simulator.sources import mysql
-from simulator.sql import queries, relations
-from simulator.sql.assign import assign
-from simulator.sql.catalog import Database, Definition, Field, Key
+from simulator.model import SchemaChangeKind, Table, TableId
+from simulator.sql import relations
+from simulator.sql.catalog import Database, Definition, Key
 from simulator.sql.column_types import Context
 from simulator.sql.definitions import Items, column, constraint, finished, table_options
 from simulator.sql.errors import SqlError, Unsupported
@@ -43,7 +40,7 @@ def bare(id: TableId) -> Table:
 def create_database(session: Session, words: Reader, sql: str) -> None:
     exists = words.take("IF", "NOT", "EXISTS")
     name = words.name()
-    charset, collation, _, _ = table_options(words, _context(session, name))
+    charset, collation, _, _ = table_options(words, context_of(session, name))
     if not words.done:
         raise words.problem()
     if name in session.databases:
@@ -78,7 +75,7 @@ def alter_database(session: Session, words: Reader, sql: str) -> None:
     name = session.database if words.upper in ("CHARACTER", "CHARSET", "DEFAULT", "COLLATE") else words.name()
     if name not in session.databases:
         raise SqlError(1049, name)
-    charset, collation, _, _ = table_options(words, _context(session, name))
+    charset, collation, _, _ = table_options(words, context_of(session, name))
     if not words.done:
         raise words.problem()
     database = session.databases[name]
@@ -87,7 +84,7 @@ def alter_database(session: Session, words: Reader, sql: str) -> None:
     log(session, K.OTHER, None, None, sql, name)
 
 
-def _context(session: Session, database: str) -> Context:
+def context_of(session: Session, database: str) -> Context:
     known = session.databases.get(database)
     charset = known.charset if known else session.server.charset
     collation = known.collation if known else session.server.collation
@@ -115,14 +112,16 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
     if words.take("LIKE") or (words.peek("(", "LIKE") and words.take("(", "LIKE")):
         source = session.table(*words.qualified())
         made = replace(source.definition, id=id, temporary=temporary, foreign=())
-        _add(session, made, sql, temporary)
+        add_table(session, made, sql, temporary)
         return
-    context = _context(session, id.database)
+    context = context_of(session, id.database)
     made, tail = read_table(words, session, id, context, temporary)
     if tail:
-        _as_select(session, made, words.sql[words.words[words.at].start :], temporary)
+        from simulator.sql.as_select import create_as_select
+
+        create_as_select(session, made, words.sql[words.words[words.at].start :], temporary)
         return
-    _add(session, made, sql, temporary)
+    add_table(session, made, sql, temporary)
 
 
 def read_table(
@@ -169,7 +168,7 @@ def read_table(
     return definition, False
 
 
-def _add(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
+def add_table(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
     """Put a new table in and log it."""
     for key in definition.foreign:
         parent = session.found(key.parent)
@@ -186,63 +185,6 @@ def _add(session: Session, definition: Definition, sql: str, temporary: bool) ->
         session.databases[definition.id.database].tables[definition.id.name] = data
         log(session, K.CREATE_TABLE, None, data.table, sql)
     return data
-
-
-def _as_select(session: Session, target: Definition, select: str, temporary: bool) -> None:
-    """CREATE TABLE … AS SELECT: a log in row format holds what SHOW CREATE TABLE would give, and the rows."""
-    import sqlglot
-    from sqlglot.errors import ParseError
-
-    try:
-        query = queries.prepare(sqlglot.parse_one(select, dialect="mysql"), session)
-    except ParseError:
-        raise SqlError(1064, select[:80]) from None
-    lines = []
-    for name, one in zip(query.names, query.fields, strict=True):
-        if one is None:
-            raise Unsupported(f"CREATE TABLE … AS SELECT of an expression ({name}); select plain columns")
-        lines.append(f"  {quoted(name)} {_shown(one, target, session)}")
-    id = target.id
-    shown = quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
-    text = f"CREATE TABLE {shown} (\n" + ",\n".join(lines) + "\n)"
-    inner = Reader(text)
-    inner.need("CREATE", "TABLE")
-    inner.qualified()
-    definition, _ = read_table(inner, session, id, _context(session, id.database), temporary)
-    rows = query.run([])
-    data = _add(session, definition, text + session.server.as_select_tail, temporary)
-    rules = session.rules()
-    session.now_us -= 1_000_000 if not temporary else 0  # the rows belong to the same moment
-    for number, values in enumerate(rows, 1):
-        row = tuple(
-            None if value is None else assign(value, one, number, rules)
-            for value, one in zip(values, definition.fields, strict=True)
-        )
-        added = data.add(row)
-        session.changed(data, added, None)
-        session.log_row(data, INSERT, None, row)
-
-
-def _shown(one: Field, target: Definition, session: Session) -> str:
-    """A column as SHOW CREATE TABLE prints it, as far as AS SELECT takes it over."""
-    server = session.server
-    text = mysql.type_text(one.type, style=server.type_style)
-    if one.type.charset and one.type.charset != target.charset:
-        text += f" CHARACTER SET {one.type.charset}"
-    large = mysql.family(one.type) in ("json", "geometry") or one.type.name.endswith(("text", "blob"))
-    if not one.nullable:
-        text += " NOT NULL"
-        if one.auto:
-            return text + (" DEFAULT '0'" if server.quotes_numbers else " DEFAULT 0")
-    if one.default is not None and one.default.upper() != "NULL":
-        plain = one.default.strip("'")
-        if mysql.family(one.type) == "decimal":
-            plain = format(Decimal(plain).quantize(Decimal(1).scaleb(-mysql.precision_scale(one.type)[1])), "f")
-        if one.default.startswith("(") or one.default.upper().startswith(("CUR", "NOW")):
-            return f"{text} DEFAULT {one.default}"
-        number = mysql.family(one.type) in ("integer", "decimal", "float") and not server.quotes_numbers
-        return f"{text} DEFAULT {plain if number else f'{chr(39)}{plain}{chr(39)}'}"
-    return text + (" DEFAULT NULL" if one.nullable and not large else "")
 
 
 def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
@@ -270,10 +212,11 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
             _no_children(session, data, besides="", dropped=[other for _, other in rest])
     for id in gone_temporary:
         del session.temporary[id]
-    if gone_temporary and session.server.logs_temporary_drop:
-        names = ",".join(_logged_name(session, "", id) for id in gone_temporary)
+    told = gone_temporary + ([id for _, id in rest] if temporary and exists else [])
+    if told and session.server.logs_temporary_drop:
+        names = ",".join(logged_name(session, id) for id in told)
         text = f"DROP TEMPORARY TABLE IF EXISTS {names} /* generated by server */"
-        log(session, K.DROP_TABLE, bare(gone_temporary[0]), None, text)
+        log(session, K.DROP_TABLE, bare(told[0]), None, text)
     if temporary or not rest:
         return
     first = session.found(rest[0][1])
@@ -284,14 +227,14 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
             session.triggers = [one for one in session.triggers if one.table != id]
     if not session.server.drops_found:  # those that are there come first
         rest = [pair for pair in rest if pair[1] not in missing] + [pair for pair in rest if pair[1] in missing]
-    names = ",".join(_logged_name(session, typed, id) for typed, id in rest)
+    names = ",".join(logged_name(session, id) for _, id in rest)
     text = f"DROP TABLE {'IF EXISTS ' if exists else ''}{names} /* generated by server */"
     log(session, K.DROP_TABLE, before, None, text)
     if failure is not None:
         raise failure
 
 
-def _logged_name(session: Session, typed: str, id: TableId) -> str:
+def logged_name(session: Session, id: TableId) -> str:
     """Back-quoted; the database only where it is not the current one."""
     return quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
 

@@ -3,11 +3,12 @@ generated columns, checks, foreign keys, triggers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from sqlglot import exp
 
-from simulator.model import DELETE
+from simulator.model import DELETE, TableId
 from simulator.sources import mysql
 from simulator.sql import queries, relations
 from simulator.sql.catalog import Compiled
@@ -36,7 +37,7 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
     if columns is None:
         places = [i for i, one in enumerate(definition.fields) if not one.invisible]
     else:
-        places = [place_of(definition, name, "field list") for name in columns]
+        places = [place_of(definition, name, "columns") for name in columns]
         for i, place in enumerate(places):
             if place in places[:i]:
                 raise SqlError(1110, columns[i])
@@ -52,7 +53,8 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
         inserter = Inserter(session, data, places, mode, len(lists))
         _on_duplicate(session, node, data, inserter)
         known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
-        scope = Scope(session, (known,), "field list", run_query=queries.run_query)
+        scope = Scope(session, (known,), "values", run_query=queries.run_query)
+        _not_from_itself(session, body, definition.id)
         compiled_lists = [[_value(one, scope) for one in values] for values in lists]
         for number, readers in enumerate(compiled_lists, 1):
             # a column that stands among the values is the one that was set before it
@@ -94,11 +96,11 @@ def _on_duplicate(session: Session, node: exp.Insert, data: Data, inserter: Inse
     existing = Source(definition.id.name, definition.id.database, names, definition.fields)
     alias = node.expression.alias if isinstance(node.expression, exp.Values) else ""
     new = Source(alias or "?new", "", names, definition.fields)
-    if not session.server.mariadb:  # binlog_row_image=MINIMAL: all columns may be written then
-        inserter.touched = frozenset(range(len(names)))
     sources = (existing, new) if alias else (existing,)
-    scope = Scope(session, sources, "field list", inserted=new, run_query=queries.run_query)
+    scope = Scope(session, sources, "on duplicate", inserted=new, run_query=queries.run_query)
     sets = assignments(conflict.expressions, definition, scope)
+
+    inserter.touched |= {place for place, _ in sets}
 
     def update(number: int, row: list[Any]) -> None:
         old = data.rows[number]
@@ -143,7 +145,24 @@ def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
             raise Unsupported(f"{part.strip('_').upper()} in {verb}")
     source, data = queries.source_of_table(session, table)
     session.target = data.definition.id
-    return data, Scope(session, (source,), "field list", run_query=queries.run_query)
+    _not_from_itself(session, node, data.definition.id)
+    return data, Scope(session, (source,), "set" if verb == "UPDATE" else "field list", run_query=queries.run_query)
+
+
+def _not_from_itself(session: Session, node: exp.Expression, id: TableId) -> None:
+    """MySQL reads no table in a subquery that the statement changes; a derived table hides it. Raises SqlError 1093."""
+    if session.server.mariadb:
+        return
+    for select in node.find_all(exp.Select):
+        outer = select.parent
+        if isinstance(outer, exp.Subquery) and isinstance(outer.parent, exp.From | exp.Join):
+            continue
+        frm = select.args.get("from_") or select.args.get("from")
+        tables = [frm.this] if frm is not None else []
+        for table in [*tables, *(join.this for join in select.args.get("joins") or ())]:
+            named = isinstance(table, exp.Table) and table.name == id.name
+            if named and (table.db or session.database) == id.database:
+                raise SqlError(1093, id.name)
 
 
 def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tuple[int, Row]]:

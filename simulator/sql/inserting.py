@@ -104,12 +104,17 @@ class Inserter:
         if plan.stored is None or plan.stored[0] is not self.rules:
             plan.stored = (self.rules, [{} for _ in self.fields])
         self.stored = plan.stored[1]
-        self.touched = frozenset(self.places if data.auto_place is None else (*self.places, data.auto_place))
-        if mode == "replace" and not session.server.mariadb:
-            self.touched = frozenset(range(len(self.fields)))
-        self.rest = [i for i in range(len(self.fields)) if i not in self.touched]
+        named = set(self.places) if data.auto_place is None else {*self.places, data.auto_place}
+        self.rest = [i for i in range(len(self.fields)) if i not in named]
         if data.auto_place is not None and data.auto_place not in self.places:
             self.rest.append(data.auto_place)
+        # what a minimal image holds: columns that are named, computed, or filled by the clock
+        computed = {i for i, one in enumerate(self.fields) if one.generated is not None and in_images(one, session)}
+        clocked = {i for i, one in enumerate(self.fields) if (one.default or "")[:3].upper() == "CUR"}
+        self.touched = frozenset(named | computed | clocked)
+        if session.server.mariadb and self.rules.strict:
+            for place in self.rest:  # even if no row comes
+                self._default(place)
         self.on_duplicate: Callable[[int, list[Any]], None] | None = None
         self.watched = bool(self.plan.generated or self.plan.checks or self.plan.triggers or data.definition.foreign)
 
@@ -164,14 +169,21 @@ class Inserter:
         if self.mode == "ignore":
             return
         if self.mode == "replace":
+            self._all_touched()
             self._replace(row, row_number)
         elif self.on_duplicate is not None:
+            self._all_touched()
             self.on_duplicate(conflict[0], list(row))
         else:
             error = data.duplicate(conflict[1], row)
             if session.server.key_with_table:
                 error = SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{conflict[1].key.name}")
             raise error
+
+    def _all_touched(self) -> None:
+        """MySQL may write every column from the first duplicate on."""
+        if not self.session.server.mariadb:
+            self.touched = frozenset(range(len(self.fields)))
 
     def _replace(self, row: Row, row_number: int) -> None:
         """REPLACE: the conflicting rows are deleted but for the last, which is logged as an update where it can be."""
@@ -202,7 +214,7 @@ class Inserter:
         if one.generated is not None:
             raise SqlError(3105, one.name, self.data.definition.id.name)
         if value is None:
-            return null_for(self.session, one, multiple=self.expected > 1, ignore=self.mode == "ignore")
+            return null_for(self.session, one, multiple=self.expected != 1, ignore=self.mode == "ignore")
         if type(value) not in (str, Decimal):
             return assign(value, one, row_number, self.rules)
         # the same literals come again and again: dates, states, prices
@@ -219,18 +231,25 @@ class Inserter:
         default = self.plan.defaults.get(place)
         if default is not None:
             return default(())
-        if one.auto or one.nullable or one.generated is not None:
+        if one.auto or (one.nullable and not one.bare) or one.generated is not None:
             return None
         if self.rules.strict or (named and not self.mode and self.session.strict):
             if mysql.family(one.type) == "enum":
                 return 1
             raise SqlError(1364, one.name)
-        return implicit(one.type)
+        if mysql.family(one.type) == "geometry":
+            raise SqlError(1364, one.name)
+        return None if one.nullable else implicit(one.type)
 
     def done(self) -> None:
         self.session.generated_ids = self.counter.first
         if self.counter.first:
             self.session.last_insert_id = self.counter.first
+
+
+def in_images(one: Field, session: Session) -> bool:
+    """Whether a generated column counts among those that a statement writes; MariaDB's virtual ones do not."""
+    return one.stored or not session.server.mariadb
 
 
 def null_for(session: Session, one: Field, *, multiple: bool = False, ignore: bool = False) -> Any:

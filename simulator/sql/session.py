@@ -276,6 +276,8 @@ class Session:
         keys = {data.definition.place(name) for name in primary.names} if primary else set()
         if not keys and data.clustered is not None:
             keys = set(data.clustered.places)
+        if not keys and self.server.mariadb:
+            return None, None
         if image == "minimal":
             before = tuple(i for i in every if i in keys) if keys else every
             after = tuple(i for i in every if i in touched)
