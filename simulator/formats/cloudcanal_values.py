@@ -27,7 +27,8 @@ from simulator.model import READ, Column, ColumnType, Event, Kind, Table
 from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
 from simulator.wire import binlog_text
-from simulator.wire.fields import Cell, Encoder, Field
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field
 from simulator.wire.format import Settings
 from simulator.wire.json_style import FASTJSON2, Style
 

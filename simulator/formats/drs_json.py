@@ -38,7 +38,8 @@ from simulator.formats.drs_systems import system_of
 from simulator.model import READ, Column, Event, Kind
 from simulator.sources import find
 from simulator.wire import json_style
-from simulator.wire.fields import Encoder, Field
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Field
 from simulator.wire.format import Format, Layout, Settings
 
 

@@ -26,7 +26,8 @@ from simulator.model import (
 )
 from simulator.routing import Packing, Routing
 from simulator.wire.avro import Container
-from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field, Order, table_order
 from simulator.wire.json_style import Style
 
 
