@@ -174,6 +174,7 @@ def run(
         scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
     )
     job.route(route)  # a wrong one is told before anything is opened
+    broker = job.undocumented_broker(to, allow_undocumented=allow_undocumented)
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
             f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
@@ -200,7 +201,7 @@ def run(
             "scenario": job.loaded.file,
             "format": format,
             "source": str(job.source),
-            "undocumented": job.undocumented,
+            "undocumented": job.undocumented or broker is not None,
             "left_out": list(job.left_out),
             "to": progress.public(to),
             "seed": job.loaded.spec.seed if seed is None else seed,
@@ -210,9 +211,11 @@ def run(
             _write_json(summary_to, facts)
         if not quiet:
             click.echo(progress.summary(this.summary, progress.public(to)), err=True)
+            format_of = job.codec.format
             if job.undocumented:
-                format_of = job.codec.format
                 click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
+            if broker is not None:
+                click.echo(f"{format_of.product} writes no {format_of.id} to {broker}.", err=True)
             if job.left_out:
                 click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
         if failure := failure or job.failure:

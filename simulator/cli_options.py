@@ -64,7 +64,9 @@ route_option = click.option(
     "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
 )
 undocumented_option = click.option(
-    "--allow-undocumented", is_flag=True, help="Write a source's changes in a format that the product has not for it."
+    "--allow-undocumented",
+    is_flag=True,
+    help="Write what the product does not offer: a source or a broker that it has not.",
 )
 force_option = click.option(
     "--force", is_flag=True, help="Go on after a SQL script's errors, which are told on stderr."

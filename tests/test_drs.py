@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import struct
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import fastavro
+import numpy as np
 import pytest
-from building import Case, Ddl, Rows, Times, block_of, codec_of, messages_of, table_of
+from building import Case, Ddl, Rows, Times, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from decoding import decode
 
 from simulator.api import messages
 from simulator.errors import NotOffered, OptionError, UsageError
-from simulator.formats import drs_record
+from simulator.formats import drs_record, open_codec
 from simulator.formats.drs_mysql import CODES
-from simulator.model import DELETE, INSERT, UPDATE, Message, SchemaChangeKind
-from simulator.sources import mysql
+from simulator.model import DELETE, INSERT, UPDATE, Column, Message, SchemaChangeKind, Table
+from simulator.sources import find, mysql
 
 
 def compact(text: str) -> bytes:
@@ -128,6 +130,42 @@ def test_the_sample_of_gaussdb() -> None:
     message = one("drs-json", case, "gaussdb", previous_ms=1_639_626_187_344)
     assert message.value == compact(sample("gaussdb-update"))
     assert message.key == b"database01.schema01.table01"
+
+
+ID: Final = "64650cf67dc36a464e76e583"
+DOCUMENTS: Final = table_of(
+    "ljx", {"_id": "objectId", "c1": "string", "tags": "array", "column1": "string"}, ["_id"], database="ljx",
+    source="mongodb",
+)  # fmt: skip
+_WRITTEN: Final = [ID, "baz", '["mongodb", "database", "NoSQL"]', None]
+_REPLACED: Final = [ID, "sss", None, None]
+_UPDATED: Final = [ID, "aaa", None, None]
+_RENAMED: Final = [ID, None, None, "aaa"]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("insert", Rows(INSERT, DOCUMENTS, [_WRITTEN])),
+        ("replace", Rows(UPDATE, DOCUMENTS, [_REPLACED], [_WRITTEN])),
+        ("value-update", Rows(UPDATE, DOCUMENTS, [_UPDATED], [_REPLACED])),
+        ("key-update", Rows(UPDATE, DOCUMENTS, [_RENAMED], [_UPDATED])),
+        ("remove", Rows(DELETE, DOCUMENTS, [_RENAMED])),
+    ],
+)
+def test_the_samples_of_mongodb(name: str, step: Rows) -> None:
+    """One correction: cluster times of the page are eight hours and some minutes ahead of the commit."""
+    found = json.loads(sample(f"dds-{name}"))
+    seconds, ordinal = map(int, found["clusterTime"].split(":"))
+    assert seconds - found["es"] // 1000 in range(28_953, 28_958)
+    text = sample(f"dds-{name}").replace(f"{seconds}:", f"{found['es'] // 1000}:")
+    times = Times(offset=found["id"], event_ms=found["es"], write_ms=found["ts"])
+    block = block_of(Case(name, (step,), times, "mongodb"))
+    (batch,) = block.batches
+    batch = replace(batch, envelope=replace(batch.envelope, in_second=np.array([ordinal - 1])))
+    (message,) = messages_of("drs-json", "mongodb-6.0", replace(block, batches=(batch,)))
+    assert message.value == compact(text)
+    assert message.key == f'ObjectId("{ID}")'.encode()
 
 
 def test_codes_of_the_sample_of_gaussdb() -> None:
@@ -313,8 +351,61 @@ def test_what_drs_does_not_offer() -> None:
         messages_of("drs-json", "mysql-8.0", block_of(SEVERAL), route="single")
     with pytest.raises(UsageError, match="--route table: the product's policies are key, single, columns"):
         messages_of("drs-json,topic_policy=table", "mysql-8.0", block_of(SEVERAL), route="table")
-    with pytest.raises(NotOffered, match="DRS JSON-C, reads mysql, not mariadb"):
-        codec_of("drs-json-c", "mariadb")
+    with pytest.raises(OptionError, match=r"topic_name_format: mysql-8[.]0 has no schemas, so no [$]schema[$]"):
+        codec_of("drs-json,topic_policy=table,topic_name_format=$schema$")
+
+
+@pytest.mark.parametrize(
+    ("format", "source", "sentence"),
+    [
+        ("drs-json-c", "mariadb", "DRS JSON-C, reads mysql, not mariadb; --allow"),
+        ("drs-json-c", "oracle", "reads mysql, not oracle, of which it writes drs-avro, drs-json; --allow"),
+        ("drs-json-c", "mongodb", "reads mysql, not mongodb, of which it writes drs-json; --allow"),
+        ("drs-avro", "mongodb", "sqlserver, not mongodb, of which it writes drs-json; --allow"),
+        ("drs-json", "oceanbase-oracle", "sqlserver, not oceanbase-oracle; --allow"),
+    ],
+)
+def test_what_drs_offers_of_a_source(format: str, source: str, sentence: str) -> None:
+    with pytest.raises(NotOffered, match=re.escape(sentence)):
+        codec_of(format, source)
+
+
+@pytest.mark.parametrize("format", ["drs-avro", "drs-json-c"])
+def test_documents_have_no_columns(format: str) -> None:
+    with pytest.raises(NotOffered, match=f"^-f {format}: DRS .*; drs-json has "):
+        open_codec(format, find("mongodb"), allow_undocumented=True)
+
+
+@pytest.mark.parametrize(
+    ("format", "id"),
+    [
+        *(("drs-json-c", id) for id in ("oracle", "postgresql", "gaussdb", "sqlserver")),
+        *((format, id) for format in ("drs-json", "drs-json-c", "drs-avro") for id in ("mariadb", "oceanbase-mysql")),
+        ("drs-json", "oceanbase-oracle"),
+        ("drs-avro", "oceanbase-oracle"),
+    ],
+)
+def test_other_sources_if_somebody_insists(format: str, id: str) -> None:
+    source = find(id)
+    types = source.types
+    table = Table(types.table_id("shop", "T"), (Column("ID", types.from_portable("int32"), nullable=False),), ("ID",))
+    codec = open_codec(format, source, allow_undocumented=True)
+    for kind in (INSERT, DELETE):
+        (value,) = encoded(codec, batch_of(table, kind, [["1"]], source=id))
+        message = decode(format, value)
+        if format == "drs-json-c":
+            assert (message["database"], message["data"], message["old"]) == (
+                "SHOP" if id == "oracle" else "shop",
+                [{"ID": "1"}],
+                None,
+            )
+            assert list(message)[:2] == ["mysqlType", "id"]
+
+
+def test_databases_of_oracle_come_and_go_unheard() -> None:
+    """DRS knows statements about its tables only."""
+    statements = [Ddl(kind, "…") for kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE)]
+    assert messages_of("drs-json", "oracle-19c", block_of(Case("ddl", tuple(statements), AT, "oracle"))) == []
 
 
 # ---------------------------------------------------------------------------------------------------------------- Avro

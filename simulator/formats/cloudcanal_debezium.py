@@ -137,8 +137,10 @@ def images(settings: Settings) -> tuple[Field, Field]:
     after = Rows("after", array=False, skip_nulls=nulls)
     before = Rows("before", array=False, skip_nulls=nulls)
     changed_after, changed_before, deleted = after, before, before
+    keys = cloudcanal.key_places
+    if cloudcanal.logs_keys(settings):
+        changed_before = deleted = Rows("before", array=False, columns=keys)
     if settings["minimal"]:
-        keys = cloudcanal.key_places
         changed_after = Rows("changed after", array=False, kept=keys)
         changed_before = Rows("changed", array=False, kept=keys)
         deleted = Rows("before", array=False, columns=keys)

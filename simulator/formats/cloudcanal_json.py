@@ -165,6 +165,7 @@ def batched(fields: tuple[Field, ...], settings: Settings, sends: frozenset[Kind
         writer=writer,
         sends=sends,
         statements=cloudcanal.statements(settings),
+        sources=cloudcanal.LINKS[cloudcanal.broker_of(settings)],
     )
 
 

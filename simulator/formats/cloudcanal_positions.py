@@ -80,13 +80,18 @@ def placed(of: Callable[[Place], Ints | pa.Array], scanned: Any = None) -> dict[
     return {**dict.fromkeys((*ROW_KINDS, DDL), PerChange(changes, event)), READ: scanned}
 
 
+# Where a log file has its first event, if not where MySQL 8.0 has it: its description is three bytes shorter in 5.7.
+FIRST_EVENTS: Final[Mapping[str, int]] = {"mysql-5.7": 154}
+
+
 def mysql_position(settings: Settings) -> list[Field]:
     """File and place in the binary log; the transaction's GTID, null where the source has none."""
     server = settings["server_uuid"]
+    first = FIRST_EVENTS.get(settings.source, FIRST_OFFSET)
     return [
         Field("file", placed(lambda at: mysql.binlog_file(at.turn), "mysql-bin.000001")),
         Field("gtid", placed(lambda at: mysql.gtid(server, at.txn)) if settings["gtid"] else None),
-        Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal), FIRST_OFFSET)),
+        Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal) - FIRST_OFFSET + first, first)),
         Field("server_id", settings["server_id"]),
     ]
 

@@ -157,6 +157,7 @@ def layout(settings: Settings) -> Layout:
         sends=sends,
         snapshot_ddl=READ in sends,
         previous_commit=system.previous_commit,
+        statements=system.statements,
     )
 
 

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
-from simulator.formats import canal_json, dts_delivery, dts_text
+from simulator.formats import canal_json, canal_json_cells, dts_delivery, dts_text
 from simulator.formats.canal_json import by_row, switch
 from simulator.formats.dts_text import like_mysql
 from simulator.formats.dts_types import number_of, system_of, type_of
@@ -71,7 +71,7 @@ def code_cell(column: Column, settings: Settings) -> Cell:
         return Cell(decoded, quoted=False, constant=str(code))
     if settings["unsigned_sql_type"] == "declared":
         return Cell(decoded, quoted=False, constant=str(UNSIGNED[type.name]))
-    high, promoted = canal_json.PROMOTED.get(type.name, (2**64, code))
+    high, promoted = canal_json_cells.PROMOTED.get(type.name, (2**64, code))
 
     def text(array: pa.Array) -> pa.Array:
         above = (numbers(array) > high) & np.asarray(array.is_valid())

@@ -9,7 +9,7 @@ delete: `_value` is unknown there (EmptyObject NONE), unless the collection keep
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch
 from simulator.formats import dts_record
 from simulator.formats.dts_record import BRANCHES, NONE
-from simulator.model import Table
+from simulator.model import Column, ColumnType, Table
 from simulator.sources import mongodb
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
@@ -28,6 +28,14 @@ FIELDS: Final = b"".join(
     [dts_record.ARRAY, avro.long(2), avro.string("_value"), avro.long(0), avro.string("_id"), avro.long(0), b"\x00"]
 )
 _JSON: Final = BRANCHES["TextObject"] + avro.string("JSON")
+
+
+def fields(table: Table, tail: Callable[[Table, Column], bytes] | None) -> bytes:
+    """The two fields, with what a wider record of fields has behind them."""
+    if tail is None:
+        return FIELDS
+    both = [Column(name, ColumnType("object")) for name in ("_value", "_id")]
+    return dts_record.fields_of(both, lambda column: 0, lambda column: tail(table, column))
 
 
 def tags(name: str) -> Mapping[str, str]:

@@ -29,6 +29,7 @@ from simulator.wire.json_style import quote
 
 # The version that a server reports, by source.
 SERVER_VERSIONS: Final[Mapping[str, str]] = {
+    "gaussdb-505": "505.0.0",
     "mysql-8.0": "8.0.28",
     "mysql-5.7": "5.7.26-log",
     "mariadb-10.11": "10.11.19-MariaDB-log",
@@ -36,7 +37,6 @@ SERVER_VERSIONS: Final[Mapping[str, str]] = {
     "mongodb-4.4": "4.4.29",
     "oceanbase-mysql-4.3": "5.7.25-OceanBase-v4.3",
     "oceanbase-oracle-4.3": "4.3.0.0",
-    "gaussdb-505": "9.2.4",
     "oracle-21c": "21.0.0.0.0",
     "oracle-19c": "19.0.0.0.0",
     "oracle-11g": "11.2.0.4.0",

@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
-from simulator.formats import canal_json
+from simulator.formats import canal_json_cells
 from simulator.formats.dts_record import decoded_type
 from simulator.formats.dts_times import members_of
 from simulator.formats.dts_types import system_of
@@ -43,14 +43,14 @@ from simulator.wire.moment_text import without_zeros
 from simulator.wire.template import join
 
 MYSQL: Final[Mapping[str, Any]] = {
-    **canal_json.TEXT,
+    **canal_json_cells.TEXT,
     "decimal": binlog_text.decimal_plain,
     "datetime": binlog_text.datetime_trimmed,
     "time": binlog_text.time_trimmed,
     "enum": binlog_text.enum_label,
     "set": binlog_text.set_labels,
 }
-ESCAPED: Final = canal_json.ESCAPED | {"enum", "set"}
+ESCAPED: Final = canal_json_cells.ESCAPED | {"enum", "set"}
 # Families of types of which no value holds a character that JSON escapes.
 SAFE: Final = frozenset(
     {
@@ -91,7 +91,7 @@ def mysql_cell(column: Column, settings: Settings) -> Cell:
             return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
         return Cell(lambda array: binlog_text.datetime_trimmed(array, type, zone=zone))
     if settings["frac"] == "pad" and words in ("datetime", "time"):
-        return Cell(lambda array: canal_json.TEXT[words](array, type))
+        return Cell(lambda array: canal_json_cells.TEXT[words](array, type))
     if settings["binary"] == "hex" and words in ("binary", "geometry"):
         return Cell(lambda array: binlog_text.hex_bytes(array, type))
     render = MYSQL[words]

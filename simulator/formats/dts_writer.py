@@ -99,7 +99,7 @@ class Writer:
         """A table version's names, numbers, tags and ways of writing, made once."""
         if self.system.documents:
             name = dts_record.table_name(table, self.system.name_parts)
-            return Shape(table, name, dts_documents.FIELDS, dts_documents.tags(name), ())
+            return Shape(table, name, dts_documents.fields(table, self.field_tail), dts_documents.tags(name), ())
         if id(table) not in self._shapes:
             columns = (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns
             types = {column.name: type_of(self.format, self.settings.source, table, column) for column in columns}

@@ -9,8 +9,8 @@ from simulator.sources import mysql
 from simulator.sql.assign import assign
 from simulator.sql.catalog import Compiled, Field
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, Source, compiled
 from simulator.sql.rows import Data, Plan
+from simulator.sql.scopes import Scope, Source, compiled
 from simulator.sql.session import Session
 
 

@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from simulator.sources import mysql
 from simulator.sql.assign import shown
+from simulator.sql.calling import CONTEXT
 from simulator.sql.catalog import Compiled, Field
 from simulator.sql.comparing import compare, sort_key
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, Source, collation_of, compiled
-from simulator.sql.functions import CONTEXT
+from simulator.sql.scopes import Scope, Source, collation_of, compiled
 from simulator.sql.values import number_of, text_of, truth_of
 
 Values = tuple[Any, ...]

@@ -11,8 +11,8 @@ from simulator.sources import mysql
 from simulator.sql.assign import assign
 from simulator.sql.catalog import ForeignKey, Trigger
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, Source, compiled
 from simulator.sql.rows import Data, Row, carrier, index_value
+from simulator.sql.scopes import Scope, Source, compiled
 from simulator.sql.session import Session
 
 # Triggers may fire triggers; this deep.

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql import documents
-from simulator.sql.assign import Rules
 from simulator.sql.catalog import Database, Definition, Trigger
 from simulator.sql.documents import Document
 from simulator.sql.errors import SqlError
 from simulator.sql.log import Ddl, Entry, Log, Places, Row, RowChange, Text
 from simulator.sql.moments import Zone
 from simulator.sql.rows import Data
+from simulator.sql.rules import Rules
 from simulator.sql.server import Server
 
 # What a script's clock moves from one transaction to the next.
@@ -58,6 +58,7 @@ class Session:
     # Of the statement that runs.
     run: int = 0
     text: str = ""
+    target: TableId | None = None  # the table that the statement changes
     annotated: bool = False
     quiet: bool = False  # rows are changed without a log entry (statement format)
     unsafe: bool = False
@@ -110,12 +111,14 @@ class Session:
             self.zone,
             self.server.json_duplicates,
             self.server.json_is_text,
-            self.server.mariadb,
-            self.server.swaps_axes,
+            truncates_fractions=self.server.mariadb,
+            mariadb=self.server.mariadb,
+            server=self.server.id,
+            swaps_axes=self.server.swaps_axes,
         )
 
     def as_document(self, value: Any) -> Any:
-        return documents.text_of(value) if self.server.json_is_text else Document(value)
+        return documents.text_of(value, "mariadb") if self.server.json_is_text else Document(value)
 
     def draw(self) -> int:
         """A number that no other draw of the script has."""

@@ -11,12 +11,12 @@ from typing import Any, Final
 from simulator.model import SchemaChangeKind
 from simulator.sources import mysql
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, compiled
 from simulator.sql.log import Ddl
 from simulator.sql.moments import Zone
 from simulator.sql.plans import expression
 from simulator.sql.queries import run_query
 from simulator.sql.reader import Reader
+from simulator.sql.scopes import Scope, compiled
 from simulator.sql.server import default_collation
 from simulator.sql.session import Session
 from simulator.sql.values import text_of, truth_of

@@ -105,7 +105,8 @@ class Layout:
     `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
     says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
     snapshot come after the CREATE TABLE of their table. `previous_commit`: what changes carry as their event time is
-    the commit time of the transaction before theirs.
+    the commit time of the transaction before theirs. `sources`: of the format's sources, those that the product offers
+    with these settings; None: all.
     """
 
     fields: tuple[Field, ...]
@@ -123,6 +124,7 @@ class Layout:
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
     omits: Callable[[Event], bool] = untold  # single events that it leaves out although it sends their kind
+    sources: tuple[str, ...] | None = None
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any

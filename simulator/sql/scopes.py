@@ -1,0 +1,89 @@
+"""What an expression is compiled in: the sources whose columns it sees, its session, its collation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.sql.catalog import Compiled, Field
+from simulator.sql.errors import SqlError
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something that has rows in a statement: a table (its rows are as stored) or a derived one (rows of values)."""
+
+    alias: str
+    database: str
+    names: tuple[str, ...]
+    fields: tuple[Field, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The sources whose columns an expression sees, and what the place is called in errors."""
+
+    session: Any
+    sources: tuple[Source, ...] = ()
+    place: str = "field list"
+    # Extra readings of names: `values(col)`, `new.col`; the row is the environment's last one.
+    inserted: Source | None = None
+    run_query: Callable[..., Any] | None = None
+
+    def find(self, table: str, name: str) -> tuple[int, int]:
+        found = []
+        lowered = name.lower()
+        for number, source in enumerate(self.sources):
+            if table and source.alias.lower() != table.lower():
+                continue
+            for place, known in enumerate(source.names):
+                if known.lower() == lowered:
+                    found.append((number, place))
+        if not found:
+            raise SqlError(1054, f"{table}.{name}" if table else name, self.place)
+        if len(found) > 1 and not table:
+            raise SqlError(1052, name, self.place)
+        return found[0]
+
+    def field(self, node: exp.Expression) -> Field | None:
+        """The column of a table that a node names."""
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return None
+        source, place = self.find(node.table, node.name)
+        fields = self.sources[source].fields
+        return None if fields is None else fields[place]
+
+
+def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
+    """The collation under which operands compare: one that is named, a column's, or the connection's."""
+    for node in nodes:
+        if isinstance(node, exp.Collate):
+            return str(node.expression.name).lower()
+        if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.BINARY:
+            return "binary"
+    for node in nodes:
+        for column in [node, *node.find_all(exp.Column)] if isinstance(node, exp.Expression) else ():
+            if isinstance(column, exp.Column):
+                found = scope.field(column)
+                if found is not None and found.collation:
+                    return found.collation
+    return str(scope.session.collation)
+
+
+def compiled(node: Any, scope: Scope) -> Compiled:
+    """Raises SqlError for unknown columns, Unsupported for what is not known here."""
+    # the table names the modules of all expressions, which need this one
+    from simulator.sql.calls import make_function
+    from simulator.sql.expressions import MAKERS
+
+    make = MAKERS.get(type(node).__name__)
+    if make is not None:
+        return make(node, scope)
+    return make_function(node, scope)
+
+
+def constant(value: Any) -> Compiled:
+    return lambda env: value
