@@ -94,6 +94,7 @@ DTS: Final[Files] = {
     ("dts-avro,product=subscription", "postgresql-16"): _TRACKED,
     ("dts-avro,product=subscription", "mongodb-6.0"): ["a transaction on two tables", "drop table", "heartbeat"],
     ("dts-shareplex-json", "mysql-8.0"): None,
+    ("dts-shareplex-json", "mariadb-10.11"): ["insert", "null everywhere", "documents"],
     ("dts-shareplex-json", "oracle-21c"): None,
     ("dts-shareplex-json", "postgresql-16"): None,
     ("dts-shareplex-json,ddl=on", "postgresql-16"): ["create table", "add column", "drop column", "truncate table"],
@@ -121,6 +122,7 @@ DTS: Final[Files] = {
     ("dts-canal-json", "sqlserver-2022"): None,
     ("dts-canal-json,mysql_type_params=on,frac=pad", "oracle-19c"): ["insert", "dates and times"],
     ("dts-canal-json", "mysql-8.0"): None,
+    ("dts-canal-json", "mariadb-10.11"): ["insert", "null everywhere", "documents", "add column"],
     ("dts-canal-json,images=before-2022-03-20", "mysql-8.0"): [
         "insert",
         "update one column",

@@ -61,7 +61,7 @@ NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
 
 def code_cell(column: Column, settings: Settings) -> Cell:
     """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
-    type = column.type
+    type = dts_text.logged(column.type, settings.source)
     if settings["sql_type"] == "dts_number" or not like_mysql(settings.source):
         # a type without a number is refused where the names of types stand
         known = type.name in system_of(settings.source).types
@@ -91,7 +91,8 @@ def type_names(settings: Settings) -> PerTable:
                 return found.ddl.type_name(column.type).lower()
             # of a type that users make, its own name
             return found.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
-        text = mysql.type_text(column.type, style="show_create_57" if settings["mysql_type_params"] else "bare")
+        type = dts_text.logged(column.type, settings.source)
+        text = mysql.type_text(type, style="show_create_57" if settings["mysql_type_params"] else "bare")
         return text.replace(" unsigned", "") if settings["mysql_type_unsigned"] == "drop" else text
 
     def text(table: Table, style: Style) -> str:

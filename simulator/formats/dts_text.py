@@ -66,6 +66,11 @@ def like_mysql(source: str) -> bool:
     return source.startswith(LIKE_MYSQL)
 
 
+def logged(type: ColumnType, source: str) -> ColumnType:
+    """A type as the source's log has it: JSON of MariaDB is a LONGTEXT that the server checks."""
+    return ColumnType("longtext") if type.name == "json" and source.startswith("mariadb") else type
+
+
 def family(column: Column, settings: Settings) -> str:
     """What a column's values are, in the words of `sources.TypeSystem`."""
     return sources.find(settings.source).types.family(column.type)
