@@ -71,7 +71,8 @@ class Routing:
       the table policy (`table`).
     * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
       under the policies that hash (`all`); `rows`: wherever rows of its table may go, to every partition under the
-      policies that hash rows, and to where rows went before and go now where it renames one.
+      policies that hash rows and where it names no table, and to where rows went before and go now where it renames
+      one.
     * `ddl_of`: topic and key of DDL are its table's, or those of the `schema` it is in: as if the table had no name.
     * `ddl_topic`: a topic that all DDL goes to.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an

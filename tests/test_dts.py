@@ -18,10 +18,13 @@ from simulator.api import open_job
 from simulator.errors import OptionError
 from simulator.formats import dts_record, dts_values
 from simulator.formats.dts_drds import physical_name
+from simulator.formats.dts_geometry import well_known_binary
 from simulator.formats.dts_types import MYSQL, MYSQL_TYPES
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
+from simulator.sources import sqlserver_clr
+from simulator.sources.mysql_geometry import to_bytes
 
 # ------------------------------------------------------------------------------------------------------ golden records
 
@@ -241,3 +244,33 @@ def test_times_of_messages_are_those_of_their_records() -> None:
     for case in cases_of("mysql-8.0"):
         for message in messages_of("dts-avro,product=subscription", "mysql-8.0", block_of(case)):
             assert message.timestamp_ms == 1000 * decode("dts-avro", message.value or b"")["sourceTimestamp"]
+
+
+# ------------------------------------------------------------------------------------------------------------- shapes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "POINT(1 2)",
+        "LINESTRING(0 0,1 1)",
+        "LINESTRING(0 0,1 1,2 5)",
+        "POLYGON((0 0,9 0,9 9,0 0),(1 1,2 1,2 2,1 1))",
+        "MULTIPOINT(1 1,2 2)",
+        "MULTILINESTRING((0 0,1 1),(2 2,3 3,4 4))",
+        "MULTIPOLYGON(((0 0,1 0,1 1,0 0)),((5 5,6 5,6 6,5 5),(5 5,6 5,6 6,5 5)))",
+        "GEOMETRYCOLLECTION(POINT(1 2),GEOMETRYCOLLECTION(LINESTRING(0 0,1 1),POINT(3 4)))",
+        "GEOMETRYCOLLECTION EMPTY",
+    ],
+)
+@pytest.mark.parametrize("kind", ["geometry", "geography"])
+def test_shapes_of_sql_server_as_well_known_binary(text: str, kind: str) -> None:
+    stored = sqlserver_clr.shape(text, kind)
+    assert well_known_binary(stored, latitude_first=kind == "geography") == to_bytes(text, "geometry")[4:]
+
+
+def test_shapes_with_heights_are_refused() -> None:
+    stored = bytearray(sqlserver_clr.shape("POINT(1 2)", "geometry"))
+    stored[5] |= 1
+    with pytest.raises(ValueError, match="heights or measures"):
+        well_known_binary(bytes(stored), latitude_first=False)

@@ -201,3 +201,37 @@ def test_rows_of_one_transaction_share_their_numbers() -> None:
         assert len({(row["time"], row["trans"]) for row in rows}) == 1
     scns = [int(meta["scn"]) for meta in metas]
     assert scns == sorted(scns)
+
+
+def test_a_delete_with_its_null_members() -> None:
+    """A message of Canal JSON with everything that the page's text lists."""
+    table = table_of("item", {"id": "bigint", "name": "varchar(9)"}, ["id"])
+    batch = batch_of(table, DELETE, [["7", None]], event_ms=1_700_000_000_123, write_ms=1_700_000_000_412)
+    (value,) = encoded(codec_of("dts-canal-json,null_members=null"), batch)
+    ours = re.sub(r'"id":\d+,"isDdl"', '"id":101,"isDdl"', value.decode())
+    assert ours == (
+        '{"data":[{"id":"7","name":null}],"database":"shop","es":1700000000000,"gtid":null,"id":101,"isDdl":false,'
+        '"mysqlType":{"id":"bigint","name":"varchar"},"old":null,"pkNames":["id"],"sql":"",'
+        '"sqlType":{"id":-5,"name":12},"table":"item","ts":1700000000412,"type":"DELETE"}'
+    )
+
+
+def test_an_update_of_an_oracle_row() -> None:
+    """A message of SharePlex JSON with all members of meta; its ids are ours."""
+    columns = {"ID": "NUMBER(9)", "PRICE": "NUMBER(9,2)", "NOTE": "VARCHAR2(9)"}
+    table = table_of("ITEM", columns, ["ID"], source="oracle")
+    ms = milliseconds("2024-03-01T08:00:00")
+    batch = batch_of(
+        table, UPDATE, [["7", "12.5", None]], [["7", "10", None]], source="oracle", event_ms=ms, write_ms=ms + 1000
+    )
+    (value,) = encoded(codec_of("dts-shareplex-json", "oracle-19c"), batch)
+    ours = value.decode()
+    for name, text in (("scn", "14589063118712"), ("rowid", "AAATGpAAIAAItcIAAA"), ("trans", "7.0.411499")):
+        ours, found = re.subn(f'"{name}":"[^"]+"', f'"{name}":"{text}"', ours)
+        assert found == 1
+    assert ours == (
+        '{"meta":{"time":"2024-03-01T08:00:00","userid":84,"op":"upd","scn":"14589063118712",'
+        '"rowid":"AAATGpAAIAAItcIAAA","trans":"7.0.411499","seq":1,"size":1,"table":"SHOP.ITEM","idx":"1/1",'
+        '"posttime":"2024-03-01T08:00:01"},"data":{"PRICE":"12.50"},'
+        '"key":{"ID":"7","PRICE":"10.00","NOTE":null}}'
+    )

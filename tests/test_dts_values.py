@@ -16,11 +16,9 @@ from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.formats.dts_avro import FORMAT
-from simulator.formats.dts_geometry import well_known_binary
 from simulator.formats.dts_types import SYSTEMS, System
 from simulator.model import INSERT
-from simulator.sources import SOURCES, find, sqlserver_clr
-from simulator.sources.mysql_geometry import to_bytes
+from simulator.sources import SOURCES, find
 from simulator.sources.postgresql_table import EVERY_TYPE
 from simulator.sources.postgresql_times import day_number
 
@@ -220,6 +218,50 @@ def test_the_check_sees_what_is_wrong() -> None:
         check({**good, "tags": {**good["tags"], "pk_uk_info": '{"PRIMARY":["zz"]}'}})
 
 
+# ----------------------------------------------------------------------------------------------------- values by hand
+
+# Of printed messages, and of the converters' rules: MySQL's type and literal, the record's members, JSON's text.
+BY_HAND: Final = [
+    ("decimal(10,2)", "348", ["348.00", 5, 2], "348.00"),
+    ("decimal(10,2)", "1050", ["1050.00", 6, 2], "1050.00"),
+    ("decimal(10,2)", "1", ["1.00", 3, 2], "1.00"),
+    ("decimal(10,2)", "0", ["0.00", 1, 2], "0.00"),
+    ("decimal(10,2)", "-0.01", ["-0.01", 1, 2], "-0.01"),
+    ("tinyint unsigned", "255", [1, "255"], "255"),
+    ("mediumint", "8388607", [3, "8388607"], "8388607"),
+    ("int unsigned", "4294967295", [4, "4294967295"], "4294967295"),
+    ("bigint unsigned", "18446744073709551615", [8, "18446744073709551615"], "18446744073709551615"),
+    ("bit(12)", "5", [2, "5"], "5"),
+    ("float", "1.1", [1.100000023841858, 0, 0], "1.1"),
+    ("double", "1e10", [1e10, 0, 0], "1.0E10"),
+    ("date", "2021-01-27", [2021, 1, 27, None, None, None, None], "2021-01-27"),
+    ("date", "0000-00-00", [0, 0, 0, None, None, None, None], "0000-00-00"),
+    ("datetime(3)", "2021-01-27 15:16:56.35", [2021, 1, 27, 15, 16, 56, 350_000], "2021-01-27 15:16:56.35"),
+    ("datetime", "0000-00-00 00:00:00", [0, 0, 0, 0, 0, 0, 0], "0000-00-00 00:00:00"),
+    ("timestamp", "2021-04-12 15:04:11", [1_618_239_851, 0], "2021-04-12 23:04:11"),
+    ("timestamp(6)", "2021-04-12 15:04:11.000042", [1_618_239_851, 42], "2021-04-12 23:04:11.000042"),
+    ("time", "-838:59:59", [None, None, None, -838, -59, -59, 0], "-838:59:59"),
+    ("time(1)", "-00:30:00.5", [None, None, None, 0, -30, 0, -500_000], "-00:30:00.5"),
+    ("time(1)", "00:00:00.5", [None, None, None, 0, 0, 0, 500_000], "00:00:00.5"),
+    ("year", "0000", [0, None, None, None, None, None, None], "0000"),
+    ("year", "2021", [2021, None, None, None, None, None, None], "2021"),
+    ("char(3)", "", ["utf8mb4", b""], ""),
+    ("json", '{"a": 1}', ["JSON", '{"a": 1}'], '{"a": 1}'),
+    ("enum('x','y')", "y", ["ENUM", "y"], "y"),
+    ("set('x','y')", "x,y", ["SET", "x,y"], "x,y"),
+    ("varbinary(3)", "ab", ["BINARY", b"ab"], "ab"),
+]
+
+
+@pytest.mark.parametrize(("type", "literal", "members", "shown"), BY_HAND)
+def test_values_by_hand(type: str, literal: str, members: list[Any], shown: str) -> None:
+    batch = batch_of(table_of("t", {"id": "int", "c": type}, ["id"]), INSERT, [["1", literal]])
+    (record,) = encoded(codec_of("dts-avro"), batch)
+    assert list(decode("dts-avro", record)["afterImages"][1][1].values()) == members
+    (value,) = encoded(codec_of("dts-canal-json"), batch)
+    assert json.loads(value)["data"] == [{"id": "1", "c": shown}]
+
+
 # ------------------------------------------------------------------------------------------------- values of every type
 
 
@@ -331,33 +373,3 @@ def test_infinity_and_days_before_christ() -> None:
     assert list(found[1][1][1].values()) == [-1, -12, -31, None, None, None, None]
     assert list(found[1][2][1]["value"].values()) == [-44, -3, -15, -12, -30, 0, -500_000]
     assert found[2][1:] == [None, None]
-
-
-# ------------------------------------------------------------------------------------------------------------- shapes
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "POINT(1 2)",
-        "LINESTRING(0 0,1 1)",
-        "LINESTRING(0 0,1 1,2 5)",
-        "POLYGON((0 0,9 0,9 9,0 0),(1 1,2 1,2 2,1 1))",
-        "MULTIPOINT(1 1,2 2)",
-        "MULTILINESTRING((0 0,1 1),(2 2,3 3,4 4))",
-        "MULTIPOLYGON(((0 0,1 0,1 1,0 0)),((5 5,6 5,6 6,5 5),(5 5,6 5,6 6,5 5)))",
-        "GEOMETRYCOLLECTION(POINT(1 2),GEOMETRYCOLLECTION(LINESTRING(0 0,1 1),POINT(3 4)))",
-        "GEOMETRYCOLLECTION EMPTY",
-    ],
-)
-@pytest.mark.parametrize("kind", ["geometry", "geography"])
-def test_shapes_of_sql_server_as_well_known_binary(text: str, kind: str) -> None:
-    stored = sqlserver_clr.shape(text, kind)
-    assert well_known_binary(stored, latitude_first=kind == "geography") == to_bytes(text, "geometry")[4:]
-
-
-def test_shapes_with_heights_are_refused() -> None:
-    stored = bytearray(sqlserver_clr.shape("POINT(1 2)", "geometry"))
-    stored[5] |= 1
-    with pytest.raises(ValueError, match="heights or measures"):
-        well_known_binary(bytes(stored), latitude_first=False)

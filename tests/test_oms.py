@@ -198,6 +198,23 @@ def test_a_renamed_table_is_told_where_its_rows_were_and_where_they_go() -> None
     assert len({m.value for m in made}) == 1
 
 
+def test_statements_about_a_table_that_is_not_known() -> None:
+    """An index is dropped by its own name."""
+    step = Ddl(SchemaChangeKind.DROP_INDEX, "DROP INDEX `by_name`")
+    block = block_of(Case("", (step,)))
+    for route, partitions in (("key", [0, 1, 2]), ("columns:name", [0, 1, 2]), ("table", [0, 1, 2]), ("single", [0])):
+        made = messages_of("oms-default", SOURCE, block, route=route, partitions=3)
+        assert [(m.partition, m.key) for m in made] == [(partition, b"shop") for partition in partitions]
+    (default,) = messages_of("oms-default", SOURCE, block)
+    meta = json.loads(default.value or b"")["allMetaData"]
+    assert (meta["db"], meta["table_name"], meta["record_primary_key"]) == ("obt1.shop", None, None)
+    (canal,) = messages_of("oms-canal-json,version=4", SOURCE, block)
+    assert json.loads(canal.value or b"")["table"] == ""
+    (dataworks,) = messages_of("oms-dataworks", SOURCE, block)
+    source = json.loads(dataworks.value or b"")["schema"]["source"]
+    assert (source["dbName"], source["schema"], source["table"]) == ("shop", None, None)
+
+
 def test_one_partition_may_be_any() -> None:
     for kind, old in ((INSERT, None), (UPDATE, [OLD])):
         (made,) = addressed("oms-default,fixed_partition=3", kind, [NEW], old, route="single", partitions=5)

@@ -171,7 +171,7 @@ class Router:
             pattern = self.routing.ddl_topic
         topic = self.topic(database, schema, name, pattern)
         n = self.count(topic)
-        by_row = self.route.policy in ("key", "columns")
+        by_row = self.route.policy in ("key", "columns") or (table is None and self.route.policy != "single")
         if change is not None and (
             (self.routing.ddl == "all" and self.route.policy != "single") or (self.routing.ddl == "rows" and by_row)
         ):

@@ -47,6 +47,8 @@ def _enum(value: Any, field: Field, row: int, rules: Rules) -> int:
             return number
     else:
         text = text_of(value)
+        if rules.mariadb and isinstance(value, Label) and not value.number and not text:
+            return 0  # the value of an error is copied as it is
         place = _label_place(text, labels)
         if place is not None:
             return place + 1
@@ -90,7 +92,7 @@ def _json(value: Any, field: Field, row: int, rules: Rules) -> str:
         try:
             documents.parse(text, duplicates="last")
         except ValueError:
-            raise SqlError(3819, f"{field.name}") from None
+            raise SqlError(38190, field.name) from None
         return text
     if isinstance(value, Document):
         return value.stored()

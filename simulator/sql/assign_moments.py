@@ -48,7 +48,7 @@ def _moment(value: Any, field: Field, row: int, rules: Rules, what: str) -> Mome
     if found is None or not whole or fraction or not _allowed(found, rules):
         if rules.strict:
             raise SqlError(1292, what, told(value), field.name, row)
-        if found is None or (found is not None and not _allowed(found, rules)):
+        if found is None or fraction or not _allowed(found, rules):
             return None
     return found
 

@@ -104,6 +104,8 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if isinstance(node, exp.Anonymous):
         name = str(node.this).lower()
         arguments = list(node.expressions)
+        if name == "default_of" and isinstance(arguments[0], exp.Column):
+            return _default_of(arguments[0], scope)
         if name == "values" and scope.inserted is not None:
             place = _place(scope.inserted, arguments[0].name)
             return lambda env: env[-1][place]
@@ -148,6 +150,23 @@ def _place(source: Source, name: str) -> int:
         if known.lower() == name.lower():
             return i
     raise SqlError(1054, name, "field list")
+
+
+def _default_of(node: Any, scope: Scope) -> Compiled:
+    """DEFAULT(column)."""
+    from simulator.sql.assign import shown
+    from simulator.sql.plans import default
+
+    field = scope.field(node)
+    if field is None:
+        raise SqlError(1054, node.name, scope.place)
+    session = scope.session
+    if field.default is None:
+        if not field.nullable:
+            raise SqlError(1364, field.name)
+        return constant(None)
+    give = default(field, session)
+    return lambda env: shown(give(()), field.type, session.zone)
 
 
 def make_call(name: str, *keys: str) -> Callable[[Any, Scope], Compiled]:

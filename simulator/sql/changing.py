@@ -8,11 +8,12 @@ from typing import Any
 from sqlglot import exp
 
 from simulator.model import UPDATE
+from simulator.sources import mysql
 from simulator.sql import relations
 from simulator.sql.assign import assign, implicit
 from simulator.sql.catalog import Compiled
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.inserting import DEFAULT, finish, null_for
+from simulator.sql.inserting import DEFAULT, finish, in_images, null_for
 from simulator.sql.plans import plan_of
 from simulator.sql.rows import Data, Row
 from simulator.sql.scopes import Scope, compiled
@@ -32,7 +33,7 @@ def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tup
     for one in nodes:
         if not isinstance(one, exp.EQ):
             raise Unsupported(f"the assignment {one.sql('mysql')[:40]!r}")
-        place = place_of(definition, one.this.name, "field list")
+        place = place_of(definition, one.this.name, scope.place)
         right = one.expression
         default = (isinstance(right, exp.Var) and right.name.upper() == "DEFAULT") or (
             isinstance(right, exp.Column) and right.name.upper() == "DEFAULT" and not right.this.quoted
@@ -52,8 +53,11 @@ def change_row(
     env: list[Any],
     *,
     ignore: bool = False,
+    inserts: bool = False,
+    also: frozenset[int] = frozenset(),
 ) -> bool:
-    """Set columns of one row, from left to right; nothing is logged where nothing changed."""
+    """Set columns of one row, from left to right; nothing is logged where nothing changed. `inserts`: of an INSERT,
+    which names the columns `also`."""
     fields, plan = data.definition.fields, plan_of(data, session)
     row = env[0]
     for place, value_of in sets:
@@ -62,8 +66,11 @@ def change_row(
         if value is DEFAULT:
             default = plan.defaults.get(place)
             if default is None and not one.nullable and one.generated is None:
-                raise SqlError(1364, one.name)
-            row[place] = default(()) if default is not None else None
+                if mysql.family(one.type) != "enum":
+                    raise SqlError(1364, one.name)
+                row[place] = implicit(one.type)
+            else:
+                row[place] = default(()) if default is not None else None
         elif one.generated is not None:
             raise SqlError(3105, one.name, data.definition.id.name)
         elif value is None:
@@ -86,7 +93,10 @@ def change_row(
                 named.add(i)
     if plan.generated or plan.checks or plan.triggers:
         finish(session, data, row, rules, row_number)
-        named |= {place for place, _ in plan.generated if row[place] != old[place]}
+        mariadb = session.server.mariadb  # its image has all stored ones, changed or not
+        for place, _ in plan.generated:
+            if (mariadb or row[place] != old[place]) and in_images(fields[place], session):
+                named.add(place)
     made = tuple(row)
     if _same(made, old):
         return False
@@ -104,9 +114,10 @@ def change_row(
     data.put(number, made)
     session.changed(data, number, old)
     auto = data.auto_place
-    if auto is not None and session.server.mariadb and made[auto] >= data.next_auto:
+    counts = inserts or session.server.counts_updates
+    if auto is not None and counts and made[auto] is not None and made[auto] >= data.next_auto:
         data.next_auto = made[auto] + 1
-    session.log_row(data, UPDATE, old, made, frozenset(named))
+    session.log_row(data, UPDATE, old, made, also | named)
     for trigger in plan.triggers:
         relations.fire(session, trigger, "update", False, old, row, rules, row_number)
     return True

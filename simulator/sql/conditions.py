@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
+from simulator.sources import mysql
 from simulator.sql import comparing
 from simulator.sql.arithmetic import checked_number
+from simulator.sql.assign import assign
 from simulator.sql.calls import rows_of_query
 from simulator.sql.catalog import Compiled
-from simulator.sql.errors import Unsupported
-from simulator.sql.scopes import Scope, collation_of, compiled, constant
-from simulator.sql.values import text_of, truth_of
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.scopes import Scope, collation_of, compiled, constant, literal_value
+from simulator.sql.values import NUMBER, text_of, truth_of
 
 
 def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
@@ -65,7 +68,7 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
             return all_equal
         left, right = compiled(node.left, scope), compiled(node.right, scope)
         collation = collation_of(scope, node.left, node.right)
-
+        _check_constants(scope, node.left, node.right)
         session = scope.session
 
         def compare(env: Any) -> Any:
@@ -78,6 +81,30 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
         return compare
 
     return make
+
+
+def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
+    """Before any row is read, a statement of MySQL that changes rows in strict mode refuses a constant that is none of
+    the type of the column that it is compared with. Raises SqlError 1292."""
+    session = scope.session
+    if not session.refuses_texts or session.server.mariadb:
+        return
+    modern = session.server.id == "mysql-8.0"
+    fields = [found for found in map(scope.field, nodes) if found is not None]
+    for field in fields[:1]:
+        family = mysql.family(field.type)
+        for node in nodes:
+            if not isinstance(node, exp.Literal):
+                continue
+            value = literal_value(node)
+            if family in ("date", "datetime") or (family == "time" and isinstance(value, str)):
+                if not like or not modern:
+                    rules = replace(session.rules(), strict=True, no_zero_date=False, no_zero_in_date=False)
+                    assign(value, field, 1, rules)
+            elif modern and not like and isinstance(value, str) and family in ("integer", "decimal", "float", "year"):
+                match = NUMBER.match(value)
+                if not match or match.end() < len(value.rstrip(" ")):
+                    raise SqlError(12920, "DECIMAL" if family == "decimal" else "DOUBLE", value[:64])
 
 
 def make_null_safe(node: Any, scope: Scope) -> Compiled:
@@ -104,6 +131,7 @@ def make_is(node: Any, scope: Scope) -> Compiled:
 def make_between(node: Any, scope: Scope) -> Compiled:
     value, low, high = (compiled(node.args[name], scope) for name in ("this", "low", "high"))
     collation = collation_of(scope, node.this, node.args["low"], node.args["high"])
+    _check_constants(scope, node.this, node.args["low"], node.args["high"])
 
     def test(env: Any) -> Any:
         it = value(env)
@@ -124,6 +152,7 @@ def make_in(node: Any, scope: Scope) -> Compiled:
         listed: Callable[[Any], Sequence[Any]] = lambda env: [row[0] for row in rows(env)]  # noqa: E731
     else:
         members = [compiled(one, scope) for one in node.expressions]
+        _check_constants(scope, node.this, *node.expressions)
         listed = lambda env: [member(env) for member in members]  # noqa: E731
 
     def test(env: Any) -> Any:
@@ -145,6 +174,7 @@ def make_like(node: Any, scope: Scope) -> Compiled:
         node = node.this
     value, pattern = compiled(node.this, scope), compiled(node.expression, scope)
     collation = collation_of(scope, node.this, node.expression)
+    _check_constants(scope, node.this, node.expression, like=True)
 
     def test(env: Any) -> Any:
         found = comparing.like(value(env), pattern(env), escape, collation)

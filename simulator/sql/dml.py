@@ -3,13 +3,15 @@ generated columns, checks, foreign keys, triggers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from sqlglot import exp
 
-from simulator.model import DELETE
+from simulator.model import DELETE, TableId
 from simulator.sources import mysql
 from simulator.sql import queries, relations
+from simulator.sql.catalog import Compiled
 from simulator.sql.changing import assignments, change_row, place_of
 from simulator.sql.comparing import sort_key
 from simulator.sql.errors import SqlError, Unsupported
@@ -35,7 +37,7 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
     if columns is None:
         places = [i for i, one in enumerate(definition.fields) if not one.invisible]
     else:
-        places = [place_of(definition, name, "field list") for name in columns]
+        places = [place_of(definition, name, "columns") for name in columns]
         for i, place in enumerate(places):
             if place in places[:i]:
                 raise SqlError(1110, columns[i])
@@ -51,17 +53,21 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
         inserter = Inserter(session, data, places, mode, len(lists))
         _on_duplicate(session, node, data, inserter)
         known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
-        scope = Scope(session, (known,), "field list", run_query=queries.run_query)
-        for number, values in enumerate(lists, 1):
+        scope = Scope(session, (known,), "values", run_query=queries.run_query)
+        _not_from_itself(session, body, definition.id)
+        compiled_lists = [[_value(one, scope) for one in values] for values in lists]
+        for number, readers in enumerate(compiled_lists, 1):
             # a column that stands among the values is the one that was set before it
             row: list[Any] = [None] * len(definition.fields)
-            made = []
-            for place, one in zip(places, values, strict=True):
-                value = _value(one, scope, [row])
-                made.append(value)
-                if value is not DEFAULT and value is not None and isinstance(one, exp.Expression):
-                    row[place] = value
-            inserter.insert(made, number)
+
+            def values_of(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
+                for place, read in zip(places, readers, strict=True):
+                    value = read([row])
+                    if value is not DEFAULT and value is not None:
+                        row[place] = value
+                    yield value
+
+            inserter.insert(values_of(row, readers), number)
     elif isinstance(body, exp.Select | exp.Union | exp.Subquery):
         query = queries.prepare(body, session)
         if len(query.names) != len(places):
@@ -75,12 +81,10 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
     inserter.done()
 
 
-def _value(node: Any, scope: Scope, env: Any) -> Any:
+def _value(node: Any, scope: Scope) -> Compiled:
     if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
-        return DEFAULT
-    if isinstance(node, exp.Literal | exp.Null | exp.Neg | exp.HexString | exp.BitString | exp.Boolean):
-        return compiled(node, scope)(env)
-    return compiled(node, scope)(env)
+        return lambda env: DEFAULT
+    return compiled(node, scope)
 
 
 def _on_duplicate(session: Session, node: exp.Insert, data: Data, inserter: Inserter) -> None:
@@ -93,12 +97,16 @@ def _on_duplicate(session: Session, node: exp.Insert, data: Data, inserter: Inse
     alias = node.expression.alias if isinstance(node.expression, exp.Values) else ""
     new = Source(alias or "?new", "", names, definition.fields)
     sources = (existing, new) if alias else (existing,)
-    scope = Scope(session, sources, "field list", inserted=new, run_query=queries.run_query)
+    scope = Scope(session, sources, "on duplicate", inserted=new, run_query=queries.run_query)
     sets = assignments(conflict.expressions, definition, scope)
+
+    inserter.touched |= {place for place, _ in sets}
 
     def update(number: int, row: list[Any]) -> None:
         old = data.rows[number]
-        change_row(session, data, number, old, sets, inserter.rules, 1, [list(old), row])
+        change_row(
+            session, data, number, old, sets, inserter.rules, 1, [list(old), row], inserts=True, also=inserter.touched
+        )
 
     inserter.on_duplicate = update
 
@@ -137,7 +145,24 @@ def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
             raise Unsupported(f"{part.strip('_').upper()} in {verb}")
     source, data = queries.source_of_table(session, table)
     session.target = data.definition.id
-    return data, Scope(session, (source,), "field list", run_query=queries.run_query)
+    _not_from_itself(session, node, data.definition.id)
+    return data, Scope(session, (source,), "set" if verb == "UPDATE" else "field list", run_query=queries.run_query)
+
+
+def _not_from_itself(session: Session, node: exp.Expression, id: TableId) -> None:
+    """MySQL reads no table in a subquery that the statement changes; a derived table hides it. Raises SqlError 1093."""
+    if session.server.mariadb:
+        return
+    for select in node.find_all(exp.Select):
+        outer = select.parent
+        if isinstance(outer, exp.Subquery) and isinstance(outer.parent, exp.From | exp.Join):
+            continue
+        frm = select.args.get("from_") or select.args.get("from")
+        tables = [frm.this] if frm is not None else []
+        for table in [*tables, *(join.this for join in select.args.get("joins") or ())]:
+            named = isinstance(table, exp.Table) and table.name == id.name
+            if named and (table.db or session.database) == id.database:
+                raise SqlError(1093, id.name)
 
 
 def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tuple[int, Row]]:

@@ -33,6 +33,7 @@ TEXTS: Final = {
     1074: ("42000", "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead"),
     1090: ("42000", "You can't delete all columns with ALTER TABLE; use DROP TABLE instead"),
     1091: ("42000", "Can't DROP '{}'; check that column/key exists"),
+    1093: ("HY000", "You can't specify target table '{}' for update in FROM clause"),
     1101: ("42000", "BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value"),
     1110: ("42000", "Column '{}' specified twice"),
     1113: ("42000", "A table must have at least 1 column"),
@@ -43,6 +44,8 @@ TEXTS: Final = {
     1170: ("42000", "BLOB/TEXT column '{}' used in key specification without a key length"),
     1176: ("42000", "Key '{}' doesn't exist in table '{}'"),
     1193: ("HY000", "Unknown system variable '{}'"),
+    1217: ("23000", "Cannot delete or update a parent row: a foreign key constraint fails"),
+    14510: ("23000", "Cannot delete or update a parent row: a foreign key constraint fails"),
     1222: ("21000", "The used SELECT statements have a different number of columns"),
     1231: ("42000", "Variable '{}' can't be set to the value of '{}'"),
     1242: ("21000", "Subquery returns more than 1 row"),
@@ -73,6 +76,7 @@ TEXTS: Final = {
     1690: ("22003", "{} value is out of range in '{}'"),
     3037: ("22023", "Invalid GIS data provided to function {}."),
     3105: ("HY000", "The value specified for generated column '{}' in table '{}' is not allowed."),
+    3109: ("HY000", "Generated column '{}' cannot refer to auto-increment column."),
     3140: ("22032", "Invalid JSON text: {} in value for column '{}'."),
     3141: ("22032", "Invalid JSON text in argument {} to function {}: {}."),
     3144: ("22032", "Cannot create a JSON value from a string with CHARACTER SET '{}'."),
@@ -81,7 +85,9 @@ TEXTS: Final = {
     3143: ("42000", "Invalid JSON path expression."),
     3730: ("HY000", "Cannot drop table '{}' referenced by a foreign key constraint '{}' on table '{}'."),
     3819: ("HY000", "Check constraint '{}' is violated."),
+    38190: ("HY000", "Check constraint '{}' is violated."),
     1396: ("HY000", "Operation {} failed for {}"),
+    1327: ("42000", "Undeclared variable: {}"),
     1360: ("HY000", "Trigger does not exist"),
     1359: ("HY000", "Trigger already exists"),
     1397: ("XAE04", "XAER_NOTA: Unknown XID"),
@@ -99,22 +105,32 @@ MARIADB: Final = {
     3819: (4025, "23000", "CONSTRAINT `{0}` failed for {where}"),
     4078: (4078, "HY000", "Cannot cast '{0}' as '{1}' in assignment of {where}.`{2}`"),
 }
-# How MariaDB calls the place of an unknown column.
-_PLACES: Final = {
-    "where clause": "WHERE", "order clause": "ORDER BY", "group statement": "GROUP BY", "having clause": "HAVING",
-    "on clause": "ON",
-}  # fmt: skip
-_VERBS: Final = {"INSERT": "INSERT INTO", "REPLACE": "INSERT INTO", "UPDATE": "SET"}
+# Where a column is unknown: as MySQL and as MariaDB call the place.
+PLACES: Final = {
+    "field list": ("field list", "SELECT"),
+    "columns": ("field list", "INSERT INTO"),
+    "values": ("field list", "VALUES"),
+    "set": ("field list", "SET"),
+    "on duplicate": ("field list", "UPDATE"),
+    "where clause": ("where clause", "WHERE"),
+    "order clause": ("order clause", "ORDER BY"),
+    "group statement": ("group statement", "GROUP BY"),
+    "on clause": ("on clause", "ON"),
+}
 
 
 class SqlError(Exception):
     """An error of the database: `ERROR 1062 (23000): Duplicate entry '1' for key 'PRIMARY'`."""
 
     def __init__(self, number: int, *facts: object) -> None:
+        self.place: object = ""
         self.key, self.facts = number, facts
         state, text = TEXTS[number]
+        if number in (1052, 1054):
+            self.place = PLACES.get(str(facts[1]), ("", facts[1]))[1]
+            self.facts = (facts[0], PLACES.get(str(facts[1]), (facts[1],))[0])
         # a second text of a number stands under ten times it
-        self._say(number if number < 10_000 else number // 10, state, text.format(*facts))
+        self._say(number if number < 10_000 else number // 10, state, text.format(*self.facts))
 
     def _say(self, number: int, state: str, text: str) -> None:
         self.number, self.state, self.text = number, state, text
@@ -133,10 +149,9 @@ class SqlError(Exception):
             number, state, text = MARIADB[self.key]
             self._say(number, state, text.format(*self.facts, where=f"`{database}`.`{table}`"))
         elif mariadb and self.key == 1054:
-            name, place = str(self.facts[0]), str(self.facts[1])
-            verb = statement.split(None, 1)[0].upper()
-            place = _VERBS.get(verb, "SELECT") if place == "field list" else _PLACES.get(place, place)
-            self.text = f"Unknown column '{name}' in '{place}'"
+            self.text = f"Unknown column '{self.facts[0]}' in '{self.place}'"
+        elif mariadb and self.key == 38190:
+            self._say(4025, "23000", f"CONSTRAINT `{table}.{self.facts[0]}` failed for `{database}`.`{table}`")
         elif self.key == 3140:
             self.text = f"Invalid JSON text: {self.facts[0]} in value for column '{table}.{self.facts[1]}'."
 

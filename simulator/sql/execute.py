@@ -49,7 +49,7 @@ def execute(session: Session, text: str) -> None:
 
 
 def _execute(session: Session, text: str) -> None:
-    if insert_literals(session, text):
+    if not session.attached and not session.read_only and insert_literals(session, text):
         return
     if text.lstrip().startswith("/*!"):
         raise Unsupported("a statement inside a version comment")
@@ -64,7 +64,11 @@ def _execute(session: Session, text: str) -> None:
     verb = words.upper
     session.refuses_texts = session.strict and verb in _ROW_WORDS and not words.peek(verb, "IGNORE")
     session.division_fails = session.division_fails and not words.peek(verb, "IGNORE")
+    if session.attached and verb not in ("XA", "SELECT", "SET", "SHOW", "USE"):
+        raise SqlError(1399, "PREPARED")
     if verb in _ROW_WORDS:
+        if session.read_only:
+            raise SqlError(1792)
         _rows(session, text, words, verb)
     elif verb == "SELECT" or words.peek("(", "SELECT"):
         session.division_fails = False
@@ -97,6 +101,14 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
         # x'41' is a text there, and 0x41 alone a number; sqlglot's tree does not tell them apart
         text = _QUOTED_BYTES.sub(lambda match: f"unhex('{match[1]}')" if match[1] is not None else match[0], text)
         words = Reader(text)
+    places = [
+        words.words[i].end
+        for i in range(len(words.words) - 1)
+        if words.words[i].upper == "DEFAULT" and words.words[i + 1].value == "("
+    ]
+    for place in reversed(places):  # sqlglot knows no DEFAULT(column)
+        text = f"{text[:place]}_of{text[place:]}"
+    words = Reader(text) if places else words
     first = words.words[0]
     if verb == "REPLACE":
         text = f"{text[: first.start]}INSERT {'' if words.peek('REPLACE', 'INTO') else 'INTO '}{text[first.end :]}"
@@ -205,7 +217,9 @@ def _create(session: Session, words: Reader, text: str) -> None:
     start = words.at
     words.take("OR", "REPLACE")
     temporary = words.take("TEMPORARY")
-    if not temporary:
+    if temporary:
+        session.temporary_touched = session.temporary_touched or session.in_transaction
+    else:
         _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
         ddl.create_database(session, words, text)
@@ -224,7 +238,9 @@ def _create(session: Session, words: Reader, text: str) -> None:
 
 def _drop(session: Session, words: Reader, text: str) -> None:
     temporary = words.take("TEMPORARY")
-    if not temporary:
+    if temporary:
+        session.temporary_touched = session.temporary_touched or session.in_transaction
+    else:
         _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
         ddl.drop_database(session, words, text)

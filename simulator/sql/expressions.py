@@ -6,9 +6,7 @@ A compiled expression takes an environment, a list with the row of each source o
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any, Final
 
 from sqlglot import exp
@@ -16,7 +14,6 @@ from sqlglot import exp
 from simulator.sources import mysql
 from simulator.sql import casts
 from simulator.sql.arithmetic import (
-    HIGH,
     make_arithmetic,
     make_bitwise,
     make_division,
@@ -52,20 +49,8 @@ from simulator.sql.conditions import (
     make_regexp,
 )
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.scopes import Scope, compiled, constant
+from simulator.sql.scopes import Scope, compiled, constant, literal_value
 from simulator.sql.values import Raw, bytes_of
-
-_INTEGER: Final = re.compile(r"\d+")
-
-
-def literal_value(node: exp.Literal) -> Any:
-    text = node.this
-    if node.is_string:
-        return text
-    if _INTEGER.fullmatch(text):
-        number = int(text)
-        return number if number <= HIGH else Decimal(number)
-    return float(text) if "e" in text.lower() else Decimal(text)
 
 
 def _literal(node: Any, scope: Scope) -> Compiled:

@@ -55,7 +55,7 @@ def insert_literals(session: Session, text: str) -> bool:
             column = match[1] or match[2]
             place = definition.place(column)
             if place is None:
-                raise SqlError(1054, column, "field list")
+                raise SqlError(1054, column, "columns")
             if place in places:
                 raise SqlError(1110, column)
             places.append(place)

@@ -202,9 +202,12 @@ def rounded(us: int, digits: int, *, truncate: bool = False) -> int:
 
 
 class Zone:
-    """A session's time zone: `+08:00`, `SYSTEM` (UTC here), or an IANA name. Raises ValueError for others."""
+    """A session's time zone: `+08:00`, `SYSTEM` (UTC here), or an IANA name. Raises ValueError for others.
 
-    def __init__(self, text: str) -> None:
+    `offsets`: the least and the greatest in minutes.
+    """
+
+    def __init__(self, text: str, offsets: tuple[int, int] = (-839, 840)) -> None:
         self.text = text
         match = re.fullmatch(r"([+-])(\d{1,2}):(\d{2})", text)
         self.rules: dt.tzinfo
@@ -212,6 +215,8 @@ class Zone:
             self.rules = dt.UTC
         elif match:
             minutes = int(match[2]) * 60 + int(match[3])
+            if not offsets[0] <= (-minutes if match[1] == "-" else minutes) <= offsets[1]:
+                raise ValueError(text)
             self.rules = dt.timezone(dt.timedelta(minutes=-minutes if match[1] == "-" else minutes))
         else:
             try:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from sqlglot import exp
 
 from simulator.sql.catalog import Compiled, Field
 from simulator.sql.errors import SqlError
+
+_INTEGER: Final = re.compile(r"\d+")
+_HIGH: Final = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,22 @@ class Scope:
     # Extra readings of names: `values(col)`, `new.col`; the row is the environment's last one.
     inserted: Source | None = None
     run_query: Callable[..., Any] | None = None
+    base: int = 0  # sources before this one are those of the statement round a subquery
 
     def find(self, table: str, name: str) -> tuple[int, int]:
-        found = []
         lowered = name.lower()
-        for number, source in enumerate(self.sources):
-            if table and source.alias.lower() != table.lower():
-                continue
-            for place, known in enumerate(source.names):
-                if known.lower() == lowered:
-                    found.append((number, place))
+
+        def among(numbers: range) -> list[tuple[int, int]]:
+            return [
+                (number, place)
+                for number in numbers
+                if not table or self.sources[number].alias.lower() == table.lower()
+                for place, known in enumerate(self.sources[number].names)
+                if known.lower() == lowered
+            ]
+
+        # a query's own sources hide those of the statement round it
+        found = among(range(self.base, len(self.sources))) or among(range(self.base))
         if not found:
             raise SqlError(1054, f"{table}.{name}" if table else name, self.place)
         if len(found) > 1 and not table:
@@ -87,3 +98,13 @@ def compiled(node: Any, scope: Scope) -> Compiled:
 
 def constant(value: Any) -> Compiled:
     return lambda env: value
+
+
+def literal_value(node: exp.Literal) -> Any:
+    text = node.this
+    if node.is_string:
+        return text
+    if _INTEGER.fullmatch(text):
+        number = int(text)
+        return number if number <= _HIGH else Decimal(number)
+    return float(text) if "e" in text.lower() else Decimal(text)

@@ -11,7 +11,7 @@ from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql import documents
 from simulator.sql.catalog import Database, Definition, Trigger
 from simulator.sql.documents import Document
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.log import Ddl, Entry, Log, Places, Row, RowChange, Text
 from simulator.sql.moments import Zone
 from simulator.sql.rows import Data
@@ -53,6 +53,7 @@ class Session:
     autocommit: bool = True
     xa: str = ""
     prepared: dict[str, list[tuple[Data, int, Row | None]]] = field(default_factory=dict)
+    attached: str = ""  # a prepared XA transaction that must end before anything else begins
     gtid_next: str = "automatic"
     versions: dict[TableId, int] = field(default_factory=dict)
     # Of the statement that runs.
@@ -73,6 +74,9 @@ class Session:
     statement_undo: int = 0  # rows that the last statement changed
     generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
     depth: int = 0
+    forced_id: int = 0  # SET insert_id, for the next row
+    read_only: bool = False  # of the transaction
+    temporary_touched: bool = False  # the transaction made or dropped a temporary table
 
     def __post_init__(self) -> None:
         self.modes = set(self.server.modes)
@@ -83,6 +87,7 @@ class Session:
             "rows_query": False,
             "annotate": self.server.annotates,
             "foreign_key_checks": True,
+            "log_bin": True,
             "old_timestamps": self.server.old_timestamps,
             "auto_increment_increment": 1,
             "auto_increment_offset": 1,
@@ -154,6 +159,8 @@ class Session:
         id = self.named(database, name)
         data = self.found(id)
         if data is None:
+            if id.database in self.databases and id.name in self.databases[id.database].views:
+                raise Unsupported("a statement about the rows of a view")
             if id.database not in self.databases:
                 raise SqlError(1049, id.database)
             raise SqlError(1146, f"{id.database}.{name}")
@@ -209,14 +216,20 @@ class Session:
         self.ended()
 
     def rollback(self) -> None:
+        entries = list(self.entries)
         self.back_to(0, 0)
+        if self.temporary_touched and self.server.drops_found and entries:
+            # what cannot be taken back is logged all the same, and ROLLBACK after it, which readers of rows ignore
+            self.entries = entries
+            self.log.commit(self.entries, self.now_ms, self.gtid_next)
+            self.now_us += STEP_US
         self.ended()
 
     def ended(self) -> None:
         self.entries = []
         self.undo.clear()
         self.savepoints.clear()
-        self.in_transaction = False
+        self.in_transaction = self.read_only = self.temporary_touched = False
 
     # --------------------------------------------------------------------------------------------------------- logging
 
@@ -224,7 +237,7 @@ class Session:
         self, data: Data, kind: Kind, before: Row | None, after: Row | None, touched: frozenset[int] = frozenset()
     ) -> None:
         """A row's change; `touched` are the columns that the statement names."""
-        if self.quiet or data.definition.temporary:
+        if self.quiet or data.definition.temporary or not self.settings["log_bin"]:
             return
         if not self.annotated:
             self.annotated = True
@@ -263,6 +276,8 @@ class Session:
         keys = {data.definition.place(name) for name in primary.names} if primary else set()
         if not keys and data.clustered is not None:
             keys = set(data.clustered.places)
+        if not keys and self.server.mariadb:
+            return None, None
         if image == "minimal":
             before = tuple(i for i in every if i in keys) if keys else every
             after = tuple(i for i in every if i in touched)
@@ -274,5 +289,7 @@ class Session:
 
     def log_ddl(self, entry: Ddl) -> None:
         """A DDL statement, which is a transaction of its own."""
+        if not self.settings["log_bin"]:
+            return
         self.log.commit([entry], self.now_ms, self.gtid_next)
         self.now_us += STEP_US
