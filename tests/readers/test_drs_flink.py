@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from building import batch_of, codec_of, encoded, table_of
+from flink_table import CORRUPT, ORDERS, by_type, read
 from jvm import Reader
-from test_flink import CORRUPT, FLINK, ORDERS, by_type, read
 
 from simulator.model import DELETE, INSERT
 
 pytestmark = pytest.mark.jvm
-
-
-@pytest.fixture(scope="module")
-def flink() -> Iterator[Reader]:
-    with Reader("FlinkCanal.java", FLINK) as reader:
-        yield reader
 
 
 @pytest.mark.parametrize(("format", "read_too"), [("drs-json-c", {"DELETE"}), ("drs-json", set[str]())])
