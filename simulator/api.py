@@ -40,7 +40,8 @@ class Job:
     @property
     def undocumented(self) -> bool:
         """Whether the product does not offer what is made here."""
-        return self.source.id not in self.codec.format.sources
+        offered = self.codec.layout.sources or self.codec.format.sources
+        return self.source.id not in offered
 
     def undocumented_broker(self, to: str, *, allow_undocumented: bool = False) -> str | None:
         """The broker behind a URL, where the product does not write this format to it. Raises NotOffered unless that

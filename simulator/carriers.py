@@ -92,12 +92,12 @@ def fits_64_bits(array: pa.Array) -> bool:
 
 
 def is_narrow(array: pa.Array) -> bool:
-    """Whether the unscaled numbers of a decimal array and their absolute values fit 64 bits: those of up to 18 digits
-    do, and most of wider columns."""
+    """Whether the unscaled numbers of a decimal array, their absolute values and its scale as a power of ten fit 64
+    bits: those of up to 18 digits do, and most of wider columns."""
     type = array.type
     if type.precision <= 18:
         return True
-    if not pa.types.is_decimal128(type) or type.scale > 18:
+    if not pa.types.is_decimal128(type) or not 0 <= type.scale <= 18:
         return False
     whole = array.fill_null(0) if array.null_count else array
     return fits_64_bits(whole) and bool((unscaled(whole) != np.iinfo(np.int64).min).all())

@@ -29,6 +29,7 @@ class Packing:
     * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
       then which columns count as changed is not settled for the event, but row by row.
     * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
+    * `full_load`: rows of a snapshot that follow each other share messages, too, whatever the scope.
     """
 
     row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]] | None = None
@@ -38,6 +39,7 @@ class Packing:
     scope: Literal["statement", "transaction"] = "statement"
     rows_of: Literal["event", "message"] = "event"
     distinct: bool = False
+    full_load: bool = False
 
 
 @dataclass(frozen=True)

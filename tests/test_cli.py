@@ -334,10 +334,11 @@ def test_what_the_vendor_does_not_offer_is_refused_and_allowed(
     for arguments in (["run", "orders", "--limit", "5", "--to", "-", "--envelope"], ["show", "orders"]):
         done = command(*arguments, "-f", name, "--source", source)
         assert (done.status, done.out) == (2, "")
-        assert done.err == (
-            f"cdcsim: -f {name}: {format.product}, writing {format.title}, reads {offered}, not {source}; "
-            "--allow-undocumented writes it all the same, as far as the types are known.\n"
-        )
+        told = f"cdcsim: -f {name}: {format.product}, writing {format.title}, reads {offered}, not {source}"
+        others = [each for each in FORMATS if find_format(each).product == format.product]
+        hint = ", ".join(each for each in others if source in find_format(each).sources)
+        told += f", of which it writes {hint}" if hint else ""
+        assert done.err == f"{told}; --allow-undocumented writes it all the same, as far as the types are known.\n"
     run = ["run", "crud", "-f", name, "--source", source, "--limit", "5", "--envelope", "--allow-undocumented"]
     done = command(*run, "--summary-to", tmp_path / "summary.json")
     if done.status == 2:

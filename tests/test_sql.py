@@ -177,7 +177,7 @@ MISTAKES: Final = {
     "set nosuch=1": (1193, "Unknown system variable 'nosuch'"),
     "set time_zone='Nowhere'": (1298, "Unknown or incorrect time zone: 'Nowhere'"),
     "set names klingon": (1115, "Unknown character set: 'klingon'"),
-    "set sql_mode='x'": (1231, "Variable 'sql_mode' can't be set to the value of 'X'"),
+    "set sql_mode='x'": (1231, "Variable 'sql_mode' can't be set to the value of 'x'"),
     "xa commit 'x'": (1397, "XAER_NOTA: Unknown XID"),
     "insert t values(": (1064, None),
     "update t n=1": (1064, None),

@@ -254,6 +254,25 @@ def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[s
         ("decimal(18,18)", ["0.000000000000000001"], ["0.000000000000000001"]),
         ("decimal(18,5)", ["1234567890123.00001"], ["1234567890123.00001"]),
         ("decimal(38,20)", ["0", "-1.5"], ["0.00000000000000000000", "-1.50000000000000000000"]),
+        (
+            "decimal(20,18)",
+            ["9.223372036854775807", "-9.223372036854775808", "9.3", None],
+            [
+                "9.223372036854775807",
+                "-9.223372036854775808",
+                "9.300000000000000000",
+                None,
+            ],
+        ),
+        (
+            "decimal(19)",
+            ["-9223372036854775808", "9223372036854775807"],
+            [
+                "-9223372036854775808",
+                "9223372036854775807",
+            ],
+        ),
+        ("decimal(38,20)", ["0.00000000000000000001", None], ["0.00000000000000000001", None]),
         ("decimal(5)", ["5"], ["5"]),
     ],
 )
@@ -311,7 +330,11 @@ def test_decimals_follow_the_rules(scale: int, values: list[int], data: st.DataO
     assert binlog_text.decimal_groups(array, type).to_pylist() == [*(grouped(d, scale) for d in decimals), None]
     assert binlog_text.decimal_plain(array, type).to_pylist() == [*(f"{d:.{scale}f}" for d in decimals), None]
     wide = array.cast(pa.decimal128(38, scale))
-    assert binlog_text.decimal_groups(wide, type).equals(binlog_text.decimal_groups(array, type))
+    # with a number that 64 bits do not hold, all are made one by one
+    wider = pa.concat_arrays([wide, pa.array([Decimal(10**37).scaleb(-scale)], wide.type)])
+    for render in (binlog_text.decimal_groups, binlog_text.decimal_plain):
+        assert render(wide, type).equals(render(array, type))
+        assert render(wider, type).slice(0, len(array)).equals(render(array, type))
 
 
 @given(st.lists(st.none() | st.datetimes(), max_size=6), st.integers(0, 6))
@@ -468,6 +491,13 @@ def test_java_doubles_mean_the_same(values: list[float | None]) -> None:
     texts = java.double_text(pa.array(values, type=pa.float64())).to_pylist()
     back = [None if text is None else float(text.replace("Infinity", "inf")) for text in texts]
     assert np.array_equal(np.array(back, dtype=float), np.array(values, dtype=float), equal_nan=True)
+    assert [None if value is None else java.double_string(value) for value in values] == texts
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(0, 14))
+def test_one_java_double_is_as_a_column_of_them(digits: int, places: int) -> None:
+    value = digits / 10**places
+    assert java.double_string(value) == java.double_text(pa.array([value]))[0].as_py()
 
 
 @pytest.mark.parametrize("module", ["binlog_text", "cells", "java", "json_style"])

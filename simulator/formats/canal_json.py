@@ -24,19 +24,25 @@ Decisions where Canal has nothing: a snapshot row is an INSERT (Canal reads logs
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from simulator.batch import ChangeBatch, decoded
-from simulator.carriers import numbers
+from simulator.batch import ChangeBatch
 from simulator.errors import NotOffered
 from simulator.formats import canal_rules
-from simulator.formats.canal_json_column import json_column
+from simulator.formats.canal_json_cells import VERSIONS, cell, code_cell, type_text
+from simulator.formats.canal_json_statements import (
+    STATEMENT_WORDS,
+    column_name,
+    ddl_database,
+    ddl_table,
+    filed_under,
+    omitted,
+    text_table,
+    word,
+)
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -46,204 +52,16 @@ from simulator.model import (
     INSERT,
     READ,
     STATEMENT,
-    UNTOLD,
     UPDATE,
-    Column,
-    ColumnType,
-    Event,
-    LoggedStatement,
-    SchemaChange,
-    SchemaChangeKind,
-    StatementKind,
     Table,
 )
 from simulator.routing import Packing, Routing
 from simulator.sources import mysql
-from simulator.wire import binlog_text, json_style
-from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows
+from simulator.wire import json_style
+from simulator.wire.fields import Codes, Field, PerChange, PerEvent, PerTable, Rows
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import Style, quote
-from simulator.wire.template import join, repeat
-
-VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
-
-# ------------------------------------------------------------------------------------------------ values and type codes
-
-# Column values: type name (or family of types) to its text. Canal LogBuffer.fetchValue, LogEventConvert.parseOneRow.
-TEXT: Final[Mapping[str, Any]] = {
-    "integer": binlog_text.integer,
-    "decimal": binlog_text.decimal_groups,
-    "float": binlog_text.float_,
-    "bit": binlog_text.bit,
-    "date": binlog_text.date,
-    "datetime": binlog_text.datetime_fixed,
-    "time": binlog_text.time_fixed,
-    "year": binlog_text.year,
-    "text": binlog_text.text,
-    "binary": binlog_text.latin1_bytes,
-    "json": binlog_text.text,
-    "enum": binlog_text.enum_index,
-    "set": binlog_text.set_mask,
-    "geometry": binlog_text.latin1_bytes,
-}
-ESCAPED: Final = frozenset({"text", "binary", "json", "geometry"})
-
-# java.sql.Types of values that are there and, where it differs, of nulls: since 1.1.7, and up to 1.1.6.
-NULL_CODES: Final = {"json": 1111, "set": 2004}
-OLD_NULL_CODES: Final = {
-    "json": 1111,
-    "set": -2,
-    "char": 1,
-    "varchar": 12,
-    "tinytext": -3,
-    "text": -4,
-    "mediumtext": -4,
-    "longtext": -4,
-    "binary": -2,
-    "varbinary": -3,
-    "tinyblob": -3,
-    "blob": -4,
-    "mediumblob": -4,
-    "longblob": -4,
-    "geometry": -2,
-}
-# Unsigned values above the signed type's highest go up a type: LogEventConvert, "处理unsigned类型".
-PROMOTED: Final = {"tinyint": (127, 5), "smallint": (32767, 4), "int": (2**31 - 1, -5), "bigint": (2**63 - 1, 3)}
-# A text column is text to Canal only when its type is spelled like this; `text(30)` as typed in DDL is bytes.
-TEXT_SPELLINGS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
-
-
-def type_text(column: Column, settings: Settings) -> str:
-    style = settings["mysql_type_style"]
-    if style is None:
-        # Canal's store of table definitions: what a statement that it read typed, else what the server prints.
-        read = column.typed_in and readable(column.typed_in)
-        style = "ddl_text" if read else mysql.VERSIONS[settings.source].type_style
-    return mysql.type_text(column.type, style=style)
-
-
-def cell(column: Column, settings: Settings) -> Cell:
-    """How a column's values are written: always a string."""
-    type, family, version = column.type, mysql.family(column.type), settings["version"]
-    if checked_text(column, settings) or misread(column, settings):
-        codec = mysql.CHARSETS[type.charset or mysql.DEFAULT_CHARSET][1]
-        return Cell(lambda array: binlog_text.latin1_bytes(as_bytes(array, codec), type), escaped=True)
-    if family == "json":
-        return Cell(lambda array: json_column(array, version), escaped=True)
-    charset = type.charset or mysql.DEFAULT_CHARSET
-    if family == "text" and settings["text_charset"] == "connection" and not charset.startswith("utf8"):
-        return Cell(lambda array: in_charset(array, charset), escaped=True)
-    if read_as_text(column, settings):
-        return Cell(lambda array: as_text(array, type), escaped=True)
-    if type.name == "binary":
-        return Cell(lambda array: binlog_text.binary_stripped(array, type), escaped=True)
-    if type.name == "timestamp":
-        zone = settings["timezone"]
-        return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
-    if family == "time" and version <= "1.1.5":
-        return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
-    render = TEXT[family]
-    parts = (lambda array: binlog_text.decimal_parts(array, grouped=True)) if family == "decimal" else None
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
-
-
-def checked_text(column: Column, settings: Settings) -> bool:
-    """A JSON column of MariaDB, which is text that the server checks: bytes to Canal."""
-    return column.type.name == "json" and settings.source.startswith("mariadb")
-
-
-def misread(column: Column, settings: Settings) -> bool:
-    """A TEXT column that Canal takes for bytes, since its type was typed as `text(30)` or `long`."""
-    family = mysql.family(column.type)
-    lob = family == "text" and column.type.name not in ("char", "varchar")
-    return lob and type_text(column, settings).lower() not in TEXT_SPELLINGS
-
-
-def in_charset(array: pa.Array, charset: str) -> pa.Array:
-    """Texts as Canal reads the bytes of a column in another character set: as if they were UTF-8."""
-    codec = mysql.CHARSETS[charset][1]
-    values = decoded(array).to_pylist()
-    raw = [None if value is None else _encoded(value, codec) for value in values]
-    return pa.array([None if value is None else value.decode(errors="replace") for value in raw], pa.string())
-
-
-def _encoded(text: str, codec: str) -> bytes:
-    try:
-        return text.encode(codec)
-    except UnicodeEncodeError:  # the five bytes that MySQL's latin1 has and Windows-1252 lacks
-        return b"".join(c.encode(codec, "ignore") or c.encode("latin-1", "replace") for c in text)
-
-
-def read_as_text(column: Column, settings: Settings) -> str:
-    """The text type that Canal takes a column of bytes for, typed as `varchar(10) character set binary`; else ""."""
-    name = type_text(column, settings).lower().partition("(")[0]
-    typed_as_text = mysql.family(column.type) == "binary" and name in ("char", "varchar", *TEXT_SPELLINGS)
-    return name if typed_as_text else ""
-
-
-def as_bytes(array: pa.Array, codec: str = "utf-8") -> pa.Array:
-    if codec == "utf-8":
-        return decoded(array).cast(pa.binary())
-    values = decoded(array).to_pylist()
-    return pa.array([None if value is None else _encoded(value, codec) for value in values], pa.binary())
-
-
-def as_text(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Bytes decoded as UTF-8, U+FFFD where they are none."""
-    values = decoded(array)
-    if type.name == "binary":
-        values = binlog_text.without_trailing_zeros(values)
-    texts = [None if value is None else value.decode(errors="replace") for value in values.to_pylist()]
-    return pa.array(texts, pa.string())
-
-
-def old_time(texts: pa.Array, fraction: int, version: str) -> pa.Array:
-    """TIME as old parsers print it: up to 1.1.5 `-00:00:00.5` loses its sign, in 1.1.4 hours from 100 lose a digit."""
-    if 1 <= fraction <= 4:
-        texts = pc.replace_substring_regex(texts, r"^-(00:00:00\.)", r"\1")
-    if version == "1.1.4":
-        limit = pc.match_substring_regex(texts, r"^-?838:59:59")
-        texts = pc.if_else(limit, texts, pc.replace_substring_regex(texts, r"^(-?)\d(\d\d:)", r"\1\2"))
-    return texts
-
-
-def code_cell(column: Column, settings: Settings) -> Cell:
-    """A column's java.sql.Types code, which depends on the value for unsigned columns and nulls."""
-    type, version = column.type, settings["version"]
-    code = mysql.TYPES[read_as_text(column, settings) or type.name].jdbc
-    # nulls have their code from what the binary log says of the column
-    stored = "longblob" if checked_text(column, settings) else type.name
-    if stored != type.name or misread(column, settings):
-        code = 2004
-    nulls = NULL_CODES if version >= "1.1.7" else OLD_NULL_CODES
-    null = nulls.get(stored, nulls.get(mysql.TYPES[stored].family, code))
-    if (
-        type.name == "tinyint"
-        and version == "1.1.4"
-        and type.length == 1
-        and not type.spelled.lower().startswith("bool")
-    ):
-        code = -7
-    high, promoted = PROMOTED.get(type.name, (0, 0)) if type.unsigned else (0, 0)
-    if null == code and not promoted:
-        return Cell(decoded, quoted=False, constant=str(code))
-
-    codes = pa.array([str(code), str(promoted), str(null)], pa.string())
-
-    def text(array: pa.Array) -> pa.Array:
-        if array.null_count == 0 and not promoted:
-            return repeat(str(code), len(array))
-        which = np.zeros(len(array), dtype=np.int8)
-        if promoted:
-            which[numbers(array) > high] = 1
-        if array.null_count:
-            which[np.asarray(array.is_null())] = 2
-        return codes.take(pa.array(which))
-
-    return Cell(text, quoted=False)
-
-
-# --------------------------------------------------------------------------------------------------------------- fields
+from simulator.wire.template import join
 
 
 def es(milliseconds: Any) -> Any:
@@ -263,112 +81,6 @@ def key_names(table: Table, style: Style) -> str:
     """The key's columns in column order; null without a key."""
     names = [quote(column_name(table.columns[i].name), style) for i in sorted(table.key_positions)]
     return f"[{','.join(names)}]" if names else "null"
-
-
-# Types that Canal's parser does not know in a CREATE or ALTER TABLE (captured); the whole statement is unread then.
-_UNREAD: Final = re.compile(
-    r"(national\s+char|nchar|national\s+character|char)\s+varying\b|national\s+character\b|nchar\s+varchar\b"
-    r"|long\s+var|.*\sbyte$",
-    re.IGNORECASE,
-)
-
-
-def readable(types: Sequence[str]) -> bool:
-    """Whether Canal's parser reads a statement with columns of these types, as typed."""
-    return not any(_UNREAD.match(text) for text in types)
-
-
-def column_name(name: str) -> str:
-    """A back-quote in a name stays doubled, as it was typed (captured)."""
-    return name.replace("`", "``")
-
-
-# EventType of a DDL statement: DruidDdlParser.
-WORDS: Final = {
-    SchemaChangeKind.CREATE_DATABASE: "QUERY",
-    SchemaChangeKind.DROP_DATABASE: "QUERY",
-    SchemaChangeKind.CREATE_TABLE: "CREATE",
-    SchemaChangeKind.ADD_COLUMN: "ALTER",
-    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER",
-    SchemaChangeKind.RENAME_COLUMN: "ALTER",
-    SchemaChangeKind.DROP_COLUMN: "ALTER",
-    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE",
-    SchemaChangeKind.RENAME_TABLE: "RENAME",
-    SchemaChangeKind.DROP_TABLE: "ERASE",
-    SchemaChangeKind.CREATE_INDEX: "CINDEX",
-    SchemaChangeKind.DROP_INDEX: "DINDEX",
-    SchemaChangeKind.ALTER_TABLE: "ALTER",
-    SchemaChangeKind.TABLE_OPTIONS: "ALTER",
-    SchemaChangeKind.DROP_FOREIGN_KEY: "DINDEX",
-    SchemaChangeKind.ALTER_VIEW: "QUERY",
-    SchemaChangeKind.ALTER_USER: "QUERY",
-}
-# Of a text in the log that is no DDL: LogEventConvert.parseQueryEvent and its kin. A text before rows is a QUERY.
-STATEMENT_WORDS: Final = {
-    StatementKind.INSERT: "INSERT",
-    StatementKind.UPDATE: "UPDATE",
-    StatementKind.DELETE: "DELETE",
-    StatementKind.XA_COMMIT: "XACOMMIT",
-    StatementKind.XA_ROLLBACK: "XAROLLBACK",
-}
-_DATABASE_NAME: Final = re.compile(
-    r"(?:database|schema)\s+(?:if\s+(?:not\s+)?exists\s+)?(`(?:[^`]|``)+`)", re.IGNORECASE
-)
-
-
-def word(event: SchemaChange, settings: Settings) -> str:
-    """The `type` of a DDL statement."""
-    if event.kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings["version"] < "1.1.8":
-        return "ALTER"
-    return "QUERY" if unread(event) else WORDS[event.kind]
-
-
-def unread(event: SchemaChange) -> bool:
-    """A CREATE TABLE that Canal's parser does not understand."""
-    if event.kind is not SchemaChangeKind.CREATE_TABLE or event.after is None:
-        return False
-    return not readable([text for column in event.after.columns for text in column.typed_in])
-
-
-def omitted(event: Event, settings: Settings) -> bool:
-    """Statements that Canal drops: of no table, a replacement as text, and by version."""
-    version = settings["version"]
-    if isinstance(event, LoggedStatement):
-        return event.kind is StatementKind.REPLACE or (
-            settings["filter_query_dml"] and event.kind not in (StatementKind.XA_COMMIT, StatementKind.XA_ROLLBACK)
-        )
-    if not isinstance(event, SchemaChange):
-        return False
-    if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER):
-        # 1.1.8 reads these on MySQL and drops them, but not what MariaDB logs
-        return version >= "1.1.8" and not settings.source.startswith("mariadb")
-    if event.kind is SchemaChangeKind.TABLE_OPTIONS:
-        return bool(version <= "1.1.5")
-    return event.kind in UNTOLD
-
-
-def ddl_database(event: SchemaChange) -> str:
-    """The database that a statement is about: as typed where it makes or drops one, "" where it was not understood."""
-    if event.kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE):
-        typed = _DATABASE_NAME.search(event.sql)
-        return typed[1] if typed else event.database
-    if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER) or unread(event):
-        return ""
-    return event.database
-
-
-def text_table(event: LoggedStatement) -> tuple[str, str]:
-    """(database, table) of a text in the log."""
-    if event.kind is StatementKind.ROWS_QUERY:
-        return "", event.table
-    return ("", "") if event.kind is StatementKind.ANNOTATION else (event.database, event.table)
-
-
-def ddl_table(event: SchemaChange) -> str:
-    """The table a statement is about: the new name of a rename, "" for a database's."""
-    renames = event.kind is SchemaChangeKind.RENAME_TABLE
-    table = (event.after or event.before) if renames else (event.before or event.after)
-    return "" if table is None or unread(event) else column_name(table.id.name)
 
 
 def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Any, Any]:
@@ -463,13 +175,6 @@ def event_header(columns: int, images: int) -> int:
 
 
 POLICIES_WITHOUT_RULES: Final = ("key", "single", "table", "columns")
-
-
-def filed_under(event: Event) -> tuple[str, str, str]:
-    """(database, schema, table) by which the topic of a single event is chosen: what the message itself says."""
-    if isinstance(event, SchemaChange):
-        return ddl_database(event), "", ddl_table(event)
-    return (text_table(event)[0], "", text_table(event)[1]) if isinstance(event, LoggedStatement) else ("", "", "")
 
 
 def layout(settings: Settings) -> Layout:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Final
 
 from simulator.model import SchemaChangeKind, TableId
 from simulator.sources import mysql
-from simulator.sql import ddl
-from simulator.sql.assign import assign, implicit, shown
+from simulator.sql import altered_rows, ddl
 from simulator.sql.catalog import Field, Key
-from simulator.sql.definitions import Context, Items, column, constraint, finished, table_options
+from simulator.sql.column_types import Context
+from simulator.sql.definitions import Items, column, constraint, finished, table_options
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.plans import check_definition, default, plan_of
+from simulator.sql.plans import check_definition
 from simulator.sql.reader import Reader
 from simulator.sql.rows import Data, Row
 from simulator.sql.server import default_collation
@@ -37,6 +36,13 @@ def alter_table(session: Session, words: Reader, sql: str) -> None:
     ddl.log(session, kind, before, after, sql, before.id.database if kind is not K.RENAME_TABLE else "")
 
 
+# What is done to single partitions, which are not known here.
+_PARTITION_WORDS: Final = (
+    "TRUNCATE", "EXCHANGE", "REORGANIZE", "COALESCE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "DISCARD",
+    "IMPORT",
+)  # fmt: skip
+
+
 class _Alter:
     def __init__(self, session: Session, data: Data, words: Reader) -> None:
         self.session, self.data, self.words = session, data, words
@@ -49,6 +55,7 @@ class _Alter:
         self.items = Items()
         self.defined: list[str] = []
         self.touched: set[str] = set()
+        self.null_fails = False  # a primary key is added
         d = data.definition
         self.context = Context(
             session.server, d.id.database, d.charset, d.collation, bool(session.settings["old_timestamps"])
@@ -87,6 +94,11 @@ class _Alter:
             while words.take(","):
                 words.name()
             self.kinds.append(K.ALTER_TABLE)
+        elif words.take("REMOVE", "PARTITIONING") or words.take("PARTITION", "BY"):
+            words.at = len(words.words)  # where rows lie does not show
+            self.kinds.append(K.ALTER_TABLE)
+        elif words.upper in _PARTITION_WORDS and words.peek(words.upper, "PARTITION"):
+            raise Unsupported(f"{words.upper} PARTITION")
         elif words.one_of("ENABLE KEYS", "DISABLE KEYS", "FORCE"):
             self.kinds.append(K.TABLE_OPTIONS)
         elif words.one_of("ALGORITHM", "LOCK"):
@@ -107,13 +119,21 @@ class _Alter:
 
     def _add(self) -> None:
         words, items = self.words, Items()
+        if words.peek("PARTITION"):
+            words.at = len(words.words)
+            self.kinds.append(K.ALTER_TABLE)
+            return
         if constraint(words, self.context, items):
-            self.definition = finished(self.definition, items)
+            self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+            self.null_fails = any(key.kind == "primary" for key in items.keys)
             constraint_only = bool(items.foreign or items.checks)
             self.kinds.append(K.ADD_CONSTRAINT if constraint_only else K.CREATE_INDEX)
             return
         words.take("COLUMN")
-        words.take("IF", "NOT", "EXISTS")
+        if self.session.server.mariadb and words.take("IF", "NOT", "EXISTS"):
+            there = self.definition.place(words.words[words.at].value) if not words.done else None
+            if there is not None:
+                raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
         several = words.take("(")
         while True:
             if several and constraint(words, self.context, items):
@@ -129,7 +149,7 @@ class _Alter:
                 break
             words.need(",")
         self.defined += items.types
-        self.definition = finished(self.definition, items)
+        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
         self.kinds.append(K.ADD_COLUMN)
 
     def _position(self, at: int) -> int:
@@ -173,7 +193,7 @@ class _Alter:
         self.definition = replace(self.definition, fields=tuple(fields), keys=keys)
         self._insert(self._position(place), made, origin)
         self.touched.add(made.name.lower())
-        self.definition = finished(self.definition, items)
+        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
         self.defined += items.types
         self.kinds.append(K.ALTER_COLUMN_TYPE if old.name == made.name else K.RENAME_COLUMN)
 
@@ -181,7 +201,7 @@ class _Alter:
         words = self.words
         if words.take("PRIMARY", "KEY"):
             if self.definition.primary is None:
-                raise SqlError(1091, "PRIMARY")
+                raise SqlError(1091, "PRIMARY", "INDEX")
             keys = tuple(key for key in self.definition.keys if key.kind != "primary")
             self.definition = replace(self.definition, keys=keys)
             self.kinds.append(K.ALTER_TABLE)
@@ -189,16 +209,26 @@ class _Alter:
             name = words.name()
             kept = tuple(key for key in self.definition.foreign if key.name.lower() != name.lower())
             if len(kept) == len(self.definition.foreign):
-                raise SqlError(1091, name)
+                raise SqlError(1091, name, "FOREIGN KEY")
             self.definition = replace(self.definition, foreign=kept)
             self.kinds.append(K.DROP_FOREIGN_KEY)
         elif words.one_of("INDEX", "KEY"):
             self.definition = ddl.without_key(self.definition, words.name())
             self.kinds.append(K.DROP_INDEX)
-        elif words.one_of("CHECK", "CONSTRAINT"):
+        elif words.upper in ("CHECK", "CONSTRAINT") and self.session.server.checks:
+            words.next()
             self._drop_constraint(words.name())
         else:
+            if words.peek("PARTITION"):
+                raise Unsupported("DROP PARTITION")
             words.take("COLUMN")
+            if self.session.server.mariadb and words.take("IF", "EXISTS"):
+                if self.definition.place(words.words[words.at].value) is None:
+                    words.name()
+                    self.kinds.append(K.DROP_COLUMN)
+                    return
+            elif words.peek("IF", "EXISTS"):
+                raise words.problem()
             place = self._find_dropped(words.name())
             name = self.definition.fields[place].name
             fields = list(self.definition.fields)
@@ -214,7 +244,7 @@ class _Alter:
     def _find_dropped(self, name: str) -> int:
         place = self.definition.place(name)
         if place is None:
-            raise SqlError(1091, name)
+            raise SqlError(1091, name, "COLUMN")
         return place
 
     def _drop_constraint(self, name: str) -> None:
@@ -240,9 +270,9 @@ class _Alter:
             else:
                 words.one_of("-", "+")
                 words.next()
-            made = replace(one, default=words.between(first, words.at))
+            made = replace(one, default=words.between(first, words.at), bare=False)
         elif words.take("DROP", "DEFAULT"):
-            made = replace(one, default=None)
+            made = replace(one, default=None, bare=True)
         elif self.session.server.modern and (way := words.one_of("SET INVISIBLE", "SET VISIBLE")):
             made = replace(one, invisible=way == "SET INVISIBLE")
         else:
@@ -315,7 +345,10 @@ class _Alter:
             fields = tuple(replace(one, typed_in=()) for one in fields)
         definition = replace(self.definition, fields=fields)
         old = data.definition, dict(data.rows), data.next_auto
-        makers = [self._maker(one, origin) for one, origin in zip(fields, self.origin, strict=True)]
+        makers = [
+            altered_rows.maker(session, data, one, origin, null_fails=self.null_fails)
+            for one, origin in zip(fields, self.origin, strict=True)
+        ]
         try:
             rows: dict[int, Row] = {}
             for number, (id, row) in enumerate(list(data.scan()), 1):
@@ -323,7 +356,7 @@ class _Alter:
             data.rows = rows
             data.define(session.numbered(definition))
             check_definition(data, session)
-            self._fill(data)
+            altered_rows.fill(session, data, self.origin)
         except (SqlError, Unsupported):
             data.rows = old[1]
             data.define(old[0])
@@ -331,58 +364,6 @@ class _Alter:
             raise
         if self.auto is not None:
             data.next_auto = max(self.auto, data.next_auto if data.rows else 1)
-
-    def _maker(self, one: Field, origin: int) -> Callable[[Row, int], Any]:
-        session = self.session
-        if origin < 0:
-            if one.default is not None:
-                give = default(one, session)
-                return lambda row, number: give(())
-            return lambda row, number: None if one.nullable or one.auto else implicit(one.type)
-        old = self.data.definition.fields[origin]
-        if old.type == one.type and old.nullable <= one.nullable:
-            return lambda row, number: row[origin]
-        same = replace(old.type, spelled="") == replace(one.type, spelled="")
-        rules = session.rules()
-
-        def convert(row: Row, number: int) -> Any:
-            value = row[origin]
-            if value is None:
-                if one.nullable or one.auto:
-                    return None
-                if session.strict:
-                    raise SqlError(1265, one.name, number)
-                return implicit(one.type)
-            if same:
-                return value
-            if mysql.family(old.type) == "json" and session.server.json_is_text:
-                return assign(value, one, number, rules)
-            return assign(shown(value, old.type, session.zone), one, number, rules)
-
-        return convert
-
-    def _fill(self, data: Data) -> None:
-        """Counters of a new AUTO_INCREMENT column, and generated columns of the rows that are there."""
-        plan = plan_of(data, self.session)
-        auto = data.auto_place
-        new_auto = auto is not None and self.origin[auto] < 0
-        if not plan.generated and not new_auto:
-            return
-        rules = self.session.rules()
-        rows: dict[int, Row] = {}
-        for number, (id, row) in enumerate(list(data.rows.items()), 1):
-            made = list(row)
-            if new_auto and auto is not None:
-                made[auto] = data.next_auto
-                data.next_auto += 1
-            for place, generate in plan.generated:
-                value = generate([made])
-                one = data.definition.fields[place]
-                made[place] = None if value is None else assign(value, one, number, rules)
-            rows[id] = tuple(made)
-        data.rows = rows
-        data.define(data.definition)
-        check_definition(data, self.session)
 
 
 def _renamed_key(key: Key, old: str, new: str) -> Key:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
@@ -11,6 +12,7 @@ from simulator.sources import mysql
 from simulator.sql import documents, moments
 from simulator.sql.documents import Document
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.json_errors import problem
 from simulator.sql.moments import Moment
 from simulator.sql.values import Raw, Shape, bytes_of, number_of, text_of
 
@@ -22,6 +24,8 @@ _UNITS: Final = {
     "day": 86_400_000_000,
     "week": 7 * 86_400_000_000,
 }
+# A text that is a date without a time.
+DATE_ALONE: Final = re.compile(r"\s*(?:\d+[^\w\s]\d+[^\w\s]\d+|\d{6}|\d{8})\s*")
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 
 
@@ -93,7 +97,7 @@ def _signed(value: Any) -> int:
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal:
-    from simulator.sql.functions import CONTEXT
+    from simulator.sql.calling import CONTEXT
 
     number = number_of(value)
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
@@ -153,8 +157,8 @@ def _json(value: Any, session: Any) -> Any:
     if isinstance(value, str):
         try:
             return Document(documents.parse(value, duplicates=session.server.json_duplicates))
-        except ValueError as error:
-            raise SqlError(3141, 1, "cast_as_json", f'"{str(error)[:100]}"') from None
+        except ValueError:
+            raise SqlError(3141, 1, "cast_as_json", problem(value, session.server.id)) from None
     if isinstance(value, bytes) and not isinstance(value, Raw | Shape):
         return Document(bytes(value))
     return Document(value if isinstance(value, Moment | Decimal | bytes) else number_of(value))
@@ -169,6 +173,8 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         if parsed is None:
             return None
         moment = parsed[0]
+        if DATE_ALONE.fullmatch(text_of(start)):
+            moment = Moment("date", moment.day)
     text = not isinstance(start, Moment)
     count = sign * number_of(by)
     if unit in _MONTHS:

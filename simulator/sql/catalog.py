@@ -17,7 +17,7 @@ class Field:
     """A column: its type, and what a server does with it.
 
     `default` is the text of its DEFAULT (an SQL expression), None where it has none; `typed_in` are the types of all
-    columns that the same statement defined, as typed.
+    columns that the same statement defined, as typed; `bare`: its default was dropped, so that not even NULL is one.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Field:
     generated: str | None = None
     stored: bool = False
     invisible: bool = False
+    bare: bool = False
     collation: str = ""
     typed_in: tuple[str, ...] = ()
 

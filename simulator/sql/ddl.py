@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulator.model import INSERT, SchemaChangeKind, Table, TableId
-from simulator.sources import mysql
-from simulator.sql import queries
-from simulator.sql.assign import assign
-from simulator.sql.catalog import Database, Definition, Field, Key
-from simulator.sql.definitions import Context, Items, column, constraint, finished, table_options
+from simulator.model import SchemaChangeKind, Table, TableId
+from simulator.sql import relations
+from simulator.sql.catalog import Database, Definition, Key
+from simulator.sql.column_types import Context
+from simulator.sql.definitions import Items, column, constraint, finished, table_options
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.log import Ddl
 from simulator.sql.plans import check_definition
@@ -41,7 +40,7 @@ def bare(id: TableId) -> Table:
 def create_database(session: Session, words: Reader, sql: str) -> None:
     exists = words.take("IF", "NOT", "EXISTS")
     name = words.name()
-    charset, collation, _, _ = table_options(words, _context(session, name))
+    charset, collation, _, _ = table_options(words, context_of(session, name))
     if not words.done:
         raise words.problem()
     if name in session.databases:
@@ -76,7 +75,7 @@ def alter_database(session: Session, words: Reader, sql: str) -> None:
     name = session.database if words.upper in ("CHARACTER", "CHARSET", "DEFAULT", "COLLATE") else words.name()
     if name not in session.databases:
         raise SqlError(1049, name)
-    charset, collation, _, _ = table_options(words, _context(session, name))
+    charset, collation, _, _ = table_options(words, context_of(session, name))
     if not words.done:
         raise words.problem()
     database = session.databases[name]
@@ -85,7 +84,7 @@ def alter_database(session: Session, words: Reader, sql: str) -> None:
     log(session, K.OTHER, None, None, sql, name)
 
 
-def _context(session: Session, database: str) -> Context:
+def context_of(session: Session, database: str) -> Context:
     known = session.databases.get(database)
     charset = known.charset if known else session.server.charset
     collation = known.collation if known else session.server.collation
@@ -113,14 +112,16 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
     if words.take("LIKE") or (words.peek("(", "LIKE") and words.take("(", "LIKE")):
         source = session.table(*words.qualified())
         made = replace(source.definition, id=id, temporary=temporary, foreign=())
-        _add(session, made, sql, temporary)
+        add_table(session, made, sql, temporary)
         return
-    context = _context(session, id.database)
+    context = context_of(session, id.database)
     made, tail = read_table(words, session, id, context, temporary)
     if tail:
-        _as_select(session, made, words.sql[words.words[words.at].start :], temporary)
+        from simulator.sql.as_select import create_as_select
+
+        create_as_select(session, made, words.sql[words.words[words.at].start :], temporary)
         return
-    _add(session, made, sql, temporary)
+    add_table(session, made, sql, temporary)
 
 
 def read_table(
@@ -161,13 +162,13 @@ def read_table(
         return definition, True
     if not words.done:
         raise words.problem()
-    definition = finished(definition, items)
+    definition = finished(definition, items, mariadb=session.server.mariadb)
     if auto is not None:
         session.user_variables["?auto"] = auto
     return definition, False
 
 
-def _add(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
+def add_table(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
     """Put a new table in and log it."""
     for key in definition.foreign:
         parent = session.found(key.parent)
@@ -186,61 +187,6 @@ def _add(session: Session, definition: Definition, sql: str, temporary: bool) ->
     return data
 
 
-def _as_select(session: Session, target: Definition, select: str, temporary: bool) -> None:
-    """CREATE TABLE … AS SELECT: a log in row format holds what SHOW CREATE TABLE would give, and the rows."""
-    import sqlglot
-    from sqlglot.errors import ParseError
-
-    try:
-        query = queries.prepare(sqlglot.parse_one(select, dialect="mysql"), session)
-    except ParseError:
-        raise SqlError(1064, select[:80]) from None
-    lines = []
-    for name, one in zip(query.names, query.fields, strict=True):
-        if one is None:
-            raise Unsupported(f"CREATE TABLE … AS SELECT of an expression ({name}); select plain columns")
-        lines.append(f"  {quoted(name)} {_shown(one, target, session)}")
-    id = target.id
-    shown = quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
-    text = f"CREATE TABLE {shown} (\n" + ",\n".join(lines) + "\n)"
-    inner = Reader(text)
-    inner.need("CREATE", "TABLE")
-    inner.qualified()
-    definition, _ = read_table(inner, session, id, _context(session, id.database), temporary)
-    rows = query.run([])
-    data = _add(session, definition, text + session.server.as_select_tail, temporary)
-    rules = session.rules()
-    session.now_us -= 1_000_000 if not temporary else 0  # the rows belong to the same moment
-    for number, values in enumerate(rows, 1):
-        row = tuple(
-            None if value is None else assign(value, one, number, rules)
-            for value, one in zip(values, definition.fields, strict=True)
-        )
-        added = data.add(row)
-        session.changed(data, added, None)
-        session.log_row(data, INSERT, None, row)
-
-
-def _shown(one: Field, target: Definition, session: Session) -> str:
-    """A column as SHOW CREATE TABLE prints it, as far as AS SELECT takes it over."""
-    server = session.server
-    text = mysql.type_text(one.type, style=server.type_style)
-    if one.type.charset and one.type.charset != target.charset:
-        text += f" CHARACTER SET {one.type.charset}"
-    large = mysql.family(one.type) in ("json", "geometry") or one.type.name.endswith(("text", "blob"))
-    if not one.nullable:
-        text += " NOT NULL"
-        if one.auto:
-            return text + (" DEFAULT '0'" if server.quotes_numbers else " DEFAULT 0")
-    if one.default is not None and one.default.upper() != "NULL":
-        plain = one.default.strip("'")
-        if one.default.startswith("(") or one.default.upper().startswith(("CUR", "NOW")):
-            return f"{text} DEFAULT {one.default}"
-        number = mysql.family(one.type) in ("integer", "decimal", "float") and not server.quotes_numbers
-        return f"{text} DEFAULT {plain if number else f'{chr(39)}{plain}{chr(39)}'}"
-    return text + (" DEFAULT NULL" if one.nullable and not large else "")
-
-
 def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
     exists = words.take("IF", "EXISTS")
     ids: list[tuple[str, TableId]] = []
@@ -257,18 +203,20 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
     if temporary and rest and not exists:
         raise SqlError(1051, ",".join(str(id) for _, id in rest))
     missing = [id for _, id in rest if session.found(id) is None]
-    if missing and not exists:
-        raise SqlError(1051, ",".join(map(str, missing)))
+    failure = SqlError(1051, ",".join(map(str, missing))) if missing and not exists else None
+    if failure is not None and (not session.server.drops_found or len(missing) == len(rest)):
+        raise failure
     for _, id in rest:
         data = session.found(id)
         if data is not None:
             _no_children(session, data, besides="", dropped=[other for _, other in rest])
     for id in gone_temporary:
         del session.temporary[id]
-    if gone_temporary and session.server.logs_temporary_drop:
-        names = ",".join(_logged_name(session, "", id) for id in gone_temporary)
+    told = gone_temporary + ([id for _, id in rest] if temporary and exists else [])
+    if told and session.server.logs_temporary_drop:
+        names = ",".join(logged_name(session, id) for id in told)
         text = f"DROP TEMPORARY TABLE IF EXISTS {names} /* generated by server */"
-        log(session, K.DROP_TABLE, bare(gone_temporary[0]), None, text)
+        log(session, K.DROP_TABLE, bare(told[0]), None, text)
     if temporary or not rest:
         return
     first = session.found(rest[0][1])
@@ -277,17 +225,23 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
         if session.found(id) is not None:
             del session.databases[id.database].tables[id.name]
             session.triggers = [one for one in session.triggers if one.table != id]
-    names = ",".join(_logged_name(session, typed, id) for typed, id in rest)
+    if not session.server.drops_found:  # those that are there come first
+        rest = [pair for pair in rest if pair[1] not in missing] + [pair for pair in rest if pair[1] in missing]
+    names = ",".join(logged_name(session, id) for _, id in rest)
     text = f"DROP TABLE {'IF EXISTS ' if exists else ''}{names} /* generated by server */"
     log(session, K.DROP_TABLE, before, None, text)
+    if failure is not None:
+        raise failure
 
 
-def _logged_name(session: Session, typed: str, id: TableId) -> str:
+def logged_name(session: Session, id: TableId) -> str:
     """Back-quoted; the database only where it is not the current one."""
     return quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
 
 
-def _no_children(session: Session, data: Data, *, besides: str, dropped: list[TableId] | None = None) -> None:
+def _no_children(
+    session: Session, data: Data, *, besides: str, dropped: list[TableId] | None = None, truncates: bool = False
+) -> None:
     if not session.settings["foreign_key_checks"]:
         return
     for child in session.all_tables():
@@ -295,6 +249,11 @@ def _no_children(session: Session, data: Data, *, besides: str, dropped: list[Ta
         for key in child.definition.foreign:
             refers = key.parent == data.definition.id and id != key.parent
             if refers and id.database != besides and id not in (dropped or ()):
+                if truncates:
+                    names = f"`{id.database}`.`{id.name}`, CONSTRAINT `{key.name}`"
+                    raise SqlError(1701, names if session.server.id == "mysql-8.0" else relations.told(child, key))
+                if session.server.id != "mysql-8.0":
+                    raise SqlError(14510 if session.server.mariadb else 1217)
                 raise SqlError(3730, data.definition.id.name, key.name, id.name)
 
 
@@ -303,7 +262,7 @@ def truncate(session: Session, words: Reader, sql: str) -> None:
     data = session.table(*words.qualified())
     if not words.done:
         raise words.problem()
-    _no_children(session, data, besides="")
+    _no_children(session, data, besides="", truncates=True)
     data.clear()
     if not data.definition.temporary:
         log(session, K.TRUNCATE_TABLE, data.table, data.table, sql)
@@ -360,7 +319,7 @@ def create_index(session: Session, words: Reader, sql: str, kind: str) -> None:
     items = Items(keys=[Key(name, kind, tuple(words.names_in_brackets()))])
     if any(not part for part, _ in items.keys[0].columns) and not session.server.expression_keys:
         raise SqlError(1064, sql[-80:])
-    redefine(session, data, finished(data.definition, items))
+    redefine(session, data, finished(data.definition, items, mariadb=session.server.mariadb))
     log(session, K.CREATE_INDEX, data.table, data.table, sql)
 
 
@@ -375,7 +334,7 @@ def drop_index(session: Session, words: Reader, sql: str) -> None:
 def without_key(definition: Definition, name: str) -> Definition:
     kept = tuple(key for key in definition.keys if key.name.lower() != name.lower())
     if len(kept) == len(definition.keys):
-        raise SqlError(1091, name)
+        raise SqlError(1091, name, "INDEX")
     return replace(definition, keys=kept)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from simulator.errors import UsageError
-from simulator.model import ColumnType, TableId
+from simulator.model import TableId
 from simulator.sources import mysql
 from simulator.sql.catalog import Definition, Field, ForeignKey, Key
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.column_types import Context, check_collation, read_type
+from simulator.sql.errors import SqlError
 from simulator.sql.reader import Reader
-from simulator.sql.server import Server, default_collation
 
-_TYPE_WORDS: Final = frozenset(mysql.TYPES) | frozenset(mysql.ALIASES)
 _ACTIONS: Final = {"RESTRICT": "restrict", "NO ACTION": "restrict", "CASCADE": "cascade", "SET NULL": "set null"}
 
 
@@ -29,21 +27,10 @@ class Items:
     types: list[str] = field(default_factory=list)  # as typed
 
 
-@dataclass(frozen=True)
-class Context:
-    """Where definitions are read: the server, the current database, the table's character set and collation."""
-
-    server: Server
-    database: str
-    charset: str
-    collation: str
-    old_timestamps: bool
-
-
 def column(words: Reader, context: Context, items: Items) -> Field:
     """`qty int unsigned not null default 1 comment 'x'`; keys that it names are put among the items."""
     name = words.name()
-    type, collation, serial = _type(words, context)
+    type, collation, serial = read_type(name, words, context)
     items.types.append(type.spelled)
     made = Field(name, type, collation=collation)
     if serial:
@@ -75,51 +62,6 @@ def _old_timestamp(made: Field, items: Items) -> Field:
     return made
 
 
-def _type(words: Reader, context: Context) -> tuple[ColumnType, str, bool]:
-    """A column's type with its character set, its collation, and whether it was typed as SERIAL."""
-    first = words.at
-    typed, stop = [], 0
-    for _ in range(4):
-        if words.done or words.words[words.at].kind not in ("word",):
-            break
-        typed.append(words.next().value.lower())
-        if " ".join(typed) in _TYPE_WORDS:
-            stop = words.at
-    if not stop:
-        words.at = first
-        raise words.problem()
-    words.at = stop
-    name = " ".join(typed[: stop - first])
-    if context.server.id == "mysql-5.7" and name == "geomcollection":
-        words.at = first
-        raise words.problem()
-    if words.peek("("):
-        words.brackets()
-    collation = ""
-    while True:
-        if words.one_of("UNSIGNED", "SIGNED", "ZEROFILL", "ASCII", "UNICODE", "BYTE", "BINARY"):
-            continue
-        if words.one_of("CHARACTER SET", "CHARSET"):
-            words.next()
-        elif words.take("COLLATE"):
-            collation = words.next().value.lower()
-        else:
-            break
-    spelled = words.between(first, words.at)
-    try:
-        type = mysql.parse_type(spelled)
-    except UsageError as error:
-        raise Unsupported(str(error)) from None
-    if mysql.family(type) in ("text", "enum", "set"):
-        if type.charset is None and not collation:
-            type, collation = replace(type, charset=context.charset), context.collation
-        elif not collation:
-            collation = default_collation(type.charset or context.charset, context.server)
-        if " binary" in f" {spelled.lower()}" and not collation.endswith("_bin"):
-            collation = f"{type.charset}_bin"
-    return type, collation, name == "serial"
-
-
 def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Field:
     server = context.server
     if words.take("NOT", "NULL"):
@@ -147,6 +89,8 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
         return made
     if words.take("COLLATE"):
         collation = words.next().value.lower()
+        typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", made.type.spelled, re.IGNORECASE)
+        check_collation(collation, typed[1].lower() if typed else None)
         charset = made.type.charset if (made.type.charset or "?") in collation else collation.split("_")[0]
         return replace(made, collation=collation, type=replace(made.type, charset=charset))
     if words.one_of("GENERATED ALWAYS AS", "AS"):
@@ -165,7 +109,7 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
             raise words.problem()
         return made
     if words.take("CHECK"):
-        items.checks.append(("", words.brackets()))
+        items.checks.append((f".{made.name}" if server.mariadb else "", words.brackets()))
         words.one_of("NOT ENFORCED", "ENFORCED")
         return made
     if words.upper in ("INVISIBLE", "VISIBLE") and server.modern:
@@ -255,7 +199,9 @@ def constraint(words: Reader, context: Context, items: Items) -> bool:
             ForeignKey(name, columns, TableId(database or context.database, parent), parents, *actions)
         )
     elif words.take("CHECK"):
-        items.checks.append((name, words.brackets()))
+        number = 1 + sum(known.startswith("CONSTRAINT_") for known, _ in items.checks)
+        unnamed = f"CONSTRAINT_{number}" if context.server.mariadb else ""
+        items.checks.append((name or unnamed, words.brackets()))
         words.one_of("NOT ENFORCED", "ENFORCED")
     elif words.upper in ("KEY", "INDEX") and not name:
         words.next()
@@ -302,7 +248,7 @@ def _parts(words: Reader, context: Context) -> tuple[tuple[str, int | None], ...
     return parts
 
 
-def finished(definition: Definition, items: Items, report: Callable[[Definition], None] | None = None) -> Definition:
+def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definition:
     """A definition with the items put in: names of keys made up, keys checked, key columns made NOT NULL."""
     fields = list(definition.fields)
     names = {one.name.lower() for one in fields}
@@ -316,9 +262,11 @@ def finished(definition: Definition, items: Items, report: Callable[[Definition]
             seen.add(one.name.lower())
     keys = list(definition.keys)
     for key in items.keys:
-        for name, _ in key.columns:
+        for name, length in key.columns:
             if name and name.lower() not in names:
                 raise SqlError(1072, name)
+            if name and length is None and key.kind in ("primary", "unique", "index"):
+                _needs_length(next(one for one in fields if one.name.lower() == name.lower()), key, mariadb)
         if key.kind == "primary":
             if any(other.kind == "primary" for other in keys):
                 raise SqlError(1068)
@@ -339,12 +287,21 @@ def finished(definition: Definition, items: Items, report: Callable[[Definition]
         foreign.append(replace(link, name=link.name or f"{definition.id.name}_ibfk_{len(foreign) + 1}"))
     checks = list(definition.checks)
     for name, text in items.checks:
+        if name.startswith("."):  # MariaDB: of a column
+            name = definition.id.name + name
         checks.append((name or f"{definition.id.name}_chk_{len(checks) + 1}", text))
     made = replace(definition, fields=tuple(fields), keys=tuple(keys), foreign=tuple(foreign), checks=tuple(checks))
     autos = [one.name.lower() for one in fields if one.auto]
     if autos and (len(autos) > 1 or not any(key.names[0].lower() == autos[0] for key in keys if key.names)):
         raise SqlError(1075)
     return made
+
+
+def _needs_length(one: Field, key: Key, mariadb: bool) -> None:
+    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB's unique keys hold them whole."""
+    lob = one.type.name.endswith(("text", "blob"))
+    if lob and not (mariadb and key.kind == "unique"):
+        raise SqlError(1170, one.name)
 
 
 def _free_name(key: Key, keys: list[Key]) -> str:
@@ -370,6 +327,7 @@ def table_options(words: Reader, context: Context) -> tuple[str, str, int | None
         elif words.take("COLLATE"):
             words.take("=")
             collation = words.next().value.lower()
+            check_collation(collation, charset or None)
         elif words.take("AUTO_INCREMENT"):
             words.take("=")
             auto = int(words.next().value)

@@ -20,14 +20,21 @@ from simulator.sql.moments import Moment
 _LEG: Final = re.compile(r'\s*(?:\.\s*(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_$\u0080-\uffff][\w$]*))|\[\s*(\d+|last)\s*\])')
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Document:
-    """A JSON value: None, bool, int, float, Decimal, str, list, dict, Moment or bytes."""
+    """A JSON value: None, bool, int, float, Decimal, str, list, dict, Moment or bytes. `origin` is the column or the
+    function that gave it, for errors."""
 
     value: Any
+    origin: str = "json"
+
+    def stored(self) -> str:
+        """As a column stores it: what a text cannot tell apart is marked."""
+        return text_of(self.value)
 
     def text(self) -> str:
-        return text_of(self.value)
+        """As the server prints it."""
+        return text_of(self.value, "printed")
 
 
 def parse(text: str, *, duplicates: str) -> Any:
@@ -64,36 +71,42 @@ def _typed(value: Any, stored: str) -> Any:
     return value
 
 
-def text_of(value: Any) -> str:
+def text_of(value: Any, way: str = "stored") -> str:
+    """`way`: `stored` (marked, see above), `printed` (as MySQL prints), `mariadb` (members as they came)."""
     out: list[str] = []
-    _write(value, out)
+    _write(value, out, way)
     return "".join(out)
 
 
-def _write(value: Any, out: list[str]) -> None:
+def _write(value: Any, out: list[str], way: str) -> None:
     if isinstance(value, Decimal):
         text = format(value, "f")
-        marked = "." in text and mysql_json.double_text(float(text)) == text
+        marked = way == "stored" and "." in text and mysql_json.double_text(float(text)) == text
         out.append(text + (" " if marked else ""))
     elif isinstance(value, Moment):
-        moment = value if value.kind == "date" else Moment(value.kind, value.day, value.us, 6)
-        out.append(f'"{moment.text()}"' + (" " if value.kind == "date" else ""))
+        exact = value.kind == "date" or way == "mariadb"
+        moment = value if exact else Moment(value.kind, value.day, value.us, 6)
+        out.append(f'"{moment.text()}"' + (" " if way == "stored" and value.kind == "date" else ""))
+    elif isinstance(value, bytes) and way == "mariadb":
+        _write(value.decode("latin-1"), out, way)
     elif isinstance(value, bytes):
         out.append(f'"base64:type15:{base64.b64encode(value).decode()}"')
     elif isinstance(value, list):
         out.append("[")
         for i, item in enumerate(value):
             out.append(", " if i else "")
-            _write(item, out)
+            _write(item, out, way)
         out.append("]")
     elif isinstance(value, dict):
         out.append("{")
-        keys = sorted(value, key=lambda key: (len(raw := key.encode("utf-8", "surrogatepass")), raw))
+        keys: list[str] = list(value)
+        if way != "mariadb":
+            keys.sort(key=lambda key: (len(raw := key.encode("utf-8", "surrogatepass")), raw))
         for i, key in enumerate(keys):
             out.append(", " if i else "")
-            _write(key, out)
+            _write(key, out, way)
             out.append(": ")
-            _write(value[key], out)
+            _write(value[key], out, way)
         out.append("}")
     else:
         written: list[str] = []

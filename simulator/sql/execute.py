@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -28,12 +29,27 @@ SUPPORTED: Final = (
     "REPLACE, UPDATE, DELETE; BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA; USE, SET, SELECT; triggers of one statement; "
     "views, routines and users as far as they are logged"
 )
+# What is quoted is passed over.
+_QUOTED_BYTES: Final = re.compile(
+    r"(?<!\w)x'([0-9a-f]*)'|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.IGNORECASE | re.DOTALL
+)
 _ROW_WORDS: Final = ("INSERT", "REPLACE", "UPDATE", "DELETE")
 
 
 def execute(session: Session, text: str) -> None:
     """Run a statement. Raises SqlError, Unsupported."""
-    if insert_literals(session, text):
+    session.target = None
+    try:
+        _execute(session, text)
+    except SqlError as error:
+        id = session.target
+        database, table = (id.database, id.name) if id else (session.database, "")
+        error.complete(text, database, table, mariadb=session.server.mariadb)
+        raise
+
+
+def _execute(session: Session, text: str) -> None:
+    if not session.attached and not session.read_only and insert_literals(session, text):
         return
     if text.lstrip().startswith("/*!"):
         raise Unsupported("a statement inside a version comment")
@@ -48,7 +64,11 @@ def execute(session: Session, text: str) -> None:
     verb = words.upper
     session.refuses_texts = session.strict and verb in _ROW_WORDS and not words.peek(verb, "IGNORE")
     session.division_fails = session.division_fails and not words.peek(verb, "IGNORE")
+    if session.attached and verb not in ("XA", "SELECT", "SET", "SHOW", "USE"):
+        raise SqlError(1399, "PREPARED")
     if verb in _ROW_WORDS:
+        if session.read_only:
+            raise SqlError(1792)
         _rows(session, text, words, verb)
     elif verb == "SELECT" or words.peek("(", "SELECT"):
         session.division_fails = False
@@ -74,9 +94,21 @@ def _parsed(text: str) -> Any:
 # --------------------------------------------------------------------------------------------------------------- rows
 
 
-def _tree(words: Reader, verb: str) -> Any:
+def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
     """The tree of a statement about rows; REPLACE is parsed as the INSERT that it looks like."""
     text = words.sql
+    if mariadb:
+        # x'41' is a text there, and 0x41 alone a number; sqlglot's tree does not tell them apart
+        text = _QUOTED_BYTES.sub(lambda match: f"unhex('{match[1]}')" if match[1] is not None else match[0], text)
+        words = Reader(text)
+    places = [
+        words.words[i].end
+        for i in range(len(words.words) - 1)
+        if words.words[i].upper == "DEFAULT" and words.words[i + 1].value == "("
+    ]
+    for place in reversed(places):  # sqlglot knows no DEFAULT(column)
+        text = f"{text[:place]}_of{text[place:]}"
+    words = Reader(text) if places else words
     first = words.words[0]
     if verb == "REPLACE":
         text = f"{text[: first.start]}INSERT {'' if words.peek('REPLACE', 'INTO') else 'INTO '}{text[first.end :]}"
@@ -99,7 +131,7 @@ def _tree(words: Reader, verb: str) -> Any:
 
 
 def _rows(session: Session, text: str, words: Reader, verb: str) -> None:
-    node = _tree(words, verb)
+    node = _tree(words, verb, mariadb=session.server.mariadb)
     if not isinstance(node, exp.Insert | exp.Update | exp.Delete):
         raise Unsupported("this form of the statement")
     run = _runner(session, node, verb)
@@ -164,7 +196,7 @@ def run_body(session: Session, body: str, literals: Mapping[tuple[str, str], Any
     verb = words.upper
     if verb not in _ROW_WORDS:
         raise Unsupported(f"{verb} in a trigger")
-    node = _tree(words, verb)
+    node = _tree(words, verb, mariadb=session.server.mariadb)
 
     def put(one: Any) -> Any:
         if isinstance(one, exp.Column) and (one.table.lower(), one.name.lower()) in literals:
@@ -185,7 +217,9 @@ def _create(session: Session, words: Reader, text: str) -> None:
     start = words.at
     words.take("OR", "REPLACE")
     temporary = words.take("TEMPORARY")
-    if not temporary:
+    if temporary:
+        session.temporary_touched = session.temporary_touched or session.in_transaction
+    else:
         _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
         ddl.create_database(session, words, text)
@@ -204,7 +238,9 @@ def _create(session: Session, words: Reader, text: str) -> None:
 
 def _drop(session: Session, words: Reader, text: str) -> None:
     temporary = words.take("TEMPORARY")
-    if not temporary:
+    if temporary:
+        session.temporary_touched = session.temporary_touched or session.in_transaction
+    else:
         _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
         ddl.drop_database(session, words, text)

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.sources.mysql import unquote
-from simulator.sql import dml
 from simulator.sql.errors import SqlError
+from simulator.sql.inserting import DEFAULT, Inserter
 from simulator.sql.session import Session
 
 _NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
@@ -55,7 +55,7 @@ def insert_literals(session: Session, text: str) -> bool:
             column = match[1] or match[2]
             place = definition.place(column)
             if place is None:
-                raise SqlError(1054, column, "field list")
+                raise SqlError(1054, column, "columns")
             if place in places:
                 raise SqlError(1110, column)
             places.append(place)
@@ -65,7 +65,7 @@ def insert_literals(session: Session, text: str) -> bool:
         if len(values) != len(places):
             raise SqlError(1136, number)
     with session.statement():
-        inserter = dml.Inserter(session, data, places, "", len(rows))
+        inserter = Inserter(session, data, places, "", len(rows))
         for number, values in enumerate(rows, 1):
             inserter.insert(values, number)
         inserter.done()
@@ -98,7 +98,7 @@ def _rows(text: str, at: int) -> list[list[Any]] | None:
         elif quoted is not None:
             row.append(unquote(quoted))
         elif default is not None:
-            row.append(dml.DEFAULT)
+            row.append(DEFAULT)
         at = found.end()
         if mark == ",":
             continue

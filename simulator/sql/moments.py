@@ -121,8 +121,11 @@ def _fraction(digits: str | None, *, truncate: bool = False) -> int:
     return us + (len(digits) > 6 and digits[6] >= "5" and not truncate)
 
 
-def parse_datetime(text: str) -> tuple[Moment, bool] | None:
-    """A date with or without a time, and whether all of the text was read. None: no date."""
+def parse_datetime(text: str, *, truncate: bool = False) -> tuple[Moment, bool] | None:
+    """A date with or without a time, and whether all of the text was read. None: no date.
+
+    `truncate`: a seventh digit of the fraction does not round.
+    """
     digits: str | None
     if match := _DELIMITED.match(text):
         year, month, day, hour, minute, second, digits, rest = match.groups()
@@ -141,7 +144,7 @@ def parse_datetime(text: str) -> tuple[Moment, bool] | None:
     hour_, minute_, second_ = numbers[3:]
     if found is None or hour_ > 23 or minute_ > 59 or second_ > 59:
         return None
-    us = (hour_ * 3600 + minute_ * 60 + second_) * 1_000_000 + _fraction(digits)
+    us = (hour_ * 3600 + minute_ * 60 + second_) * 1_000_000 + _fraction(digits, truncate=truncate)
     offset = re.fullmatch(r"([+-])(\d{2}):(\d{2})", rest)
     moment = Moment("datetime", found, us, min(len(digits or ""), 6))
     if offset:
@@ -171,10 +174,10 @@ def number_datetime(number: int) -> Moment | None:
     return None
 
 
-def parse_time(text: str) -> tuple[int, int, bool] | None:
+def parse_time(text: str, *, truncate: bool = False) -> tuple[int, int, bool] | None:
     """Microseconds with sign, fraction digits, and whether all was read. None: no time."""
     if re.match(r"\s*\d{2,4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]", text):
-        moment = parse_datetime(text)
+        moment = parse_datetime(text, truncate=truncate)
         return None if moment is None else (moment[0].us, moment[0].digits, moment[1])
     match = _TIME.match(text)
     if not match:
@@ -186,7 +189,7 @@ def parse_time(text: str) -> tuple[int, int, bool] | None:
     if int(minute or 0) > 59 or int(second or 0) > 59:
         return None
     hours = int(hour) + 24 * int(days or 0)
-    us = (hours * 3600 + int(minute or 0) * 60 + int(second or 0)) * 1_000_000 + _fraction(digits)
+    us = (hours * 3600 + int(minute or 0) * 60 + int(second or 0)) * 1_000_000 + _fraction(digits, truncate=truncate)
     return (-us if sign else us), min(len(digits or ""), 6), not rest
 
 
@@ -199,9 +202,12 @@ def rounded(us: int, digits: int, *, truncate: bool = False) -> int:
 
 
 class Zone:
-    """A session's time zone: `+08:00`, `SYSTEM` (UTC here), or an IANA name. Raises ValueError for others."""
+    """A session's time zone: `+08:00`, `SYSTEM` (UTC here), or an IANA name. Raises ValueError for others.
 
-    def __init__(self, text: str) -> None:
+    `offsets`: the least and the greatest in minutes.
+    """
+
+    def __init__(self, text: str, offsets: tuple[int, int] = (-839, 840)) -> None:
         self.text = text
         match = re.fullmatch(r"([+-])(\d{1,2}):(\d{2})", text)
         self.rules: dt.tzinfo
@@ -209,6 +215,8 @@ class Zone:
             self.rules = dt.UTC
         elif match:
             minutes = int(match[2]) * 60 + int(match[3])
+            if not offsets[0] <= (-minutes if match[1] == "-" else minutes) <= offsets[1]:
+                raise ValueError(text)
             self.rules = dt.timezone(dt.timedelta(minutes=-minutes if match[1] == "-" else minutes))
         else:
             try:

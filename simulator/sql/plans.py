@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from sqlglot import exp
+
 from simulator.sources import mysql
 from simulator.sql.assign import assign
 from simulator.sql.catalog import Compiled, Field
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, Source, compiled
 from simulator.sql.rows import Data, Plan
+from simulator.sql.scopes import Scope, Source, compiled
 from simulator.sql.session import Session
 
 
@@ -41,7 +43,11 @@ def plan_of(data: Data, session: Session) -> Plan:
         if one.default is not None:
             plan.defaults[place] = default(one, session)
         if one.generated is not None:
-            plan.generated.append((place, compiled(expression(one.generated), scope)))
+            tree = expression(one.generated)
+            named = {column.name.lower() for column in tree.find_all(exp.Column)}
+            if not session.server.mariadb and any(f.auto and f.name.lower() in named for f in definition.fields):
+                raise SqlError(3109, one.name)
+            plan.generated.append((place, compiled(tree, scope)))
     if session.server.checks:
         plan.checks = [(name, compiled(expression(text), scope)) for name, text in definition.checks]
     plan.triggers = [(one, None) for one in session.triggers if one.table == definition.id]

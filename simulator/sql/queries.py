@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from simulator.sources import mysql
 from simulator.sql.assign import shown
+from simulator.sql.calling import CONTEXT
 from simulator.sql.catalog import Compiled, Field
 from simulator.sql.comparing import compare, sort_key
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, Source, collation_of, compiled
-from simulator.sql.functions import CONTEXT
+from simulator.sql.scopes import Scope, Source, collation_of, compiled
 from simulator.sql.values import number_of, text_of, truth_of
 
 Values = tuple[Any, ...]
@@ -78,7 +78,7 @@ class _Select:
             sources.append(source)
             self.readers.append(reader)
             self.joins.append((side, on))
-        self.scope = Scope(session, tuple(sources), "field list", run_query=run_query)
+        self.scope = Scope(session, tuple(sources), "field list", run_query=run_query, base=self.base)
 
     def _source(self, table: Any) -> tuple[Source, Callable[[Any], list[Any]]]:
         if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier):
@@ -116,7 +116,7 @@ class _Select:
                 outputs.append(inner)
         where = node.args.get("where")
         test = compiled(where.this, _at(scope, "where clause")) if where is not None else None
-        ons = [compiled(on, scope) if on is not None else None for _, on in self.joins]
+        ons = [compiled(on, _at(scope, "on clause")) if on is not None else None for _, on in self.joins]
         grouped = bool(node.args.get("group")) or any(
             isinstance(one, exp.Expression) and one.find(exp.AggFunc) for one in outputs
         )
@@ -225,7 +225,8 @@ class _Select:
         group = self.node.args.get("group")
         scope = self.scope
         collation = str(self.session.collation)
-        keys = [compiled(one, scope) for one in (group.expressions if group is not None else ())]
+        at_group = _at(scope, "group statement")
+        keys = [compiled(one, at_group) for one in (group.expressions if group is not None else ())]
         made = [_aggregate(one, scope) if isinstance(one, exp.Expression) else None for one in outputs]
         plain = [self._reader(one) if agg is None else None for one, agg in zip(outputs, made, strict=True)]
         order = self._order(self.node, names, outputs) if self.node.args.get("order") else None
@@ -335,6 +336,8 @@ def limit_of(node: Any, scope: Scope) -> Callable[[list[Any]], list[Any]]:
     limit, offset = node.args.get("limit"), node.args.get("offset")
     if limit is None:
         return lambda rows: rows
+    if isinstance(limit.expression, exp.Column):
+        raise SqlError(1327, limit.expression.name)
     count = compiled(limit.expression, scope)
     skip = compiled(offset.expression, scope) if offset is not None else None
     inner = limit.args.get("offset")
@@ -377,7 +380,7 @@ def _union(node: exp.Union, session: Any, outer: Scope | None) -> Query:
 
 
 def _at(scope: Scope, place: str) -> Scope:
-    return Scope(scope.session, scope.sources, place, scope.inserted, scope.run_query)
+    return Scope(scope.session, scope.sources, place, scope.inserted, scope.run_query, scope.base)
 
 
 def shown_row(fields: Sequence[Field], row: Sequence[Any], session: Any) -> list[Any]:

@@ -11,8 +11,8 @@ from simulator.sources import mysql
 from simulator.sql.assign import assign
 from simulator.sql.catalog import ForeignKey, Trigger
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, Source, compiled
 from simulator.sql.rows import Data, Row, carrier, index_value
+from simulator.sql.scopes import Scope, Source, compiled
 from simulator.sql.session import Session
 
 # Triggers may fire triggers; this deep.
@@ -24,7 +24,7 @@ def _values(data: Data, row: Row, names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(index_value(row[place], data.definition.fields[place], None) for place in places)
 
 
-def _told(data: Data, key: ForeignKey) -> str:
+def told(data: Data, key: ForeignKey) -> str:
     id = data.definition.id
     columns = ", ".join(f"`{name}`" for name in key.columns)
     parents = ", ".join(f"`{name}`" for name in key.parent_columns)
@@ -48,7 +48,7 @@ def parents_there(session: Session, data: Data, row: Row, *, ignore: bool = Fals
         ):
             if ignore:
                 return False
-            raise SqlError(1452, _told(data, key))
+            raise SqlError(1452, told(data, key))
     return True
 
 
@@ -74,7 +74,7 @@ def delete_children(session: Session, data: Data, row: Row) -> None:
     for child, key in _children(session, data):
         for number, other in _of_parent(child, key, data, row):
             if key.on_delete == "restrict":
-                raise SqlError(1451, _told(child, key))
+                raise SqlError(1451, told(child, key))
             if key.on_delete == "cascade":
                 delete_children(session, child, other)
                 child.put(number, None)
@@ -90,7 +90,7 @@ def update_children(session: Session, data: Data, old: Row, new: Row) -> None:
             continue
         for number, other in _of_parent(child, key, data, old):
             if key.on_update == "restrict":
-                raise SqlError(1451, _told(child, key))
+                raise SqlError(1451, told(child, key))
             places = [data.definition.place(name) or 0 for name in key.parent_columns]
             values = [new[p] for p in places] if key.on_update == "cascade" else [None] * len(places)
             changed = _with(child, other, key, values)

@@ -23,6 +23,9 @@ class Server:
     * `quotes_numbers`: SHOW CREATE TABLE quotes a number's default.
     * `password_as_alter_user`: SET PASSWORD is logged as ALTER USER with the hash.
     * `key_with_table`: a duplicate key is told as `table.key`.
+    * `counts_updates`: an UPDATE of the AUTO_INCREMENT column moves its counter on.
+    * `drops_found`: DROP TABLE drops the tables that are there before it tells of those that are not.
+    * `offsets`: the farthest time zones in minutes. `detaches_xa`: a prepared transaction is no longer the session's.
     * `swaps_axes`: SRID 4326 has its latitude first in texts.
     """
 
@@ -45,6 +48,10 @@ class Server:
     password_as_alter_user: bool = False
     key_with_table: bool = False
     swaps_axes: bool = False
+    counts_updates: bool = False
+    drops_found: bool = False
+    offsets: tuple[int, int] = (-779, 780)
+    detaches_xa: bool = False
 
     @property
     def mariadb(self) -> bool:
@@ -68,6 +75,9 @@ SERVERS: Final[Mapping[str, Server]] = {
             as_select_tail=" START TRANSACTION",
             key_with_table=True,
             swaps_axes=True,
+            counts_updates=True,
+            offsets=(-839, 840),
+            detaches_xa=True,
         ),
         Server(
             "mysql-5.7",
@@ -79,6 +89,7 @@ SERVERS: Final[Mapping[str, Server]] = {
             old_timestamps=True,
             logs_temporary_drop=True,
             password_as_alter_user=True,
+            drops_found=True,
         ),
         Server(
             "mariadb-10.11",
@@ -93,6 +104,8 @@ SERVERS: Final[Mapping[str, Server]] = {
             annotates=True,
             logs_existing=False,
             quotes_numbers=False,
+            counts_updates=True,
+            drops_found=True,
         ),
     )
 }  # fmt: skip

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql import documents
-from simulator.sql.assign import Rules
 from simulator.sql.catalog import Database, Definition, Trigger
 from simulator.sql.documents import Document
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.log import Ddl, Entry, Log, Places, Row, RowChange, Text
 from simulator.sql.moments import Zone
 from simulator.sql.rows import Data
+from simulator.sql.rules import Rules
 from simulator.sql.server import Server
 
 # What a script's clock moves from one transaction to the next.
@@ -53,11 +53,13 @@ class Session:
     autocommit: bool = True
     xa: str = ""
     prepared: dict[str, list[tuple[Data, int, Row | None]]] = field(default_factory=dict)
+    attached: str = ""  # a prepared XA transaction that must end before anything else begins
     gtid_next: str = "automatic"
     versions: dict[TableId, int] = field(default_factory=dict)
     # Of the statement that runs.
     run: int = 0
     text: str = ""
+    target: TableId | None = None  # the table that the statement changes
     annotated: bool = False
     quiet: bool = False  # rows are changed without a log entry (statement format)
     unsafe: bool = False
@@ -72,6 +74,9 @@ class Session:
     statement_undo: int = 0  # rows that the last statement changed
     generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
     depth: int = 0
+    forced_id: int = 0  # SET insert_id, for the next row
+    read_only: bool = False  # of the transaction
+    temporary_touched: bool = False  # the transaction made or dropped a temporary table
 
     def __post_init__(self) -> None:
         self.modes = set(self.server.modes)
@@ -82,6 +87,7 @@ class Session:
             "rows_query": False,
             "annotate": self.server.annotates,
             "foreign_key_checks": True,
+            "log_bin": True,
             "old_timestamps": self.server.old_timestamps,
             "auto_increment_increment": 1,
             "auto_increment_offset": 1,
@@ -110,12 +116,14 @@ class Session:
             self.zone,
             self.server.json_duplicates,
             self.server.json_is_text,
-            self.server.mariadb,
-            self.server.swaps_axes,
+            truncates_fractions=self.server.mariadb,
+            mariadb=self.server.mariadb,
+            server=self.server.id,
+            swaps_axes=self.server.swaps_axes,
         )
 
     def as_document(self, value: Any) -> Any:
-        return documents.text_of(value) if self.server.json_is_text else Document(value)
+        return documents.text_of(value, "mariadb") if self.server.json_is_text else Document(value)
 
     def draw(self) -> int:
         """A number that no other draw of the script has."""
@@ -151,6 +159,8 @@ class Session:
         id = self.named(database, name)
         data = self.found(id)
         if data is None:
+            if id.database in self.databases and id.name in self.databases[id.database].views:
+                raise Unsupported("a statement about the rows of a view")
             if id.database not in self.databases:
                 raise SqlError(1049, id.database)
             raise SqlError(1146, f"{id.database}.{name}")
@@ -206,14 +216,20 @@ class Session:
         self.ended()
 
     def rollback(self) -> None:
+        entries = list(self.entries)
         self.back_to(0, 0)
+        if self.temporary_touched and self.server.drops_found and entries:
+            # what cannot be taken back is logged all the same, and ROLLBACK after it, which readers of rows ignore
+            self.entries = entries
+            self.log.commit(self.entries, self.now_ms, self.gtid_next)
+            self.now_us += STEP_US
         self.ended()
 
     def ended(self) -> None:
         self.entries = []
         self.undo.clear()
         self.savepoints.clear()
-        self.in_transaction = False
+        self.in_transaction = self.read_only = self.temporary_touched = False
 
     # --------------------------------------------------------------------------------------------------------- logging
 
@@ -221,7 +237,7 @@ class Session:
         self, data: Data, kind: Kind, before: Row | None, after: Row | None, touched: frozenset[int] = frozenset()
     ) -> None:
         """A row's change; `touched` are the columns that the statement names."""
-        if self.quiet or data.definition.temporary:
+        if self.quiet or data.definition.temporary or not self.settings["log_bin"]:
             return
         if not self.annotated:
             self.annotated = True
@@ -260,6 +276,8 @@ class Session:
         keys = {data.definition.place(name) for name in primary.names} if primary else set()
         if not keys and data.clustered is not None:
             keys = set(data.clustered.places)
+        if not keys and self.server.mariadb:
+            return None, None
         if image == "minimal":
             before = tuple(i for i in every if i in keys) if keys else every
             after = tuple(i for i in every if i in touched)
@@ -271,5 +289,7 @@ class Session:
 
     def log_ddl(self, entry: Ddl) -> None:
         """A DDL statement, which is a transaction of its own."""
+        if not self.settings["log_bin"]:
+            return
         self.log.commit([entry], self.now_ms, self.gtid_next)
         self.now_us += STEP_US

@@ -11,12 +11,12 @@ from typing import Any, Final
 from simulator.model import SchemaChangeKind
 from simulator.sources import mysql
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import Scope, compiled
 from simulator.sql.log import Ddl
 from simulator.sql.moments import Zone
 from simulator.sql.plans import expression
 from simulator.sql.queries import run_query
 from simulator.sql.reader import Reader
+from simulator.sql.scopes import Scope, compiled
 from simulator.sql.server import default_collation
 from simulator.sql.session import Session
 from simulator.sql.values import text_of, truth_of
@@ -117,7 +117,7 @@ def _assignment(session: Session, name: str, text: str, bare: str, everywhere: b
     mysql_only = known in ("binlog_rows_query_log_events", "gtid_next")
     wrong = (mariadb_only and not session.server.mariadb) or (mysql_only and session.server.mariadb)
     if change is None or wrong:
-        if change is None and known in ("binlog_row_value_options", "sql_log_bin", "explicit_defaults_for_timestamp"):
+        if change is None and known in ("binlog_row_value_options", "explicit_defaults_for_timestamp"):
             raise Unsupported(f"SET {known}")
         raise SqlError(1193, known)
     return lambda: change(session, value)
@@ -133,19 +133,20 @@ def _on(value: Any) -> bool:
 
 
 def _sql_mode(session: Session, value: Any) -> None:
-    text = text_of(value).upper()
-    if text == "DEFAULT":
+    text = text_of(value)
+    if text.upper() == "DEFAULT":
         session.modes = set(session.server.modes)
         return
     modes: set[str] = set()
-    for word in filter(None, (part.strip() for part in text.split(","))):
+    for typed in filter(None, (part.strip() for part in text.split(","))):
+        word = typed.upper()
         if word == "TRADITIONAL":
             modes.update(_TRADITIONAL)
         elif word in ("ANSI", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "PIPES_AS_CONCAT", "PAD_CHAR_TO_FULL_LENGTH",
                       "TIME_TRUNCATE_FRACTIONAL", "ORACLE", "MSSQL"):  # fmt: skip
             raise Unsupported(f"sql_mode {word}")
         elif word not in _MODES:
-            raise SqlError(1231, "sql_mode", word)
+            raise SqlError(1231, "sql_mode", typed)
         else:
             modes.add(word)
     session.modes = modes
@@ -154,7 +155,7 @@ def _sql_mode(session: Session, value: Any) -> None:
 def _time_zone(session: Session, value: Any) -> None:
     text = text_of(value)
     try:
-        session.zone = Zone("SYSTEM" if text.upper() == "DEFAULT" else text)
+        session.zone = Zone("SYSTEM" if text.upper() == "DEFAULT" else text, session.server.offsets)
     except ValueError:
         raise SqlError(1298, text) from None
 
@@ -195,7 +196,16 @@ def _gtid_next(session: Session, value: Any) -> None:
 
 
 def _insert_id(session: Session, value: Any) -> None:
-    raise Unsupported("SET insert_id")
+    session.forced_id = int(text_of(value))
+
+
+def _step(key: str) -> Callable[[Session, Any], None]:
+    """auto_increment_increment and _offset: 1 to 65535, and what lies outside becomes the next that does not."""
+
+    def change(session: Session, value: Any) -> None:
+        session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, int(text_of(value))))
+
+    return change
 
 
 def _last_insert_id(session: Session, value: Any) -> None:
@@ -207,6 +217,8 @@ def _collation(session: Session, value: Any) -> None:
 
 
 _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
+    "auto_increment_increment": _step("auto_increment_increment"),
+    "auto_increment_offset": _step("auto_increment_offset"),
     "autocommit": _autocommit,
     "binlog_annotate_row_events": _switch("annotate"),
     "binlog_format": _choice("binlog_format", "binlog_format", ("row", "statement", "mixed")),
@@ -217,6 +229,7 @@ _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
     "gtid_next": _gtid_next,
     "insert_id": _insert_id,
     "last_insert_id": _last_insert_id,
+    "sql_log_bin": _switch("log_bin"),
     "sql_mode": _sql_mode,
     "time_zone": _time_zone,
     "timestamp": _timestamp,

@@ -13,29 +13,58 @@ def begin(session: Session, words: Reader, text: str) -> None:
     words.take("WORK")
     if not words.done:
         raise words.problem()
+    _not_in_xa(session)
     session.commit()
     session.in_transaction = True
+
+
+def _not_in_xa(session: Session) -> None:
+    if session.xa:
+        raise SqlError(1399, "ACTIVE")
+
+
+def _chained(words: Reader) -> bool:
+    """AND [NO] CHAIN [NO] RELEASE: whether another transaction begins at once."""
+    chain = False
+    if words.take("AND"):
+        chain = not words.take("NO")
+        words.need("CHAIN")
+    words.take("NO")
+    words.take("RELEASE")
+    if not words.done:
+        raise words.problem()
+    return chain
 
 
 def start(session: Session, words: Reader, text: str) -> None:
     if not words.take("TRANSACTION"):
         raise Unsupported("this statement")
-    words.at = len(words.words)  # READ ONLY, WITH CONSISTENT SNAPSHOT: nothing that a log shows
+    read_only = False
+    while not words.done:
+        if words.take("READ", "ONLY"):
+            read_only = True
+        elif not (words.take("READ", "WRITE") or words.take("WITH", "CONSISTENT", "SNAPSHOT") or words.take(",")):
+            raise words.problem()
+    _not_in_xa(session)
     session.commit()
-    session.in_transaction = True
+    session.in_transaction, session.read_only = True, read_only
 
 
 def commit(session: Session, words: Reader, text: str) -> None:
     words.take("WORK")
-    if not words.done:
-        raise words.problem()
+    chain = _chained(words)
+    _not_in_xa(session)
     session.commit()
+    session.in_transaction = chain
 
 
 def rollback(session: Session, words: Reader, text: str) -> None:
     words.take("WORK")
-    if words.done:
+    if not words.peek("TO"):
+        chain = _chained(words)
+        _not_in_xa(session)
         session.rollback()
+        session.in_transaction = chain
         return
     words.need("TO")
     words.take("SAVEPOINT")
@@ -94,6 +123,7 @@ def xa(session: Session, words: Reader, text: str) -> None:
         session.prepared[shown] = list(session.undo)
         session.xa = ""
         session.commit()
+        session.attached = "" if session.server.detaches_xa else shown
         return
     if session.xa == shown:
         session.xa = ""
@@ -108,6 +138,7 @@ def xa(session: Session, words: Reader, text: str) -> None:
     if shown not in session.prepared:
         raise SqlError(1397)
     undo = session.prepared.pop(shown)
+    session.attached = ""
     if word == "ROLLBACK":
         for data, number, old in reversed(undo):
             data.put(number, old)

@@ -22,6 +22,8 @@ from simulator.sources import mysql_json
 from simulator.sql.documents import Document
 from simulator.sql.moments import Moment
 
+# Characters of a value in an error's text.
+MOST_TOLD: Final = 128
 NUMBER: Final = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 
 
@@ -117,6 +119,15 @@ def bytes_of(value: Any) -> bytes:
     if isinstance(value, Bits):
         return value.raw()
     return text_of(value).encode("utf-8", "surrogatepass")
+
+
+def told(value: Any) -> str:
+    """A value as an error tells it: bytes that are no ASCII as \\xFF, characters beyond the BMP as question marks."""
+    if isinstance(value, bytes) and not isinstance(value, Bits):
+        text = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02X}" for byte in bytes(value)[:MOST_TOLD])
+    else:
+        text = "".join(c if c <= "\uffff" else "?" for c in text_of(value))
+    return text[:MOST_TOLD]
 
 
 def truth_of(value: Any) -> bool | None:

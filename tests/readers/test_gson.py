@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pytest
 from building import block_of, messages_of
 from cases import cases_of
-from jvm import Jars, Reader
+from jvm import Reader
 
 from simulator import formats, sources
 from simulator.api import open_job
@@ -20,7 +19,6 @@ from simulator.wire.json_style import HTML_SAFE, escape
 
 pytestmark = pytest.mark.jvm
 
-GSON = Jars("gson-2.15.0", ("com.google.code.gson:gson:2.15.0",))
 FORMATS: Final = ("drs-json", "drs-json-c")
 PAIRS: Final = [
     (format, f"{id}-{version}")
@@ -28,12 +26,6 @@ PAIRS: Final = [
     for id in formats.find(format).sources
     for version in sources.SOURCES[id][2]
 ]
-
-
-@pytest.fixture(scope="module")
-def gson() -> Iterator[Reader]:
-    with Reader("GsonTrip.java", GSON, "-Dfile.encoding=UTF-8") as reader:
-        yield reader
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -48,6 +40,21 @@ def test_runs_come_back_unchanged(gson: Reader, format: str, scenario: str, star
     assert len(ours) > (1_000 if changes else 20)
     answers = gson.ask(ours)
     assert [pair for pair in zip(ours, answers, strict=True) if pair[1] != [pair[0]]][:3] == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "source"),
+    [
+        ("documents", "mongodb-6.0"),
+        *(("orders", source) for source in ("gaussdb-505", "oracle-19c", "postgresql-16", "sqlserver-2022")),
+    ],
+)
+def test_runs_of_other_sources_come_back_unchanged(gson: Reader, scenario: str, source: str) -> None:
+    with MemorySink() as sink:
+        open_job(scenario, "drs-json", source=source).run(sink, limits=Limits(0, 2_000))()
+        ours = sink.values()
+    assert len(ours) >= 2_000
+    assert gson.ask(ours) == [[value] for value in ours]
 
 
 @pytest.mark.parametrize(("format", "source"), PAIRS)
