@@ -41,7 +41,7 @@ from simulator.errors import OptionError
 from simulator.formats import dts_canal_json, dts_delivery, dts_record
 from simulator.formats.canal_json import switch
 from simulator.formats.dts_writer import Writer
-from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, UPDATE, Event, Heartbeat, Kind
+from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, STATEMENT, UPDATE, Event, Heartbeat, Kind
 from simulator.wire.avro import Container
 from simulator.wire.format import Format, Layout, Option, Settings
 
@@ -122,7 +122,7 @@ FORMAT = Format(
     spec="Data storage formats in message queues, 2026-02-07; Record.avsc",
     sources=("mariadb", "mongodb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
-    sends=frozenset(Kind),
+    sends=frozenset(Kind) - {STATEMENT},
     silent=frozenset(),
     options=(
         Option(
