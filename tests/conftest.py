@@ -14,13 +14,14 @@ settings.register_profile("desk", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist asks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """However many processes run the tests: those that share a broker, or the JVM of a reader, run in one of them."""
+    """However many processes run the tests: those that share a broker run in one of them, and those that share the
+    JVMs of readers."""
     for item in items:
-        if item.get_closest_marker("broker"):
-            item.add_marker(pytest.mark.xdist_group("broker"))
-        elif item.get_closest_marker("jvm"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        for marker in ("broker", "jvm"):
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.xdist_group(marker))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
