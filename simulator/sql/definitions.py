@@ -298,9 +298,9 @@ def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definiti
 
 
 def _needs_length(one: Field, key: Key, mariadb: bool) -> None:
-    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB's unique keys hold them whole."""
+    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB shortens them."""
     lob = one.type.name.endswith(("text", "blob"))
-    if lob and not (mariadb and key.kind == "unique"):
+    if lob and not (mariadb and key.kind != "primary"):
         raise SqlError(1170, one.name)
 
 

@@ -139,8 +139,15 @@ class Field:
 class Encoder:
     """Fields compiled for the tables that come along. Holds no state but caches; encodes any event first or twice."""
 
-    def __init__(self, fields: Sequence[Field], cells: Cells, style: Style, order: Order = table_order) -> None:
-        self.fields, self.style, self.order = tuple(fields), style, order
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        cells: Cells,
+        style: Style,
+        order: Order = table_order,
+        member: Callable[[str], str] = str,
+    ) -> None:
+        self.fields, self.style, self.order, self.member = tuple(fields), style, order, member
         self._cells = cells
         self._cell_cache: dict[tuple[int, int], tuple[Column, Cell]] = {}
         self._tables: dict[tuple[int, int], tuple[Table, str]] = {}
@@ -322,7 +329,7 @@ class _Images:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [quote(column.name, self.encoder.style) for column in self.batch.table.columns]
+        return [quote(self.encoder.member(column.name), self.encoder.style) for column in self.batch.table.columns]
 
     def _text(self, image: str, column: int) -> Text:
         """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
