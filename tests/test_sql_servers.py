@@ -107,6 +107,11 @@ ERRORS: Final = [
      "1792 25006: Cannot execute statement in a READ ONLY transaction"),
     ((MYSQL_57, MARIADB), "create table t(a int); xa start 'x'; insert into t values(1); xa end 'x'; xa prepare 'x'; "
                           "insert into t values(2)", "1399 XAE07: XAER_RMFAIL: The command cannot be executed when"),
+    ((MYSQL_57,), "create table t(a int, foreign key(a) references p(a))", "1215 HY000: Cannot add foreign key"),
+    ((MYSQL,), "create table t(a int, foreign key(a) references p(a))", "1824 HY000: Failed to open the referenced"),
+    ((MARIADB,), "create table t(a int references p(a))",
+     "1005 HY000: Can't create table `d`.`t` (errno: 150 \"Foreign key constraint is incorrectly formed\")"),
+    ((MARIADB,), "create table t(a nosuch)", "4161 HY000: Unknown data type: 'nosuch'"),
     (ALL, "set time_zone='+15:00'", "1298 HY000: Unknown or incorrect time zone: '+15:00'"),
     ((MARIADB,), "create table t(a int check (a>0)); insert into t values(0)",
      "4025 23000: CONSTRAINT `t.a` failed for `d`.`t`"),

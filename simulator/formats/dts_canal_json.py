@@ -164,6 +164,7 @@ def layout(settings: Settings) -> Layout:
         fields = [without_nulls(field) if field.name in NULLABLE else field for field in fields]
     return parent.derive(
         fields=fields,
+        member=str,
         cell=lambda column: dts_text.cell(column, settings),
         # "Kafka partition synchronization strategy"; the hashed text and its reduction are not published: as in the
         # format's description, values put together, and the hash without its sign

@@ -13,6 +13,8 @@ from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.reader import Reader
 from simulator.sql.server import Server, default_collation
 
+# Types of MariaDB that are not known here.
+_MARIADB_TYPES: Final = ("uuid", "inet4", "inet6", "xmltype")
 _TYPE_WORDS: Final = frozenset(mysql.TYPES) | frozenset(mysql.ALIASES)
 
 
@@ -81,7 +83,11 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
         typed.append(words.next().value.lower())
         if " ".join(typed) in _TYPE_WORDS:
             stop = words.at
-    if not stop:
+    if not stop or (context.server.mariadb and typed[: stop - first] == ["geomcollection"]):
+        if context.server.mariadb and typed:
+            if typed[0] in _MARIADB_TYPES:
+                raise Unsupported(f"the type {typed[0]}")
+            raise SqlError(4161, typed[0])
         words.at = first
         raise words.problem()
     words.at = stop

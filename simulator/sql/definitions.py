@@ -97,10 +97,13 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
         text = words.brackets()
         stored = words.one_of("VIRTUAL", "STORED", "PERSISTENT") in ("STORED", "PERSISTENT")
         return replace(made, generated=text, stored=stored)
-    if words.take("REFERENCES"):  # read and not heeded, as MySQL does it
-        words.qualified()
-        words.names_in_brackets()
-        _references(words)
+    if words.take("REFERENCES"):  # MySQL reads it and does not heed it
+        database, parent = words.qualified()
+        parents = tuple(name for name, _ in words.names_in_brackets())
+        actions = _references(words)
+        if server.mariadb:
+            id = TableId(database or context.database, parent)
+            items.foreign.append(ForeignKey("", (made.name,), id, parents, *actions))
         return made
     if words.one_of("CONSTRAINT"):
         if not words.peek("CHECK"):

@@ -101,10 +101,10 @@ def kind_of(event: Event) -> Kind:
 class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
 
-    `order` is the order of columns in row maps, `member` the name of a column's member there. A format that is not JSON has a `writer` instead of fields; then `cell`
-    says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
-    snapshot come after the CREATE TABLE of their table. `previous_commit`: what changes carry as their event time is
-    the commit time of the transaction before theirs.
+    `order` is the order of columns in row maps, `member` the name of a column's member there. A format that is not
+    JSON has a `writer` instead of fields; then `cell` says how values look where they are hashed, and `container`
+    what a file of its values is. `snapshot_ddl`: rows of a snapshot come after the CREATE TABLE of their table.
+    `previous_commit`: what changes carry as their event time is the commit time of the transaction before theirs.
     """
 
     fields: tuple[Field, ...]
