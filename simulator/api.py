@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simulator.delivery.router import Route, parse_route
-from simulator.errors import UsageError, closest
+from simulator.errors import NotOffered, UsageError, closest
 from simulator.formats import open_codec
 from simulator.model import Message
 from simulator.pacing import Pace
 from simulator.pipeline import Limits, Run, Summary
 from simulator.render import Renderer, renders
-from simulator.sinks import Sink, open_sink
+from simulator.sinks import BROKERS, Sink, open_sink
 from simulator.sinks.memory import MemorySink
 from simulator.sources import Source
 from simulator.sql import is_script
@@ -40,7 +40,21 @@ class Job:
     @property
     def undocumented(self) -> bool:
         """Whether the product does not offer what is made here."""
-        return self.source.id not in self.codec.format.sources
+        offered = self.codec.layout.sources or self.codec.format.sources
+        return self.source.id not in offered
+
+    def undocumented_broker(self, to: str, *, allow_undocumented: bool = False) -> str | None:
+        """The broker behind a URL, where the product does not write this format to it. Raises NotOffered unless that
+        is allowed."""
+        format, broker = self.codec.format, BROKERS.get(to.partition(":")[0])
+        if broker is None or broker in format.brokers:
+            return None
+        if not allow_undocumented:
+            raise NotOffered(
+                f"--to {broker}: {format.product} writes {format.title} to {', '.join(format.brokers)}, not there; "
+                "--allow-undocumented does it all the same."
+            )
+        return broker
 
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
@@ -154,12 +168,13 @@ def messages(
     snapshot: bool | None = None,
     route: str | None = None,
     partitions: int = 1,
+    allow_undocumented: bool = False,
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
     `limit` counts row changes and ends at a transaction border; `partitions` is what the router assumes of topics.
     """
-    job = open_job(scenario, format, source=source, seed=seed)
+    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
     with MemorySink(partitions=partitions) as sink:
         job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
         yield from sink.messages()
@@ -178,9 +193,11 @@ def publish(
     start_at: int = 0,
     snapshot: bool | None = None,
     route: str | None = None,
+    allow_undocumented: bool = False,
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
-    job = open_job(scenario, format, source=source, seed=seed)
+    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job.undocumented_broker(to, allow_undocumented=allow_undocumented)
     with open_sink(to, container=job.codec.layout.container) as sink:
         summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
     if job.failure is not None:

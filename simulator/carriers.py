@@ -91,6 +91,18 @@ def fits_64_bits(array: pa.Array) -> bool:
     return bool((high == low >> 63).all())
 
 
+def is_narrow(array: pa.Array) -> bool:
+    """Whether the unscaled numbers of a decimal array, their absolute values and its scale as a power of ten fit 64
+    bits: those of up to 18 digits do, and most of wider columns."""
+    type = array.type
+    if type.precision <= 18:
+        return True
+    if not pa.types.is_decimal128(type) or not 0 <= type.scale <= 18:
+        return False
+    whole = array.fill_null(0) if array.null_count else array
+    return fits_64_bits(whole) and bool((unscaled(whole) != np.iinfo(np.int64).min).all())
+
+
 def decimals(numbers: Ints, precision: int, scale: int, nulls: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """A decimal128 array of unscaled 64-bit numbers: `decimals([1250], 10, 2)` is 12.50."""
     words = np.empty((len(numbers), 2), dtype=np.int64)

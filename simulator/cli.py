@@ -8,19 +8,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from simulator import __version__
+from simulator.cli_options import (
+    MOST_TURNS,
+    force_option,
+    format_option,
+    json_option,
+    route_option,
+    scenario_argument,
+    seed_option,
+    snapshot_option,
+    source_option,
+    start_option,
+    undocumented_option,
+)
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError, closest
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 INTERRUPTED = 130
-# No stream is longer; what is computed from turns fits 64 bits.
-MOST_TURNS = 1 << 50
 
 
 def main() -> NoReturn:
@@ -91,68 +99,6 @@ def _sentence(error: click.ClickException) -> str:
         hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
         return f"{command}: there is no command {name!r}.{hint}"
     return f"{command}: {text.rstrip('.')}. `{command} --help` tells more."
-
-
-# ------------------------------------------------------------------------------------------------------------ options
-
-
-def _complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from simulator.stream.loader import shipped
-
-    names = [CompletionItem(name) for name in shipped() if name.startswith(incomplete)]
-    return [*names, CompletionItem(incomplete, type="file")]
-
-
-def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from simulator.formats import FORMATS
-
-    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
-
-
-def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from simulator.sources import SOURCES
-
-    names = [name for id, (_, _, versions) in SOURCES.items() for name in (id, *(f"{id}-{v}" for v in versions))]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
-
-
-scenario_argument = click.argument("scenario", shell_complete=_complete_scenario)
-format_option = click.option(
-    "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=_complete_format,
-    help="Message format, such as canal-json or dts-canal-json,images=before-2022-03-20.",
-)  # fmt: skip
-source_option = click.option(
-    "--source", metavar="ID[-VERSION]", shell_complete=_complete_source,
-    help="Source system, such as mysql-5.7; default: the scenario's, else mysql.",
-)  # fmt: skip
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="Another seed than the scenario's."
-)
-snapshot_option = click.option(
-    "--snapshot/--no-snapshot",
-    default=None,
-    help="Begin with the rows that are there already; default: the scenario's.",
-)
-start_option = click.option(
-    "--start-at", type=click.IntRange(0, MOST_TURNS), default=0, metavar="TURN", show_default=True,
-    help="Begin at the first transaction border at or after this turn.",
-)  # fmt: skip
-route_option = click.option(
-    "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
-)
-undocumented_option = click.option(
-    "--allow-undocumented", is_flag=True, help="Write a source's changes in a format that the product has not for it."
-)
-force_option = click.option(
-    "--force", is_flag=True, help="Go on after a SQL script's errors, which are told on stderr."
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -228,6 +174,7 @@ def run(
         scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
     )
     job.route(route)  # a wrong one is told before anything is opened
+    broker = job.undocumented_broker(to, allow_undocumented=allow_undocumented)
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
             f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
@@ -254,7 +201,7 @@ def run(
             "scenario": job.loaded.file,
             "format": format,
             "source": str(job.source),
-            "undocumented": job.undocumented,
+            "undocumented": job.undocumented or broker is not None,
             "left_out": list(job.left_out),
             "to": progress.public(to),
             "seed": job.loaded.spec.seed if seed is None else seed,
@@ -264,9 +211,11 @@ def run(
             _write_json(summary_to, facts)
         if not quiet:
             click.echo(progress.summary(this.summary, progress.public(to)), err=True)
+            format_of = job.codec.format
             if job.undocumented:
-                format_of = job.codec.format
                 click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
+            if broker is not None:
+                click.echo(f"{format_of.product} writes no {format_of.id} to {broker}.", err=True)
             if job.left_out:
                 click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
         if failure := failure or job.failure:

@@ -6,12 +6,13 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
-from simulator.model import Kind, Message
+from simulator.model import Kind, Message, SchemaChangeKind
+from simulator.sources import find as find_source
 
 if TYPE_CHECKING:
     from simulator.pipeline import Limits, Run, Summary
@@ -157,7 +158,37 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+# What a format may send, in the order of the listing, and the kinds of event that this is. TRUNCATE is a DDL statement
+# that some leave out.
+EVENTS: Final[Mapping[str, Kind]] = {
+    "full sync": Kind.READ,
+    "insert": Kind.INSERT,
+    "update": Kind.UPDATE,
+    "delete": Kind.DELETE,
+    "DDL": Kind.DDL,
+    "truncate": Kind.DDL,
+    "heartbeat": Kind.HEARTBEAT,
+    "begin": Kind.BEGIN,
+    "commit": Kind.COMMIT,
+    "logged statement": Kind.STATEMENT,
+}
+
+
+def events_of(format: Format, source: Source) -> dict[str, str]:
+    """What a format sends of a source: `yes`, `option` where an option turns it on, `no`."""
+    codec = format.codec(str(source))
+    statements = codec.layout.statements
+    found = {}
+    for name, kind in EVENTS.items():
+        never = kind not in format.sends
+        if name == "truncate":
+            never |= statements is not None and SchemaChangeKind.TRUNCATE_TABLE not in statements
+        found[name] = "no" if never else "yes" if codec.sends(kind) else "option"
+    return found
+
+
 def format_facts(format: Format) -> dict[str, Any]:
+    by_source = {id: events_of(format, find_source(id)) for id in format.sources}
     return {
         "id": format.id,
         "title": format.title,
@@ -165,8 +196,10 @@ def format_facts(format: Format) -> dict[str, Any]:
         "spec": format.spec,
         "sources": list(format.sources),
         "brokers": list(format.brokers),
+        "events": {name: {id: events[name] for id, events in by_source.items()} for name in EVENTS},
         "sends": [kind.name.lower() for kind in Kind if kind in format.sends],
         "silent": [kind.name.lower() for kind in Kind if kind not in format.sends],
+        "binary": format.binary,
         "options": [
             {"name": o.name, "default": o.default, "choices": list(o.choices), "doc": o.doc} for o in format.options
         ],
@@ -174,18 +207,36 @@ def format_facts(format: Format) -> dict[str, Any]:
 
 
 def formats_text(facts: Sequence[Mapping[str, Any]]) -> str:
-    header = ("format", "product", "sources", "brokers", "sends")
+    """A table of brokers and events, then each format with its sources, what differs among these, and its options."""
     rows = [
-        (f["id"], f["product"], ", ".join(f["sources"]), ", ".join(f["brokers"]), ", ".join(f["sends"])) for f in facts
+        (f["id"], f["product"], ", ".join(f["brokers"]), *(_of_all(events) for events in f["events"].values()))
+        for f in facts
     ]
-    parts = [table(header, rows)]
+    parts = [
+        table(("format", "product", "brokers", *EVENTS), rows),
+        "option: sent where an option says so. by source: see below. no: the product does not send it.",
+    ]
     for f in facts:
-        parts.append(f"\n{f['id']}: {f['title']}. Options:")
+        parts.append(f"\n{f['id']}: {f['title']} ({f['spec']})\n  sources: {', '.join(f['sources'])}")
+        for name, events in f["events"].items():
+            if _of_all(events) == "by source":
+                told = [
+                    f"{word}: {', '.join(id for id, w in events.items() if w == word)}"
+                    for word in ("yes", "option", "no")
+                    if word in events.values()
+                ]
+                parts.append(f"  {name}: {'; '.join(told)}")
+        parts.append("  options:" if f["options"] else "  options: none")
         for option in f["options"]:
             choices = f" ({', '.join(option['choices'])})" if option["choices"] else ""
-            default = "by source" if option["default"] is None else option["default"]
-            parts.append(f"  {option['name']}={default}{choices}: {option['doc']}")
+            default = "" if option["default"] is None else f"={option['default']}"
+            parts.append(f"    {option['name']}{default}{choices}: {option['doc']}")
     return "\n".join(parts)
+
+
+def _of_all(events: Mapping[str, str]) -> str:
+    words = set(events.values())
+    return words.pop() if len(words) == 1 else "by source"
 
 
 def sources_text(facts: Sequence[Mapping[str, Any]]) -> str:

@@ -29,6 +29,7 @@ class Packing:
     * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
       then which columns count as changed is not settled for the event, but row by row.
     * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
+    * `full_load`: rows of a snapshot that follow each other share messages, too, whatever the scope.
     """
 
     row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]] | None = None
@@ -38,6 +39,7 @@ class Packing:
     scope: Literal["statement", "transaction"] = "statement"
     rows_of: Literal["event", "message"] = "event"
     distinct: bool = False
+    full_load: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Routing:
 
     * `topic`: the product's own default topic, a pattern of {database}, {schema}, {table}.
     * `renamed`: the statement that renames a table goes where the `new` name leads, or the `old` one.
+    * `fixed`: the partition that all messages go to under the single policy.
     * `topic_case`: the product's own topics are written in lower or upper case, or as the pattern says.
     * `policies`: what `--route` may say, the default first.
     * `combine`: the hashed text of a row is each value's hash, XORed (`xor`), or the values put together (`concat`)
@@ -68,7 +71,8 @@ class Routing:
       the table policy (`table`).
     * `ddl`: DDL goes to partition 0, where its table's rows go under the table policy (`table`), or to every partition
       under the policies that hash (`all`); `rows`: wherever rows of its table may go, to every partition under the
-      policies that hash rows.
+      policies that hash rows and where it names no table, and to where rows went before and go now where it renames
+      one.
     * `ddl_of`: topic and key of DDL are its table's, or those of the `schema` it is in: as if the table had no name.
     * `ddl_topic`: a topic that all DDL goes to.
     * `split`: an update of a routing column becomes DELETE + INSERT under the key and columns policies; `always`: an
@@ -98,6 +102,7 @@ class Routing:
     ddl_of: Literal["table", "schema"] = "table"
     ddl_topic: str = ""
     split: bool | Literal["always", "every"] = False
+    fixed: int = 0
     key: Literal["none", "hashed", "primary"] = "none"
     key_as: Literal["text", "json"] = "text"
     renamed: Literal["new", "old"] = "new"

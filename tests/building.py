@@ -42,8 +42,8 @@ PREVIOUS_MS: Final = 1_699_999_999_650
 
 
 def codec_of(text: str, source: str = "mysql-8.0") -> Codec:
-    """`codec_of("canal-json,version=1.1.5", "mysql-5.7")`."""
-    return open_codec(text, sources.find(source))
+    """`codec_of("canal-json,version=1.1.5", "mysql-5.7")`, also where the product does not offer that."""
+    return open_codec(text, sources.find(source), allow_undocumented=True)
 
 
 def table_of(

@@ -14,6 +14,15 @@ settings.register_profile("desk", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """However many processes run the tests: those that share a broker, or the JVM of a reader, run in one of them."""
+    for item in items:
+        if item.get_closest_marker("broker"):
+            item.add_marker(pytest.mark.xdist_group("broker"))
+        elif item.get_closest_marker("jvm"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-goldens", action="store_true", help="write the goldens of the selected tests anew; then read them"

@@ -20,6 +20,7 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 LAYERS: Final = (
     "__main__",
     "cli",
+    "cli_options",
     "progress",
     "api",
     "pipeline",
@@ -37,7 +38,7 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 
 # Where a third-party package may be imported; "lazy": inside functions only, since it is an extra.
 HOMES: Final = {
-    "click": ("cli.py",),
+    "click": ("cli.py", "cli_options.py"),
     "confluent_kafka": ("sinks/kafka.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "fastavro": ("progress.py", "lazy"),

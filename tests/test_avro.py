@@ -42,6 +42,17 @@ def test_longs(numbers: list[int]) -> None:
     assert [avro.long(number) for number in numbers] == expected
 
 
+@pytest.mark.parametrize("width", range(1, 11))
+def test_longs_of_one_size(width: int) -> None:
+    """The least and the greatest number that takes so many bytes, and with one that takes another number of them."""
+    least, greatest = (1 << 7 * (width - 1)) if width > 1 else 0, min((1 << 7 * width) - 1, (1 << 64) - 1)
+    numbers = [(zigzag >> 1) ^ -(zigzag & 1) for zigzag in (least, least + 1, greatest)]
+    for others in ([], [0], [-(1 << 63)]):
+        values = avro.longs(np.array([*numbers, *others], dtype=np.int64)).to_pylist()
+        assert values == [avro.long(number) for number in [*numbers, *others]]
+        assert {len(value) for value in values[:3]} == {width}
+
+
 def test_longs_at_their_bounds() -> None:
     numbers = [*BOUNDS, 0, -1, 1, (1 << 63) - 1, -(1 << 63)]
     assert avro.longs(np.array(numbers, dtype=np.int64)).to_pylist() == [theirs("long", number) for number in numbers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -16,6 +17,10 @@ from command import COMMAND, ROOT, cdcsim, environment, start, summary
 
 import simulator
 from simulator import cli
+from simulator.formats import FORMATS
+from simulator.formats import find as find_format
+from simulator.sources import SOURCES
+from simulator.sources import find as find_source
 
 COMMANDS = ("run", "show", "check", "schema", "formats", "sources", "scenarios", "completion")
 
@@ -248,21 +253,124 @@ def listing(command: Command, *arguments: str) -> Any:
     return json.loads(out)
 
 
+EVENTS = [
+    *("full sync", "insert", "update", "delete", "DDL", "truncate"),
+    *("heartbeat", "begin", "commit", "logged statement"),
+]
+
+
 def test_formats(command: Command) -> None:
     facts = {entry["id"]: entry for entry in listing(command, "formats", "--json")}
     assert list(facts) == sorted(facts)
-    assert {"canal-json", "dts-canal-json"} <= set(facts)
+    assert set(facts) >= set(FORMATS)
     for entry in facts.values():
         assert entry["sources"]
-        assert entry["brokers"]
+        assert set(entry["brokers"]) <= {"kafka", "rocketmq", "rabbitmq"}
+        assert "kafka" in entry["brokers"]
         kinds = {*entry["sends"], *entry["silent"]}
         assert kinds == {"read", "insert", "update", "delete", "ddl", "begin", "commit", "heartbeat", "statement"}
         assert all(option["doc"] for option in entry["options"])
+        assert list(entry["events"]) == EVENTS
+        for events in entry["events"].values():
+            assert list(events) == entry["sources"]
+            assert set(events.values()) <= {"yes", "option", "no"}
+        assert set(entry["events"]["insert"].values()) == {"yes"}
     version = next(option for option in facts["canal-json"]["options"] if option["name"] == "version")
     assert version["default"] == "1.1.8" == version["choices"][-1]
-    text = command("formats")
-    assert all(name in text.out for name in facts)
-    assert all(option["name"] in text.out for entry in facts.values() for option in entry["options"])
+    assert [name for name, entry in facts.items() if entry["binary"]] == ["cloudcanal-dts-avro", "drs-avro", "dts-avro"]
+
+
+def test_formats_say_what_they_send_of_each_source(command: Command) -> None:
+    facts = {entry["id"]: entry for entry in listing(command, "formats", "--json")}
+    told = {
+        name: {event: set(sent.values()) for event, sent in entry["events"].items()} for name, entry in facts.items()
+    }
+    assert told["oms-shareplex"]["DDL"] == told["oms-shareplex"]["truncate"] == {"no"}
+    assert told["oms-canal-json"]["DDL"] == told["oms-canal-json"]["truncate"] == {"option"}
+    assert told["oms-default"]["heartbeat"] == {"option"}
+    assert told["oms-default"]["truncate"] == {"yes"}
+    assert told["dts-avro"]["begin"] == told["dts-avro"]["commit"] == {"option"}
+    # Huawei's DRS sends three commands of MongoDB: drop database, drop collection, rename
+    assert facts["drs-json"]["events"]["DDL"]["mongodb"] == "yes"
+    assert facts["drs-json"]["events"]["truncate"]["mongodb"] == "no"
+
+
+def test_formats_as_text(command: Command) -> None:
+    """What the listing for people says is what the one for programs does."""
+    facts = {entry["id"]: entry for entry in listing(command, "formats", "--json")}
+    text = command("formats").out
+    head, *rows = text.split("\n\n")[0].splitlines()[:-1]
+    places = [head.index(title) for title in ("format", "product", "brokers", *EVENTS)] + [None]
+    for row, entry in zip(rows, facts.values(), strict=True):
+        cells = [row[start:end].strip() for start, end in itertools.pairwise(places)]
+        assert cells[:3] == [entry["id"], entry["product"], ", ".join(entry["brokers"])]
+        for cell, events in zip(cells[3:], entry["events"].values(), strict=True):
+            assert cell == ("by source" if len(set(events.values())) > 1 else events[entry["sources"][0]])
+    for name, entry in facts.items():
+        (about,) = (part for part in text.split("\n\n")[1:] if part.startswith(f"{name}: "))
+        assert f"\n  sources: {', '.join(entry['sources'])}\n" in about
+        assert all(f"\n    {option['name']}" in about for option in entry["options"])
+        for event, sent in entry["events"].items():
+            words = set(sent.values())
+            assert (f"\n  {event}: " in about) == (len(words) > 1)
+            for word in words if len(words) > 1 else ():
+                ids = ", ".join(id for id in entry["sources"] if sent[id] == word)
+                assert re.search(rf"\n  {event}: (.*; )?{word}: {re.escape(ids)}[;\n]", about)
+
+
+# -------------------------------------------------------------------------------------------------- what is not offered
+
+NOT_OFFERED = [(name, id) for name in FORMATS for id in SOURCES if id not in find_format(name).sources]
+
+
+@pytest.mark.parametrize(("name", "source"), NOT_OFFERED)
+def test_what_the_vendor_does_not_offer_is_refused_and_allowed(
+    name: str, source: str, command: Command, tmp_path: Path
+) -> None:
+    """The refusal names what there is. Where it is allowed, the summary says so; where nothing is known of how such a
+    message could look, it is refused all the same, in a sentence."""
+    format = find_format(name)
+    offered = ", ".join(format.sources)
+    for arguments in (["run", "orders", "--limit", "5", "--to", "-", "--envelope"], ["show", "orders"]):
+        done = command(*arguments, "-f", name, "--source", source)
+        assert (done.status, done.out) == (2, "")
+        told = f"cdcsim: -f {name}: {format.product}, writing {format.title}, reads {offered}, not {source}"
+        others = [each for each in FORMATS if find_format(each).product == format.product]
+        hint = ", ".join(each for each in others if source in find_format(each).sources)
+        told += f", of which it writes {hint}" if hint else ""
+        assert done.err == f"{told}; --allow-undocumented writes it all the same, as far as the types are known.\n"
+    run = ["run", "crud", "-f", name, "--source", source, "--limit", "5", "--envelope", "--allow-undocumented"]
+    done = command(*run, "--summary-to", tmp_path / "summary.json")
+    if done.status == 2:
+        assert not done.out
+        assert re.fullmatch(rf"cdcsim: (-f )?{name}[:a-z ].*\.\n", done.err)
+        assert not (tmp_path / "summary.json").exists()
+        return
+    assert done.status == 0, done.err
+    assert done.out.count("\n") >= 5
+    told = f"{format.product} has no {name} for {find_source(source)}: not its bytes.\n"
+    assert done.err.endswith(told)
+    assert json.loads((tmp_path / "summary.json").read_text())["undocumented"] is True
+
+
+def test_what_is_offered_is_not_called_undocumented(command: Command, tmp_path: Path) -> None:
+    done = command(*RUN, "--allow-undocumented", "--summary-to", tmp_path / "summary.json")
+    assert "not its bytes" not in done.err
+    assert json.loads((tmp_path / "summary.json").read_text())["undocumented"] is False
+
+
+def test_a_broker_that_the_product_does_not_write_to_is_refused(command: Command) -> None:
+    for url, broker in (("rocketmq://host:9876/t", "rocketmq"), ("amqp://host/vhost", "rabbitmq")):
+        done = command("run", "orders", "-f", "drs-json", "--to", url)
+        assert done == Done(
+            2,
+            "",
+            f"cdcsim: --to {broker}: Huawei Cloud DRS writes DRS JSON to kafka, not there; "
+            "--allow-undocumented does it all the same.\n",
+        )
+        assert "--allow-undocumented" not in command("run", "orders", "-f", "canal-json", "--to", url).err
+        allowed = command("run", "orders", "-f", "drs-json", "--to", url, "--allow-undocumented")
+        assert "writes DRS JSON to" not in allowed.err
 
 
 def test_sources(command: Command) -> None:

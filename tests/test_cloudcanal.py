@@ -13,12 +13,13 @@ from building import batch_of, block_of, codec_of, encoded, messages_of, table_o
 from cases import cases_of
 from decoding import decode
 
-from simulator import messages
+from simulator import formats, messages, sources
 from simulator.api import open_job
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
+from simulator.errors import NotOffered
 from simulator.formats import cloudcanal_dts_avro
-from simulator.model import DDL, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.pipeline import Limits
 from simulator.render import Renderer
 from simulator.sinks.memory import MemorySink
@@ -267,12 +268,13 @@ def compact(document: Any) -> bytes:
 
 def page_table(*key: str) -> Table:
     """The columns in the order in which the page prints them."""
-    return table_of("table_test", COLUMNS, key, database="db_test")
+    return table_of("table_test", COLUMNS, key, database="db_test", source="mysql-5.7")
 
 
 def statement(event_ms: int, write_ms: int) -> SchemaChange:
     """The statement of the examples: `col2` stands before the key, where the page has it."""
-    before = table_of("table_test", {"col1": "varchar(22)", "col_pk": "varchar(22)"}, ["col_pk"], database="db_test")
+    columns = {"col1": "varchar(22)", "col_pk": "varchar(22)"}
+    before = table_of("table_test", columns, ["col_pk"], database="db_test", source="mysql-5.7")
     return SchemaChange(
         OrderKey(1, THIRD_FILE, 0), 1, 0, event_ms, write_ms, SchemaChangeKind.ADD_COLUMN, "db_test", before,
         page_table("col_pk"), "alter table table_test add col2 varchar(22) null;",
@@ -319,18 +321,17 @@ def without_schema(value: bytes) -> bytes:
 
 
 def test_the_page_example_of_an_envelope() -> None:
-    """One correction: the log of MySQL 8.0 has its first event at 157."""
+    """No correction. The log of MySQL 5.7 has its first event at 154."""
     batch = batch_of(page_table("col_pk"), INSERT, [NEW], turn=THIRD_FILE, write_ms=1669796261933)
-    expected = printed(ENVELOPE_DML)
-    expected["payload"]["source"]["pos"] = 157
-    assert [without_schema(value) for value in encoded(codec_of(ENVELOPE), batch)] == [compact(expected)]
+    made = [without_schema(value) for value in encoded(codec_of(ENVELOPE, "mysql-5.7"), batch)]
+    assert made == [compact(printed(ENVELOPE_DML))]
 
 
 def test_the_page_example_of_an_envelope_with_a_statement() -> None:
-    """Two corrections: the position, and `ts_ms` of the source, which the page copied from its other example."""
+    """One correction: `ts_ms` of the source, which the page copied from its other example."""
     expected = printed(ENVELOPE_DDL)
-    expected["payload"]["source"] |= {"pos": 157, "ts_ms": expected["payload"]["ts_ms"]}
-    made = codec_of(ENVELOPE).encode_event(statement(1669797212000, 1669797213247), DDL)
+    expected["payload"]["source"]["ts_ms"] = expected["payload"]["ts_ms"]
+    made = codec_of(ENVELOPE, "mysql-5.7").encode_event(statement(1669797212000, 1669797213247), DDL)
     assert without_schema(made) == compact(expected)
 
 
@@ -419,6 +420,67 @@ def test_rows_are_counted_in_each_partition() -> None:
     assert packed.partition.tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_rows_of_the_full_load_share_messages(partitions: int) -> None:
+    """Table by table, in each partition, in their order; the rows are those of messages with one row each."""
+
+    def scanned(options: str) -> list[Any]:
+        with MemorySink(partitions=partitions) as sink:
+            open_job("orders", f"cloudcanal-json{options}").run(sink, limits=Limits(0, 1), snapshot=True)()
+            return [(m, json.loads(m.value or b"")) for m in sink.messages() if m.kind is READ]
+
+    def rows(found: list[Any]) -> dict[tuple[str, int], list[Any]]:
+        told: dict[tuple[str, int], list[Any]] = {}
+        for message, document in found:
+            told.setdefault((document["table"], message.partition), []).extend(document["data"])
+        return told
+
+    single, shared = scanned(""), scanned(",batch_rows=7")
+    assert {len(document["data"]) for _, document in single} == {1}
+    assert rows(shared) == rows(single)
+    assert max(len(document["data"]) for _, document in shared) == 7
+    assert len(shared) < len(single) / 6
+    assert {document["action"] for _, document in shared} == {"INSERT"}
+
+
+def test_old_rows_that_postgresql_logs_by_their_key() -> None:
+    table = table_of("t", {"id": "integer", "v": "text"}, ["id"], source="postgresql")
+    update = batch_of(table, UPDATE, [["1", "b"]], [["1", "a"]], source="postgresql")
+    delete = batch_of(table, DELETE, [["1", "b"]], source="postgresql")
+    codec = codec_of("cloudcanal-json,replica_identity=default", "postgresql")
+    (value,) = encoded(codec, update)
+    assert (json.loads(value)["before"], json.loads(value)["data"]) == ([{"id": "1"}], [{"id": "1", "v": "b"}])
+    assert json.loads(encoded(codec, delete)[0])["data"] == [{"id": "1"}]
+    codec = codec_of("cloudcanal-debezium,replica_identity=default", "postgresql")
+    assert json.loads(encoded(codec, update)[0])["before"] == {"id": "1"}
+    assert json.loads(encoded(codec, delete)[0])["before"] == {"id": "1"}
+    mysql = codec_of("cloudcanal-json,replica_identity=default")
+    assert json.loads(encoded(mysql, batch_of(TABLE, DELETE, [["1", "b"]]))[0])["data"] == [{"id": "1", "v": "b"}]
+
+
+# -------------------------------------------------------------------------------------------------------------- sources
+
+
+@pytest.mark.parametrize(
+    ("options", "source", "reads"),
+    [
+        (",broker=rabbitmq", "oracle", "mysql, postgresql"),
+        (",broker=rabbitmq", "oceanbase-mysql", "mysql, postgresql"),
+        (",broker=rocketmq", "mongodb", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
+        (",broker=rocketmq", "sqlserver", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
+    ],
+)
+def test_links_that_the_product_has_not_are_refused(options: str, source: str, reads: str) -> None:
+    for format in ("cloudcanal-json", "cloudcanal-canal-json"):
+        found = sources.find(source)
+        with pytest.raises(NotOffered, match=f"^-f {format}{options}: CloudCanal, .* reads {reads}, not {source}; "):
+            formats.open_codec(format + options, found)
+        assert formats.open_codec(format + options, found, allow_undocumented=True)
+        assert open_job("crud", format + options, source=source, allow_undocumented=True).undocumented
+        assert not open_job("crud", format, source=source).undocumented
+    assert formats.open_codec(f"cloudcanal-json{options}", sources.find("postgresql"))
+
+
 # ----------------------------------------------------------------------------------- topics, partitions, what is beside
 
 
@@ -453,11 +515,14 @@ def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
         assert ({message.topic for message in found} == {"changes"}) == bool(options)
 
 
-def test_the_statement_that_renames_a_table_goes_where_its_old_name_leads() -> None:
+@pytest.mark.parametrize(("options", "name"), [("", "many2"), (",rename_table=new", "many3")])
+def test_the_statement_that_renames_a_table_goes_where_its_old_name_leads(options: str, name: str) -> None:
     (case,) = (case for case in cases_of("mysql-8.0") if case.name == "rename table")
-    (message,) = messages_of("cloudcanal-json", "mysql-8.0", block_of(case))
-    assert message.topic.endswith(".shop.many2")
-    assert json.loads(message.value or b"")["table"] == "many2"
+    for format in ("cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"):
+        (message,) = messages_of(format + options, "mysql-8.0", block_of(case))
+        assert message.topic.endswith(f".shop.{name}")
+        document = json.loads(message.value or b"")
+        assert document.get("table", document.get("source", {}).get("table")) == name
 
 
 def test_partitions_are_the_hashes_of_the_key() -> None:
@@ -483,7 +548,19 @@ def test_what_stands_beside_the_value() -> None:
     assert first(",custom_header=env:test;team:a b").headers == (("env", b"test"), ("team", b"a b"))
     rocketmq = first(",broker=rocketmq")
     assert (rocketmq.key, rocketmq.tag) == (b"3", "shop.customers.INSERT")
-    assert first(",broker=rabbitmq").tag == plain.topic
+    rabbitmq = first(",broker=rabbitmq")
+    assert (rabbitmq.topic, rabbitmq.tag, rabbitmq.headers) == (plain.topic, None, ())
+    assert first(",broker=rabbitmq,delay_ms=10000").headers == (("x-delay", b"10000"),)
+    assert first(",delay_ms=10000").headers == ()
+
+
+def test_the_tag_of_a_statement_has_its_action() -> None:
+    (case,) = (case for case in cases_of("postgresql-16") if case.name == "truncate table")
+    for options, action in (("", "TRUNCATE"), (",pg_truncate=alter", "ALTER")):
+        (message,) = messages_of(f"cloudcanal-json,broker=rocketmq{options}", "postgresql-16", block_of(case))
+        assert message.tag is not None
+        assert message.tag.endswith(f".{action}")
+        assert json.loads(message.value or b"")["action"] == action
 
 
 # ---------------------------------------------------------------------------------------------------------------- Avro
@@ -515,11 +592,33 @@ def test_fields_say_whether_they_are_of_the_key() -> None:
     assert decode("cloudcanal-dts-avro", stock)["tags"]["pk_uk_info"] == '{"PRIMARY":["id"]}'
 
 
-def test_records_are_those_of_dts_but_for_the_full_load() -> None:
-    """Every other record of a script is byte for byte DTS's, in CloudCanal's topics."""
-    theirs = [m for m in messages("tour", "dts-avro", limit=None) if m.kind is not DDL]
+@pytest.mark.parametrize("source", ["mysql-8.0", "mariadb-10.11", "oracle-19c", "postgresql-16", "sqlserver-2022"])
+def test_records_of_every_source_are_those_of_dts(source: str) -> None:
+    for case in cases_of(source):
+        theirs = messages_of("dts-avro", source, block_of(case))
+        ours = messages_of("cloudcanal-dts-avro,init_op=INIT,ddl_statements=all", source, block_of(case))
+        assert [m.value for m in ours] == [m.value for m in theirs], case.name
+
+
+def test_records_of_mongodb_are_those_of_dts_with_preimages() -> None:
+    for case in cases_of("mongodb-6.0"):
+        theirs = messages_of("dts-avro,mongodb_before=document", "mongodb-6.0", block_of(case))
+        ours = messages_of("cloudcanal-dts-avro,init_op=INIT,ddl_statements=all", "mongodb-6.0", block_of(case))
+        assert [m.value for m in ours] == [m.value for m in theirs], case.name
+
+
+def test_which_field_of_a_document_is_the_key() -> None:
+    table = table_of("t", {"_id": "int", "v": "string"}, ["_id"], source="mongodb")
+    format = "cloudcanal-dts-avro,ispk_field=on"
+    batch = batch_of(table, INSERT, [["1", "a"]], source="mongodb")
+    (value,) = encoded(codec_of(format, "mongodb-6.0"), batch)
+    fields = decode(format, value)["fields"]
+    assert [(field["name"], field["isPk"]) for field in fields] == [("_value", False), ("_id", True)]
+
+
+def test_records_go_to_the_products_own_topics() -> None:
+    """In CloudCanal's topics; the full load is of inserts."""
     ours = [m for m in messages("tour", "cloudcanal-dts-avro", limit=None) if m.kind is not DDL]
-    assert [m.value for m in ours] == [m.value for m in theirs]
     assert {m.topic for m in ours} >= {"my-cdcsim0000000001.shop.customers", "my-cdcsim0000000001.shop.orders"}
     scanned = next(m for m in messages("tour", "cloudcanal-dts-avro", limit=None, snapshot=True) if m.kind is READ)
     assert decode("cloudcanal-dts-avro", scanned.value or b"")["operation"] == "INSERT"

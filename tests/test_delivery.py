@@ -241,6 +241,16 @@ def test_rows_of_a_transaction_share_a_message_while_nothing_else_comes_between(
     assert sizes(batch, Packing(max_rows=9)) == [1] * 7
 
 
+@pytest.mark.parametrize("scope", ["statement", "transaction"])
+def test_rows_of_a_snapshot_share_messages_where_the_product_says_so(scope: Any) -> None:
+    batch = batch_of(MANY, READ, [[str(i), "y"] for i in range(7)])
+    # the fourth row is not the one behind the third
+    batch = replace(batch, envelope=replace(batch.envelope, phase=0, turn=np.array([0, 1, 2, 7, 8, 9, 10])))
+    assert sizes(batch, counted(9, scope=scope)) == [1] * 7
+    assert sizes(batch, counted(9, scope=scope, full_load=True)) == [3, 4]
+    assert sizes(batch, Packing(max_rows=2, scope=scope, full_load=True)) == [2, 1, 2, 2]
+
+
 @pytest.mark.parametrize(("most", "expected"), [(1, [1] * 5), (2, [2, 2, 1]), (9, [3, 2])])
 def test_rows_of_a_message_are_counted_in_its_partition(most: int, expected: list[int]) -> None:
     batch = batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)])

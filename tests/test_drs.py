@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
-import struct
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import fastavro
 import pytest
-from building import Case, Ddl, Rows, Times, block_of, codec_of, messages_of, table_of
+from building import Case, Ddl, Rows, Times, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from decoding import decode
+from drs_samples import AT, compact, kafka_partition, one, sample, values
 
 from simulator.api import messages
 from simulator.errors import NotOffered, OptionError, UsageError
-from simulator.formats import drs_record
+from simulator.formats import drs_record, open_codec
 from simulator.formats.drs_mysql import CODES
-from simulator.model import DELETE, INSERT, UPDATE, Message, SchemaChangeKind
-from simulator.sources import mysql
-
-
-def compact(text: str) -> bytes:
-    """A sample without the white space between its values, in the order in which its names are printed."""
-    return json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def sample(name: str) -> str:
-    """A sample as the page prints it: "Kafka Message Format", 2024-03-28."""
-    return (Path(__file__).parent / "samples" / "drs" / f"{name}.json").read_text(encoding="utf-8")
-
-
-def one(format: str, case: Case, source: str = "mysql-8.0", **how: Any) -> Message:
-    (message,) = messages_of(format, source, block_of(case), **how)
-    return message
-
-
-def values(format: str, case: Case, source: str = "mysql-8.0", **how: Any) -> list[dict[str, Any]]:
-    return [json.loads(message.value or b"") for message in messages_of(format, source, block_of(case), **how)]
-
+from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
+from simulator.sources import find, mysql
 
 # --------------------------------------------------------------------------------------- the sample of MySQL, table 2
 
@@ -208,7 +188,6 @@ def test_the_time_of_the_commit_before() -> None:
 SMALL: Final = table_of(
     "t1", {"id": "int", "name": "varchar(40)", "ts6": "timestamp(6)", "bin": "varbinary(8)"}, ["id"]
 )
-AT: Final = Times(offset=11, event_ms=1_700_000_000_000, write_ms=1_700_000_000_123)
 # A row as Gson 2.11 writes it, its nulls too.
 INSERTED: Final = (
     rb'{"mysqlType":{"ts6":"timestamp","bin":"varbinary","name":"varchar","id":"int"},"id":11,"es":1700000000000,'
@@ -281,20 +260,6 @@ def test_keys_and_partitions(format: str, options: str, route: str | None, keys:
     assert [m.partition for m in found] == expected
 
 
-def kafka_partition(key: bytes, count: int) -> int:
-    """Kafka's default partitioner, one step after the other."""
-    h = 0x9747B28C ^ len(key)
-    whole = len(key) // 4 * 4
-    for (word,) in struct.iter_unpack("<I", key[:whole]):
-        k = word * 0x5BD1E995 & 0xFFFFFFFF
-        k = (k ^ k >> 24) * 0x5BD1E995 & 0xFFFFFFFF
-        h = (h * 0x5BD1E995 & 0xFFFFFFFF) ^ k
-    if key[whole:]:
-        h = (h ^ int.from_bytes(key[whole:], "little")) * 0x5BD1E995 & 0xFFFFFFFF
-    h = (h ^ h >> 13) * 0x5BD1E995 & 0xFFFFFFFF
-    return ((h ^ h >> 15) & 0x7FFFFFFF) % count
-
-
 @pytest.mark.parametrize(
     ("options", "topic"),
     [("", "drs"), (",topic_policy=table", "shop"), (",topic_policy=table,ddl_topic=changes", "changes")],
@@ -313,84 +278,61 @@ def test_what_drs_does_not_offer() -> None:
         messages_of("drs-json", "mysql-8.0", block_of(SEVERAL), route="single")
     with pytest.raises(UsageError, match="--route table: the product's policies are key, single, columns"):
         messages_of("drs-json,topic_policy=table", "mysql-8.0", block_of(SEVERAL), route="table")
-    with pytest.raises(NotOffered, match="DRS JSON-C, reads mysql, not mariadb"):
-        codec_of("drs-json-c", "mariadb")
+    with pytest.raises(OptionError, match=r"topic_name_format: mysql-8[.]0 has no schemas, so no [$]schema[$]"):
+        codec_of("drs-json,topic_policy=table,topic_name_format=$schema$")
 
 
-# ---------------------------------------------------------------------------------------------------------------- Avro
-
-# The smallest record, made by the Avro library of Java.
-SMALLEST: Final = bytes.fromhex(
-    "c3014e9ea30940ac78cc027602040265060202740c494e5345525402020204696408000002020208023100"
+@pytest.mark.parametrize(
+    ("format", "source", "sentence"),
+    [
+        ("drs-json-c", "mariadb", "DRS JSON-C, reads mysql, not mariadb; --allow"),
+        ("drs-json-c", "oracle", "reads mysql, not oracle, of which it writes drs-avro, drs-json; --allow"),
+        ("drs-json-c", "mongodb", "reads mysql, not mongodb, of which it writes drs-json; --allow"),
+        ("drs-avro", "mongodb", "sqlserver, not mongodb, of which it writes drs-json; --allow"),
+        ("drs-json", "oceanbase-oracle", "sqlserver, not oceanbase-oracle; --allow"),
+    ],
 )
+def test_what_drs_offers_of_a_source(format: str, source: str, sentence: str) -> None:
+    with pytest.raises(NotOffered, match=re.escape(sentence)):
+        codec_of(format, source)
 
 
-def test_the_fingerprint_and_a_record_of_another_writer() -> None:
-    canonical = fastavro.schema.to_parsing_canonical_form(json.loads(drs_record.schema()))
-    assert int(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"), 16).to_bytes(8, "big").hex() == "4e9ea30940ac78cc"
-    assert SMALLEST.startswith(drs_record.FRAME)
-    record = decode("drs-avro", SMALLEST)
-    assert record["afterImages"] == [(f"{NAMES}.Integer", {"precision": 4, "value": "1"})]
-    assert (record["tableName"], record["operation"], record["beforeImages"]) == ("t", "INSERT", None)
+@pytest.mark.parametrize("format", ["drs-avro", "drs-json-c"])
+def test_documents_have_no_columns(format: str) -> None:
+    with pytest.raises(NotOffered, match=f"^-f {format}: DRS .*; drs-json has "):
+        open_codec(format, find("mongodb"), allow_undocumented=True)
 
 
-NAMES: Final = "com.huawei.hwclouds.drs.avro"
-MANY: Final = table_of(
-    "many",
-    {
-        "id": "int",
-        "t": "tinyint",
-        "y": "year",
-        "d": "decimal(10,2)",
-        "f": "float(7,2)",
-        "g": "float",
-        "ts": "timestamp(6)",
-        "dt": "datetime(3)",
-        "da": "date",
-        "tm": "time",
-        "b": "bit(9)",
-        "bi": "binary(4)",
-        "s": "set('a','b')",
-        "p": "point",
-    },
-    ["id"],
+@pytest.mark.parametrize(
+    ("format", "id"),
+    [
+        *(("drs-json-c", id) for id in ("oracle", "postgresql", "gaussdb", "sqlserver")),
+        *((format, id) for format in ("drs-json", "drs-json-c", "drs-avro") for id in ("mariadb", "oceanbase-mysql")),
+        ("drs-json", "oceanbase-oracle"),
+        ("drs-avro", "oceanbase-oracle"),
+    ],
 )
+def test_other_sources_if_somebody_insists(format: str, id: str) -> None:
+    source = find(id)
+    types = source.types
+    table = Table(types.table_id("shop", "T"), (Column("ID", types.from_portable("int32"), nullable=False),), ("ID",))
+    codec = open_codec(format, source, allow_undocumented=True)
+    for kind in (INSERT, DELETE):
+        (value,) = encoded(codec, batch_of(table, kind, [["1"]], source=id))
+        message = decode(format, value)
+        if format == "drs-json-c":
+            assert (message["database"], message["data"], message["old"]) == (
+                "SHOP" if id == "oracle" else "shop",
+                [{"ID": "1"}],
+                None,
+            )
+            assert list(message)[:2] == ["mysqlType", "id"]
 
 
-def test_classes_of_values() -> None:
-    row = [
-        "7", "-1", "2024", "1.5", "2.25", "3.14", "1970-01-02 00:00:00.123999", "2024-02-29 01:02:03.5", "2024-02-29",
-        "-01:02:03", "b'100000001'", "x'6100'", "a,b", "POINT(1 2)",
-    ]  # fmt: skip
-    message = one("drs-avro", Case("insert", (Rows(INSERT, MANY, [row]),), AT))  # fmt: skip
-    record = decode("drs-avro", message.value or b"")
-    point = struct.pack("<IBIdd", 0, 1, 1, 1.0, 2.0)
-    expected = [
-        ("Integer", {"precision": 4, "value": "7"}),
-        ("Integer", {"precision": 1, "value": "-1"}),
-        ("Integer", {"precision": 1, "value": "2024"}),
-        ("Decimal", {"value": "1.50", "precision": 10, "scale": 2}),
-        ("Float", {"value": 2.25, "precision": 7, "scale": 2}),
-        ("Float", {"value": 3.140000104904175, "precision": 0, "scale": 0}),
-        ("Timestamp", {"timestamp": 86400, "millis": 123}),
-        ("Date", {"value": "2024-02-29 01:02:03.500"}),
-        ("Date", {"value": "2024-02-29"}),
-        ("Date", {"value": "-01:02:03"}),
-        ("Bit", {"precision": 9, "value": "257"}),
-        ("BinaryObject", {"type": "binary", "value": b"a"}),
-        ("Character", {"charset": "utf8", "value": b"a,b"}),
-        ("BinaryObject", {"type": "point", "value": point}),
-    ]
-    assert record["afterImages"] == [(f"{NAMES}.{name}", fields) for name, fields in expected]
-    assert record["columnCount"] == len(record["fields"]) == len(expected)
-    nulls = one("drs-avro", Case("insert", (Rows(INSERT, MANY, [{"id": "7"}]),), AT))
-    assert decode("drs-avro", nulls.value or b"")["afterImages"][1:] == [None] * (len(expected) - 1)
-
-
-def test_a_statement_in_avro() -> None:
-    record = decode("drs-avro", one("drs-avro", STATEMENT).value or b"")
-    assert (record["operation"], record["fields"], record["tableName"], record["columnCount"]) == ("DDL", None, None, 0)
-    assert record["afterImages"] == [(f"{NAMES}.Character", {"charset": "utf8", "value": b"truncate table t1"})]
+def test_databases_of_oracle_come_and_go_unheard() -> None:
+    """DRS knows statements about its tables only."""
+    statements = [Ddl(kind, "…") for kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE)]
+    assert messages_of("drs-json", "oracle-19c", block_of(Case("ddl", tuple(statements), AT, "oracle"))) == []
 
 
 @pytest.mark.parametrize("format", ["drs-json", "drs-json-c", "drs-avro"])

@@ -1,17 +1,13 @@
-"""DTS records beyond their goldens: the specification's own bytes, what the vendor's SDK lets through although it is
-wrong, positions, heartbeats; and the examples of SharePlex JSON."""
+"""DTS records beyond their goldens: the specification's own bytes, images, names, positions and heartbeats."""
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
-import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
@@ -19,17 +15,16 @@ from cases import cases_of
 from decoding import decode
 
 from simulator.api import open_job
+from simulator.errors import OptionError
 from simulator.formats import dts_record, dts_values
-from simulator.formats.dts_avro import FORMAT
+from simulator.formats.dts_drds import physical_name
 from simulator.formats.dts_geometry import well_known_binary
-from simulator.formats.dts_types import MYSQL, MYSQL_TYPES, SYSTEMS
+from simulator.formats.dts_types import MYSQL, MYSQL_TYPES
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sources import SOURCES, sqlserver_clr
+from simulator.sources import sqlserver_clr
 from simulator.sources.mysql_geometry import to_bytes
-
-SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 
 # ------------------------------------------------------------------------------------------------------ golden records
 
@@ -97,173 +92,73 @@ def test_object_names() -> None:
     assert dts_record.object_name("my.db", "s", "t.") == "my\\u002Edb.s.t\\u002E"
 
 
-# --------------------------------------------------------------------------------- what readers need and do not check
-
-# The record that the vendor's converters demand of each number; what has none there is not in these tables.
-CONVERTERS: Final[Mapping[str, Mapping[str, set[int]]]] = {
-    "MySQL": {
-        "Integer": {1, 2, 3, 8, 9, 16},
-        "Decimal": {0, 246},
-        "Float": {4, 5},
-        "Timestamp": {7},
-        "DateTime": {10, 11, 12, 13, 14},
-        "Character": {15, 253, 254},
-        "TextObject": {245, 247, 248},
-        "BinaryObject": {249, 250, 251, 252},
-        "BinaryGeometry": {255},
-    },
-    "Oracle": {
-        "Character": {1, 8, 58, 96, 112},
-        "Decimal": {2},
-        "DateTime": {12, 180, 182, 183},
-        "BinaryObject": {23, 24, 113},
-        "TextObject": {69, 114, 119, 208},
-        "Float": {100, 101},
-        "TimestampWithTimeZone": {181, 231},
-    },
-}
-# ObjectType of the SDK: another text makes it throw.
-OBJECT_TYPES: Final = frozenset(
-    [
-        "BINARY",
-        "BOOL",
-        "BLOB",
-        "XML",
-        "JSON",
-        "TEXT",
-        "BFILE",
-        "RAW",
-        "LONG_RAW",
-        "ROWID",
-        "UROWID",
-        "ENUM",
-        "SET",
-        "BYTEA",
-        "GEOMETRY",
-        "XTYPE",
-        "UUID",
-    ]
-)
+# ---------------------------------------------------------------------------------------------- images and versions
 
 
-def check(record: Mapping[str, Any]) -> None:
-    """Raises AssertionError for a record that a reader would misread or break on."""
-    system = record["source"]["sourceType"]
-    row = record["operation"] in ("INSERT", "UPDATE", "DELETE", "INIT")
-    assert (record["fields"] is not None) == row
-    assert (record["beforeImages"] is not None) == (record["operation"] in ("UPDATE", "DELETE"))
-    assert isinstance(record["afterImages"], str) == (record["operation"] == "DDL")
-    if not row:
-        return
-    assert 2 <= len(re.split(r"\.", record["objectName"])) <= 3
-    names = [field["name"] for field in record["fields"]]
-    for columns in json.loads(record["tags"]["pk_uk_info"]).values():
-        assert set(columns) <= set(names)
-    for side in ("beforeImages", "afterImages"):
-        if record[side] is not None:
-            assert len(record[side]) == len(names), "readers find values by their place"
-            for field, value in zip(record["fields"], record[side], strict=True):
-                if value is not None:
-                    check_value(system, field["dataTypeNumber"], value[0].rpartition(".")[2], value[1])
+def test_a_minimal_row_image_has_the_key_before_and_what_changed_after() -> None:
+    table = table_of("t", {"v": "int", "id": "int", "w": "int"}, ["id"])
+    old, new = [["1", "7", None], ["1", "8", "2"]], [["2", "7", None], ["1", "9", "3"]]
+    format = "dts-avro,row_image=minimal"
+    values = encoded(codec_of(format), batch_of(table, UPDATE, new, old))
+    found = [decode("dts-avro", value) for value in values]
+    assert [texts(record["beforeImages"]) for record in found] == [["?", "7", "?"], ["?", "8", "?"]]
+    assert [texts(record["afterImages"]) for record in found] == [["2", "?", "?"], ["?", "9", "3"]]
+    (deleted,) = encoded(codec_of(format), batch_of(table, DELETE, [["1", "7", None]]))
+    assert texts(decode("dts-avro", deleted)["beforeImages"]) == ["?", "7", "?"]
+    (inserted,) = encoded(codec_of(format), batch_of(table, INSERT, [["1", "7", None]]))
+    assert texts(decode("dts-avro", inserted)["afterImages"]) == ["1", "7", None]
 
 
-def check_value(system: str, number: int, name: str, value: Mapping[str, Any]) -> None:
-    demanded = CONVERTERS.get(system)
-    if demanded is not None:
-        assert number in demanded[name], f"{system} {number} is no {name}"
-    match name:
-        case "Integer":
-            assert -(1 << 8 * value["precision"] - 1) <= int(value["value"]) < 1 << 8 * value["precision"]
-        case "Decimal":
-            assert re.fullmatch(r"-?\d+(\.\d+)?", value["value"])
-            unscaled = value["value"].lstrip("-").replace(".", "").lstrip("0")
-            assert value["precision"] == max(len(unscaled), 1)
-            assert value["scale"] == len(value["value"].partition(".")[2])
-        case "Timestamp":
-            assert 0 <= value["millis"] < 1_000_000
-        case "DateTime":
-            check_date(system, value)
-        case "TimestampWithTimeZone":
-            check_date(system, value["value"])
-            assert re.fullmatch(r"[+-]\d\d:\d\d|[A-Z][A-Za-z/_]+", value["timezone"])
-        case "BinaryGeometry":
-            assert shape_end(value["value"], 0) == len(value["value"])
-        case "BinaryObject" | "TextObject":
-            assert value["type"] in OBJECT_TYPES
+def texts(image: list[Any]) -> list[str | None]:
+    """The texts of Integers, `?` for what is not known."""
+    return [None if v is None else "?" if v == "NONE" or v[1] == "NONE" else v[1]["value"] for v in image]
 
 
-def check_date(system: str, value: Mapping[str, int | None]) -> None:
-    year, month, day, hour, minute, second, fraction = (value[m] for m in value)
-    there = [number for number in value.values() if number]
-    assert all(number > 0 for number in there) or all(number < 0 for number in there), "one sign for all"
-    if None not in (year, month, day) and (month or day or system != "MySQL") and month and day:
-        dt.date(year or 1, month, day)
-    assert minute is None or -60 < minute < 60
-    assert second is None or -60 < second < 60
-    assert hour is None or -839 < hour < 839
-    assert fraction is None or abs(fraction) < (10**6 if SYSTEMS[system_id(system)].fraction == 1 else 10**9)
+def test_the_hidden_key_is_the_same_in_both_images() -> None:
+    format = "dts-avro,rds_hidden_pk=on"
+    keyless = table_of("t", {"a": "int", "b": "varchar(9)"})
+    (inserted,) = encoded(codec_of(format), batch_of(keyless, INSERT, [["1", "x"]]))
+    (updated,) = encoded(codec_of(format), batch_of(keyless, UPDATE, [["1", "y"]], [["1", "x"]]))
+    (deleted,) = encoded(codec_of(format), batch_of(keyless, DELETE, [["1", "x"]]))
+    records = [decode("dts-avro", value) for value in (inserted, updated, deleted)]
+    assert {(record["fields"][-1]["name"], record["fields"][-1]["dataTypeNumber"]) for record in records} == {
+        ("__#alibaba_rds_row_id#__", 8)
+    }
+    assert {record["tags"]["pk_uk_info"] for record in records} == {"{}"}
+    images = [record[side] for record in records for side in ("beforeImages", "afterImages") if record[side]]
+    assert len(images) == 4
+    assert len({image[-1][1]["value"] for image in images}) == 1
+    keyed = table_of("t", {"a": "int", "b": "varchar(9)"}, ["a"])
+    assert encoded(codec_of(format), batch_of(keyed, INSERT, [["1", "x"]])) == encoded(
+        codec_of("dts-avro"), batch_of(keyed, INSERT, [["1", "x"]])
+    )
 
 
-def system_id(source_type: str) -> str:
-    return next(id for id, system in SYSTEMS.items() if system.source_type == source_type)
+def test_rows_of_drds_are_in_physical_tables() -> None:
+    assert physical_name(table_of("t", {"id": "int"}, ["id"]), 11).split(".")[1].endswith("_11")
+    records = stream("dts-avro,source_type=DRDS", "orders", "mysql", 2000)
+    of_key: dict[tuple[str, str], set[str]] = {}
+    for found in records:
+        if found["fields"] is None:
+            continue
+        assert found["source"]["sourceType"] == "DRDS"
+        tags = found["tags"]
+        match = re.fullmatch(r"(\w+)_[a-z]{4}_(\d{4})[.](\w+)_[a-z]{4}_(\d\d)", found["objectName"])
+        assert match
+        assert (match[1], match[3]) == (tags["l_db_name"], tags["l_tb_name"])
+        assert int(match[2]) == int(match[4]) // 2, "as in 0005 and 11 of the printed message"
+        (key, *others) = json.loads(tags["pk_uk_info"])["PRIMARY"]
+        place = [field["name"] for field in found["fields"]].index(key)
+        image = found["beforeImages"] or found["afterImages"]
+        if not others:
+            of_key.setdefault((match[3], image[place][1]["value"]), set()).add(found["objectName"])
+    assert all(len(names) == 1 for names in of_key.values()), "a row stays where it is"
+    assert len({name for names in of_key.values() for name in names}) > 16
 
 
-def shape_end(data: bytes, place: int) -> int:
-    """Where a shape in well-known binary ends; counts its points and parts."""
-    order, kind = struct.unpack_from("<BI", data, place)
-    assert order == 1
-    place += 5
-    if kind == 1:
-        return place + 16
-    (count,) = struct.unpack_from("<I", data, place)
-    place += 4
-    for _ in range(count):
-        if kind == 2:
-            place += 16
-        elif kind == 3:
-            (points,) = struct.unpack_from("<I", data, place)
-            place += 4 + 16 * points
-        else:
-            place = shape_end(data, place)
-    return place
-
-
-@pytest.mark.parametrize("source", SYSTEMS_READ)
-def test_records_are_what_readers_need(source: str) -> None:
-    fields: dict[tuple[str, str], Any] = {}
-    for case in cases_of(source):
-        for message in messages_of("dts-avro,product=subscription", source, block_of(case)):
-            assert message.value is not None
-            assert len(message.value) > 48, "clients are told to ignore records of 48 bytes and less"
-            found = decode("dts-avro", message.value)
-            check(found)
-            if found["fields"] is not None:
-                # readers keep the fields of a table by its metaVersion and skip those of later records
-                key = found["objectName"], found["tags"]["metaVersion"]
-                assert fields.setdefault(key, found["fields"]) == found["fields"]
-
-
-def test_the_check_sees_what_is_wrong() -> None:
-    table = table_of("t", {"id": "int", "d": "date", "g": "geometry", "b": "blob"}, ["id"])
-    batch = batch_of(table, INSERT, [["1", "2024-02-29", "POINT(1 2)", "x"]])
-    good = decode("dts-avro", encoded(codec_of("dts-avro"), batch)[0])
-    check(good)
-    name = "com.alibaba.dts.formats.avro."
-    date = {**good["afterImages"][1][1], "day": 30}
-    for place, value in (
-        (0, (f"{name}Integer", {"precision": 4, "value": "4294967296"})),
-        (1, (f"{name}DateTime", date)),
-        (2, (f"{name}BinaryGeometry", {"type": "GEOMETRY", "value": good["afterImages"][2][1]["value"] + b"\0"})),
-        (3, (f"{name}Character", {"charset": "utf8", "value": b"x"})),
-    ):
-        images = list(good["afterImages"])
-        images[place] = value
-        with pytest.raises((AssertionError, ValueError)):
-            check({**good, "afterImages": images})
-    with pytest.raises(AssertionError):
-        check({**good, "afterImages": good["afterImages"][:-1]})
-    with pytest.raises(AssertionError):
-        check({**good, "tags": {**good["tags"], "pk_uk_info": '{"PRIMARY":["zz"]}'}})
+def test_a_source_type_belongs_to_its_source() -> None:
+    with pytest.raises(OptionError, match=r"^-f dts-avro,source_type=DRDS: it belongs to mysql, not oracle-19c[.]$"):
+        codec_of("dts-avro,source_type=DRDS", "oracle-19c")
 
 
 def test_a_table_that_changes_has_another_version() -> None:
@@ -285,17 +180,26 @@ def stream(format: str, scenario: str, source: str | None, changes: int | None) 
         return [decode("dts-avro", message.value or b"") for message in sink.messages()]
 
 
-@pytest.mark.parametrize("source", ["mysql", "oracle", "sqlserver"])
+def place(source: str, position: str) -> Any:
+    """A position as something that can be compared."""
+    match source:
+        case "mysql":
+            return [int(number) for number in position.split("@")[::-1]]
+        case "postgresql":
+            return [int(number, 16) for number in position.split("/")]
+        case "mongodb":
+            return [int(number) for number in position.split("_")]
+    return position
+
+
+@pytest.mark.parametrize("source", ["mongodb", "mysql", "oracle", "postgresql", "sqlserver"])
 def test_positions_rise_and_transactions_are_whole(source: str) -> None:
     records = stream("dts-avro,product=subscription", "orders", source, 3000)
     ids = [record["id"] for record in records]
     assert ids == sorted(set(ids))
-    if source == "mysql":
-        places = [[int(n) for n in record["sourcePosition"].split("@")[::-1]] for record in records]
-        safe = [[int(n) for n in record["safeSourcePosition"].split("@")[::-1]] for record in records]
-        assert all(before <= at for before, at in zip(safe, places, strict=True))
-    else:
-        places = [[record["sourcePosition"]] for record in records]
+    places = [place(source, record["sourcePosition"]) for record in records]
+    safe = [place(source, record["safeSourcePosition"]) for record in records]
+    assert all(before <= at for before, at in zip(safe, places, strict=True))
     assert places == sorted(places)
     open_at: Any = None
     for found in records:
@@ -370,95 +274,3 @@ def test_shapes_with_heights_are_refused() -> None:
     stored[5] |= 1
     with pytest.raises(ValueError, match="heights or measures"):
         well_known_binary(bytes(stored), latitude_first=False)
-
-
-# ------------------------------------------------------------------------------------------------------ SharePlex JSON
-
-# Alibaba Cloud DTS, "Data storage formats in message queues" (2026-02-07), section Shareplex Json: the examples as
-# printed, but for white space, the dots in meta and the comma before its brace.
-PAGE_INSERT: Final = """
-{"meta": {"time": "2017-06-16T14:24:34", "userid": 84, "op": "ins", "scn": "14589063118712",
-"rowid": "AAATGpAAIAAItcIAAA", "trans": "7.0.411499", "seq": 1, "size": 11, "table": "CL_BIZ1.MIO_LOG", "idx": "1/11",
-"posttime": "2017-06-16T14:33:52"}, "data": {"MIO_LOG_ID": "32539737"}}
-"""
-PAGE_UPDATE: Final = """
-{"meta": {"time": "2017-06-16T15:38:13", "userid": 84, "op": "upd", "table": "CL_BIZ1.MIO_LOG"},
-"data": {"CNTR_NO": "1171201606"},
-"key": {"MIO_LOG_ID": "32537893", "PLNMIO_REC_ID": "31557806", "POL_CODE": null, "CNTR_TYPE": null,
-"CNTR_NO": "1171201606syui26"}}
-"""
-PAGE_DELETE: Final = """
-{"meta": {"time": "2017-06-16T15:51:35", "userid": 84, "op": "del"},
-"data": {"MIO_LOG_ID": "32539739", "PLNMIO_REC_ID": "31557806", "POL_CODE": null, "CNTR_TYPE": null, "CG_NO": null}}
-"""
-MIO: Final = {"PLNMIO_REC_ID": "NUMBER(18)", "POL_CODE": "VARCHAR2(20)", "CNTR_TYPE": "VARCHAR2(20)"}
-
-
-def milliseconds(text: str) -> int:
-    return int(np.datetime64(text, "ms").astype(int))
-
-
-def shareplex(kind: Any, columns: Mapping[str, str], row: list[str | None], old: Any, page: Any) -> str:
-    table = table_of("MIO_LOG", {"MIO_LOG_ID": "NUMBER(18)", **columns}, [], database="CL_BIZ1", source="oracle")
-    time, post = page["meta"]["time"], page["meta"].get("posttime", page["meta"]["time"])
-    batch = batch_of(table, kind, [row], old, source="oracle", event_ms=milliseconds(time), write_ms=milliseconds(post))
-    batch = replace(batch, envelope=replace(batch.envelope, size=batch.envelope.size * 11))
-    (value,) = encoded(codec_of("dts-shareplex-json", "oracle-19c"), batch)
-    return value.decode()
-
-
-def compact(document: Any) -> str:
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-
-
-def test_the_page_example_of_an_insert() -> None:
-    """Byte for byte, but for scn, rowid and trans, which here follow from the change's numbers."""
-    page = json.loads(PAGE_INSERT)
-    ours = shareplex(INSERT, {}, ["32539737"], None, page)
-    for name, form in (("scn", r"\d{14}"), ("rowid", r"[A-Za-z0-9+/]{18}"), ("trans", r"\d+\.\d+\.\d{6}")):
-        assert re.fullmatch(form, page["meta"][name])
-        ours, found = re.subn(f'"{name}":"{form}"', f'"{name}":"{page["meta"][name]}"', ours)
-        assert found == 1
-    assert ours == compact(page)
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "last", "row", "old"),
-    [
-        (
-            UPDATE,
-            PAGE_UPDATE,
-            "CNTR_NO",
-            ["32537893", "31557806", None, None, "1171201606"],
-            [["32537893", "31557806", None, None, "1171201606syui26"]],
-        ),
-        (DELETE, PAGE_DELETE, "CG_NO", ["32539739", "31557806", None, None, None], None),
-    ],
-)
-def test_the_page_examples_of_an_update_and_a_delete(
-    kind: Any, text: str, last: str, row: list[str | None], old: Any
-) -> None:
-    """Byte for byte behind meta, of which the examples show some members."""
-    page = json.loads(text)
-    ours = shareplex(kind, {**MIO, last: "VARCHAR2(20)"}, row, old, page)
-    meta, rest = ours.split(',"data":')
-    assert rest == compact(page).split(',"data":')[1]
-    ours_meta = json.loads(meta + "}")["meta"]
-    assert {name: ours_meta[name] for name in page["meta"]} == page["meta"]
-    assert [name for name in ours_meta if name in page["meta"]] == list(page["meta"])
-
-
-def test_rows_of_one_transaction_share_their_numbers() -> None:
-    with MemorySink() as sink:
-        open_job("orders", "dts-shareplex-json", source="oracle").run(sink, limits=Limits(0, 2000))()
-        metas = [json.loads(value)["meta"] for value in sink.values()]
-    of: dict[str, list[Any]] = {}
-    for meta in metas:
-        of.setdefault(meta["scn"], []).append(meta)
-    assert max(map(len, of.values())) > 1
-    for scn, rows in of.items():
-        assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1)), scn
-        assert {row["size"] for row in rows} == {len(rows)}
-        assert len({(row["time"], row["trans"]) for row in rows}) == 1
-    scns = [int(meta["scn"]) for meta in metas]
-    assert scns == sorted(scns)

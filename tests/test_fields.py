@@ -11,7 +11,8 @@ from building import batch_of, table_of
 from simulator.delivery.pack import cut, pack
 from simulator.model import ABSENT, INSERT, UPDATE, Column
 from simulator.wire import binlog_text
-from simulator.wire.fields import Cell, Encoder, Field, Members, Order, PerTable, Rows, table_order
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field, Members, Order, PerTable, Rows, table_order
 from simulator.wire.java_map import hash_order
 from simulator.wire.json_style import FASTJSON2
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from simulator.delivery.partition import string_hash
+from simulator.delivery.partition import java_abs_mod, string_hash, to_positive_mod
 from simulator.wire import java
 from simulator.wire.java_map import hash_order
 
@@ -85,11 +85,29 @@ def maps() -> list[list[str]]:
     return [*sets, ["Aa", "BB", "AaAa", "BBBB", "AaBB", "列名", "表", "é"]]
 
 
+def some_of(names: list[str], seed: int) -> list[int]:
+    """Places of some of the names, in their order: the columns that an update changed."""
+    rng = np.random.default_rng(seed)
+    return np.flatnonzero(rng.random(len(names)) < rng.random()).tolist()
+
+
+def parts_of_maps() -> list[list[str]]:
+    return [[names[place] for place in some_of(names, seed)] or names for seed, names in enumerate(maps())]
+
+
+def hashes() -> list[tuple[int, int]]:
+    """Hashes with their ends, and numbers of partitions."""
+    rng = np.random.default_rng(SEED + 6)
+    ends = [-(1 << 31), -(1 << 31) + 1, -1, 0, 1, (1 << 31) - 1]
+    drawn = [*ends, *rng.integers(-(1 << 31), 1 << 31, 5000).tolist()]
+    return [(hash, n) for hash in drawn for n in (1, 3, 12, 1000)]
+
+
 @pytest.fixture(scope="module")
 def asked() -> Asked:
     """The answers of Java by kind of question, and the version of the JDK. One process for all."""
     if shutil.which("java") is None:
-        pytest.skip("no java on this machine")
+        pytest.fail("there is no 'java': install a JDK, version 17 or newer.", pytrace=False)
     told = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', told)
     assert found, told
@@ -99,7 +117,8 @@ def asked() -> Asked:
         "h": [text.encode("utf-16-be").hex() for text in strings()],
         "l": [blob.hex() for blob in blobs()],
         "a": [blob.hex() for blob in byte_arrays()],
-        "m": [",".join(name.encode("utf-16-be").hex() for name in names) for names in maps()],
+        "p": [f"{hash} {n}" for hash, n in hashes()],
+        "m": [",".join(name.encode("utf-16-be").hex() for name in names) for names in [*maps(), *parts_of_maps()]],
     }
     lines = "".join(f"{kind} {text}\n" for kind, texts in questions.items() for text in texts)
     run = subprocess.run(["java", str(PROGRAM)], input=lines, capture_output=True, text=True, check=True)
@@ -148,6 +167,26 @@ def test_byte_lists(asked: Asked) -> None:
     assert java.byte_list(pa.array(byte_arrays())).to_pylist() == answers["a"]
 
 
+def test_partitions(asked: Asked) -> None:
+    answers, _ = asked
+    ours = []
+    for hash, n in hashes():
+        column = np.array([hash], dtype=np.int32)
+        ours.append(f"{java_abs_mod(column, n)[0]} {to_positive_mod(column, n)[0]}")
+    assert ours == answers["p"]
+
+
 def test_hash_maps(asked: Asked) -> None:
     answers, _ = asked
-    assert [str(list(hash_order(names))) for names in maps()] == answers["m"]
+    assert [str(list(hash_order(names))) for names in maps()] == answers["m"][: len(maps())]
+
+
+def test_hash_maps_of_some_columns(asked: Asked) -> None:
+    """A map of the changed columns has as many buckets as these need, not as all of the table's would."""
+    answers, _ = asked
+    ours = []
+    for seed, names in enumerate(maps()):
+        some = some_of(names, seed) or list(range(len(names)))
+        order = [place for place in hash_order(names, len(some)) if place in set(some)]
+        ours.append(str([some.index(place) for place in order]))
+    assert ours == answers["m"][len(maps()) :]

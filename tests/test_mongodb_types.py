@@ -410,6 +410,7 @@ def test_replacements() -> None:
         ["3", "1", "x", None],
         ["4", "1", None, None],
         ["5", "1", "x", "y"],
+        ["6", None, "x", None],
     ]
     new = [
         ["1", "2", "z", None],
@@ -417,9 +418,10 @@ def test_replacements() -> None:
         ["3", "2", "x", "n"],
         ["4", "2", None, None],
         ["5", "2", "z", None],
+        ["6", None, None, "x"],
     ]
     batch = batch_of(table, UPDATE, new, old, source="mongodb")
-    assert mongodb.replaced(batch).tolist() == [True, False, False, False, True]
+    assert mongodb.replaced(batch).tolist() == [True, False, False, False, True, False]
 
 
 # ------------------------------------------------------------------------------------------------------------ commands

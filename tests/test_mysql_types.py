@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
-from simulator.sources import mysql, mysql_ddl, mysql_geometry, mysql_json
+from simulator.sources import mysql, mysql_geometry, mysql_json
 
 # typed, and what is printed: SHOW CREATE TABLE of 5.7 and 8.0, the text of the DDL as the product's parser keeps it.
 # captured: Canal 1.1.8 on MySQL 5.7.22 and MySQL 8.0.31
@@ -600,7 +600,7 @@ def test_create_table() -> None:
         Column("at", mysql.parse_type("timestamp(3)")),
         Column("latin", ColumnType("varchar", 5, charset="latin1")),
     )
-    assert mysql_ddl.create_table(Table(TableId("shop", "users"), columns, ("id",))) == (
+    assert mysql.ddl.create_table(Table(TableId("shop", "users"), columns, ("id",))) == (
         "CREATE TABLE users (id BIGINT(20) unsigned NOT NULL, `na``me` varchar(20), "
         r"state enum('it''s','b\\s') NOT NULL, at timestamp(3) NULL, latin varchar(5) CHARACTER SET latin1, "
         "PRIMARY KEY (id))"
@@ -612,7 +612,7 @@ def test_a_column_definition_reads_back(typed: str) -> None:
     from dataclasses import replace
 
     type = mysql.parse_type(typed)
-    text = mysql_ddl.type_definition(replace(type, spelled=""))
+    text = mysql.ddl.type_definition(replace(type, spelled=""))
     again = mysql.parse_type(text)
     assert mysql.type_text(again, style="show_create_57") == mysql.type_text(type, style="show_create_57")
     assert (again.charset, again.labels) == (type.charset, type.labels)

@@ -25,7 +25,7 @@ from simulator import sources
 from simulator.carriers import INFINITE_DAYS, INFINITE_US
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import gaussdb, postgresql, postgresql_ddl, postgresql_json, postgresql_table, postgresql_times
+from simulator.sources import gaussdb, postgresql, postgresql_json, postgresql_table, postgresql_times
 from simulator.wire import postgresql_text
 
 CAPTURE: Final = Path(__file__).parent / "captures" / "postgresql" / "15.18-values.jsonl.gz"
@@ -544,7 +544,7 @@ def test_statements() -> None:
         Column("order", postgresql.parse_type("numeric(10,2)[]")),
     )
     table = Table(postgresql.table_id("shop", "user"), columns, ("id",))
-    ddl = postgresql_ddl
+    ddl = postgresql.ddl
     assert ddl.create_table(table) == (
         'CREATE TABLE "user" (id BIGSERIAL NOT NULL, "Na me" varchar(20), state enum_a_b NOT NULL, at timestamptz(3), '
         '"order" numeric(10,2)[], PRIMARY KEY (id))'
@@ -590,7 +590,7 @@ def test_statements() -> None:
     ],
 )
 def test_widening(old: str, new: str, wider: bool) -> None:
-    assert postgresql_ddl.widens(postgresql.parse_type(old), postgresql.parse_type(new)) is wider
+    assert postgresql.ddl.widens(postgresql.parse_type(old), postgresql.parse_type(new)) is wider
 
 
 @pytest.mark.parametrize(("source", "typed"), EVERY)
@@ -599,7 +599,7 @@ def test_a_column_definition_reads_back(source: str, typed: str) -> None:
     type = types.parse_type(typed)
     if type.labels:
         return
-    again = types.parse_type(postgresql_ddl.type_definition(replace(type, spelled="")))
+    again = types.parse_type(postgresql.ddl.type_definition(replace(type, spelled="")))
     assert replace(again, spelled="") == replace(type, spelled="")
 
 

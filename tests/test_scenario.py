@@ -16,7 +16,7 @@ import yaml
 
 from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind
-from simulator.sources import find, mysql_ddl
+from simulator.sources import find, mysql
 from simulator.stream import tables
 from simulator.stream.check import check
 from simulator.stream.language import ScenarioSpec
@@ -667,17 +667,17 @@ def test_schema_changes_make_new_versions() -> None:
     ],
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
-    assert mysql_ddl.widens(MYSQL.types.parse_type(old), MYSQL.types.parse_type(new)) is widens
+    assert mysql.ddl.widens(MYSQL.types.parse_type(old), MYSQL.types.parse_type(new)) is widens
 
 
 def test_ddl_quotes_names_and_literals_where_they_need_it() -> None:
     text = ColumnType("varchar", 20)
-    assert mysql_ddl.name("Group") == "`Group`"
-    assert mysql_ddl.name("a`b") == "`a``b`"
-    assert mysql_ddl.name("2nd") == "`2nd`"
-    assert mysql_ddl.column(Column("note", text), "it's \\") == "note varchar(20) DEFAULT 'it''s \\\\'"
-    assert mysql_ddl.column(Column("n", ColumnType("int")), "-1") == "n int DEFAULT -1"
-    assert mysql_ddl.column(Column("at", ColumnType("timestamp"))) == "at timestamp NULL"
+    assert mysql.ddl.name("Group") == "`Group`"
+    assert mysql.ddl.name("a`b") == "`a``b`"
+    assert mysql.ddl.name("2nd") == "`2nd`"
+    assert mysql.ddl.column(Column("note", text), "it's \\") == "note varchar(20) DEFAULT 'it''s \\\\'"
+    assert mysql.ddl.column(Column("n", ColumnType("int")), "-1") == "n int DEFAULT -1"
+    assert mysql.ddl.column(Column("at", ColumnType("timestamp"))) == "at timestamp NULL"
 
 
 def test_portable_types_of_the_shipped_scenarios() -> None:

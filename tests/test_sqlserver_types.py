@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import find, mysql, sqlserver, sqlserver_clr, sqlserver_ddl, sqlserver_log, sqlserver_times
+from simulator.sources import find, mysql, sqlserver, sqlserver_clr, sqlserver_log, sqlserver_times
 
 MODULES = ("table", "types", "times", "clr", "values", "corpus", "ddl", "log")
 
@@ -436,7 +436,7 @@ ORDERS = Table(
 def test_statements() -> None:
     note, qty = ORDERS.columns[1:]
     wider = Column("note text", sqlserver.parse_type("nvarchar(max)"))
-    ddl = sqlserver_ddl
+    ddl = sqlserver.ddl
     assert [
         ddl.create_database("shop"),
         ddl.create_table(ORDERS),
@@ -494,7 +494,7 @@ def test_statements() -> None:
     ],
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
-    assert sqlserver_ddl.widens(sqlserver.parse_type(old), sqlserver.parse_type(new)) is widens
+    assert sqlserver.ddl.widens(sqlserver.parse_type(old), sqlserver.parse_type(new)) is widens
 
 
 # ---------------------------------------------------------------------------------------------------------------- log

@@ -6,7 +6,7 @@ import datetime as dt
 import doctest
 import importlib
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.errors import UsageError
+from simulator.model import ColumnType
 from simulator.sources import mysql
-from simulator.wire import binlog_text, java, json_style
+from simulator.wire import binlog_text, java, java_decimal, json_style
 
 RENDERERS = {
     "integer": binlog_text.integer,
@@ -253,6 +254,25 @@ def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[s
         ("decimal(18,18)", ["0.000000000000000001"], ["0.000000000000000001"]),
         ("decimal(18,5)", ["1234567890123.00001"], ["1234567890123.00001"]),
         ("decimal(38,20)", ["0", "-1.5"], ["0.00000000000000000000", "-1.50000000000000000000"]),
+        (
+            "decimal(20,18)",
+            ["9.223372036854775807", "-9.223372036854775808", "9.3", None],
+            [
+                "9.223372036854775807",
+                "-9.223372036854775808",
+                "9.300000000000000000",
+                None,
+            ],
+        ),
+        (
+            "decimal(19)",
+            ["-9223372036854775808", "9223372036854775807"],
+            [
+                "-9223372036854775808",
+                "9223372036854775807",
+            ],
+        ),
+        ("decimal(38,20)", ["0.00000000000000000001", None], ["0.00000000000000000001", None]),
         ("decimal(5)", ["5"], ["5"]),
     ],
 )
@@ -273,9 +293,32 @@ def grouped(value: Decimal, scale: int) -> str:
     return f"{sign}{whole}.{shown or '0'}"
 
 
+# Whole numbers about the ends of what 64 bits hold.
+ENDS = [sign * (end + by) for end in (0, 10**18, 1 << 63) for by in (-1, 0, 1) for sign in (1, -1)]
+ENDS = sorted({value for value in ENDS if -(1 << 63) <= value < 1 << 63})
+
+
 def cut(value: int, zeros: int) -> int:
     """The number with this many zeros at its end."""
     return (abs(value) - abs(value) % 10**zeros) * (-1 if value < 0 else 1)
+
+
+@given(
+    st.integers(0, 20),
+    st.lists(st.sampled_from(ENDS), max_size=6) | st.lists(st.integers(-(10**38) + 1, 10**38 - 1), max_size=6),
+)
+def test_wide_decimals_follow_the_rules(scale: int, values: list[int]) -> None:
+    """Of 38 digits, whether or not all fit into 64 bits; a row without a value does not count."""
+    decimals = [None, *(Context(prec=40).scaleb(Decimal(value), -scale) for value in values)]
+    array = pa.array([Decimal(1), *decimals], type=pa.decimal128(38, scale)).slice(1)
+    expected = [None if value is None else f"{value:.{scale}f}" for value in decimals]
+    assert binlog_text.decimal_plain(array, ColumnType("decimal")).to_pylist() == expected
+    assert java_decimal.decimal_text(array).to_pylist() == [
+        None
+        if value is None
+        else java_decimal.text(value.quantize(Decimal(1).scaleb(-scale), context=Context(prec=60)))
+        for value in decimals
+    ]
 
 
 @given(st.integers(0, 18), st.lists(st.integers(-(10**18) + 1, 10**18 - 1), min_size=1, max_size=6), st.data())
@@ -287,7 +330,11 @@ def test_decimals_follow_the_rules(scale: int, values: list[int], data: st.DataO
     assert binlog_text.decimal_groups(array, type).to_pylist() == [*(grouped(d, scale) for d in decimals), None]
     assert binlog_text.decimal_plain(array, type).to_pylist() == [*(f"{d:.{scale}f}" for d in decimals), None]
     wide = array.cast(pa.decimal128(38, scale))
-    assert binlog_text.decimal_groups(wide, type).equals(binlog_text.decimal_groups(array, type))
+    # with a number that 64 bits do not hold, all are made one by one
+    wider = pa.concat_arrays([wide, pa.array([Decimal(10**37).scaleb(-scale)], wide.type)])
+    for render in (binlog_text.decimal_groups, binlog_text.decimal_plain):
+        assert render(wide, type).equals(render(array, type))
+        assert render(wider, type).slice(0, len(array)).equals(render(array, type))
 
 
 @given(st.lists(st.none() | st.datetimes(), max_size=6), st.integers(0, 6))
@@ -444,6 +491,13 @@ def test_java_doubles_mean_the_same(values: list[float | None]) -> None:
     texts = java.double_text(pa.array(values, type=pa.float64())).to_pylist()
     back = [None if text is None else float(text.replace("Infinity", "inf")) for text in texts]
     assert np.array_equal(np.array(back, dtype=float), np.array(values, dtype=float), equal_nan=True)
+    assert [None if value is None else java.double_string(value) for value in values] == texts
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(0, 14))
+def test_one_java_double_is_as_a_column_of_them(digits: int, places: int) -> None:
+    value = digits / 10**places
+    assert java.double_string(value) == java.double_text(pa.array([value]))[0].as_py()
 
 
 @pytest.mark.parametrize("module", ["binlog_text", "cells", "java", "json_style"])

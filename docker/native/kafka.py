@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from jars import BrokerError, cache_folder, jars, java_tool, run
+from jars import JavaError, cache_folder, jars, java_tool, run
 from probe import ready
 
 HOST: Final = "127.0.0.1"
@@ -94,9 +94,7 @@ class Broker:
             # The SCRAM users were made with the data.
             made_secure = "SASL_SSL" in self._ports
             if secure and not made_secure:
-                raise BrokerError(
-                    f"{str(self.folder)!r} was first started without secured listeners: use a new folder."
-                )
+                raise JavaError(f"{str(self.folder)!r} was first started without secured listeners: use a new folder.")
             self.secure = made_secure
         if port is not None:
             self._ports["PLAINTEXT"] = port
@@ -148,7 +146,7 @@ class Broker:
         self.stop()
 
     def start(self) -> str:
-        """Start, wait until the broker is ready, return `address`; a running one is left alone. Raises BrokerError."""
+        """Start, wait until the broker is ready, return `address`; a running one is left alone. Raises JavaError."""
         if self.pid is not None:
             return self.address
         for attempt in range(3):
@@ -156,7 +154,7 @@ class Broker:
             try:
                 self.wait_ready()
                 break
-            except BrokerError as error:
+            except JavaError as error:
                 self.stop()
                 # Between choosing a port and listening on it somebody else may have taken it.
                 if "Address already in use" not in str(error) or self._wanted_port or attempt == 2:
@@ -198,16 +196,14 @@ class Broker:
         self._state.write_text(json.dumps({"pid": self._process.pid, "ports": self._ports}))
 
     def wait_ready(self, seconds: float = READY_SECS) -> None:
-        """Wait until the broker takes part in its cluster and all partitions have leaders. Raises BrokerError."""
+        """Wait until the broker takes part in its cluster and all partitions have leaders. Raises JavaError."""
         assert self._process is not None
         deadline = time.monotonic() + seconds
         while not self.is_ready():
             if self._process.poll() is not None:
-                raise BrokerError(
-                    f"Kafka ended while starting (exit status {self._process.returncode}). {self._tail()}"
-                )
+                raise JavaError(f"Kafka ended while starting (exit status {self._process.returncode}). {self._tail()}")
             if time.monotonic() > deadline:
-                raise BrokerError(f"Kafka was not ready after {seconds:g} s. {self._tail()}")
+                raise JavaError(f"Kafka was not ready after {seconds:g} s. {self._tail()}")
             time.sleep(0.1)
 
     def is_ready(self) -> bool:
@@ -240,7 +236,7 @@ class Broker:
 
     def _choose_ports(self) -> None:
         if self._wanted_port and not is_free(self._wanted_port):
-            raise BrokerError(f"port {self._wanted_port} of {HOST} is taken: choose another one.")
+            raise JavaError(f"port {self._wanted_port} of {HOST} is taken: choose another one.")
         for name in LISTENERS[: 5 if self.secure else 2]:
             if name not in self._ports:
                 self._ports[name] = free_port(set(self._ports.values()))
@@ -332,7 +328,7 @@ def free_port(taken: set[int]) -> int:
         port = random.randrange(15_000, 32_000)
         if port not in taken and is_free(port):
             return port
-    raise BrokerError(f"no free port between 15000 and 32000 on {HOST}.")
+    raise JavaError(f"no free port between 15000 and 32000 on {HOST}.")
 
 
 def is_free(port: int) -> bool:
@@ -395,7 +391,7 @@ def main() -> int:
             return 0
         print(broker.address if broker.pid else "not running")
         return 0 if broker.pid else 3
-    except BrokerError as error:
+    except JavaError as error:
         print(f"kafka.py: {error}", file=sys.stderr)
         return 1
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints, PackedBatch, changed_rows, decoded
-from simulator.model import DELETE, INSERT, UPDATE
+from simulator.model import DELETE, INSERT, READ, UPDATE
 from simulator.routing import Packing
 
 
@@ -30,7 +30,7 @@ def pack(batch: ChangeBatch, packing: Packing | None) -> Events:
     count = len(batch)
     starts = np.arange(count + 1, dtype=np.int64)
     most = None
-    if packing is not None and batch.kind in (INSERT, UPDATE, DELETE) and not batch.moved:
+    if packing is not None and (batch.kind in (INSERT, UPDATE, DELETE) or scanned(batch, packing)) and not batch.moved:
         most = packing.max_rows if packing.rows_of == "message" else None
         begins = _begins(batch, packing)
         if not begins.all() and most != 1:
@@ -43,11 +43,18 @@ def pack(batch: ChangeBatch, packing: Packing | None) -> Events:
     return Events(starts, tuple(shown), most)
 
 
+def scanned(batch: ChangeBatch, packing: Packing) -> bool:
+    """Whether these are rows of a snapshot that share messages."""
+    return batch.kind is READ and packing.full_load
+
+
 def _begins(batch: ChangeBatch, packing: Packing) -> npt.NDArray[np.bool_]:
     """Which rows share no event with the row before."""
     envelope = batch.envelope
     begins = np.ones(len(batch), dtype=bool)
-    if packing.scope == "statement":
+    if batch.kind is READ:
+        begins[1:] = np.diff(envelope.turn) != 1
+    elif packing.scope == "statement":
         begins[1:] = (np.diff(envelope.turn) != 0) | (np.diff(envelope.statement) != 0)
     else:
         # the transaction has no other change between them: nothing is overtaken

@@ -114,8 +114,9 @@ class Router:
         topic = self.topic(table.id.database, table.id.schema, table.id.name)
         n = self.count(topic)
         count = len(batch)
+        only = self._only(topic)
         if batch.kind in MARKS or (n == 1 and routing.key != "hashed"):
-            return topic, np.zeros(count, dtype=np.int64), None
+            return topic, np.full(count, only), None
         policy, columns = self._policy(table)
         whole = policy in ("single", "table", "schema")
         by_table = whole or (not columns and routing.keyless == "table")
@@ -123,7 +124,7 @@ class Router:
             text = self._table_text(table)
             keys = repeat(text, count) if routing.key == "hashed" else None
             zero = policy == "single" or not by_table
-            return topic, np.full(count, 0 if zero else self._partition(text, n)), keys
+            return topic, np.full(count, only if zero else self._partition(text, n)), keys
         texts = [self._text(batch, column) for column in columns]
         joined = None
         if routing.combine == "concat" or routing.key == "hashed":
@@ -170,14 +171,22 @@ class Router:
             pattern = self.routing.ddl_topic
         topic = self.topic(database, schema, name, pattern)
         n = self.count(topic)
-        by_row = self.route.policy in ("key", "columns")
+        by_row = self.route.policy in ("key", "columns") or (table is None and self.route.policy != "single")
         if change is not None and (
             (self.routing.ddl == "all" and self.route.policy != "single") or (self.routing.ddl == "rows" and by_row)
         ):
             return topic, list(range(n)), key
         if table is not None and self.route.policy == "table" and self.routing.ddl in ("table", "rows") and n > 1:
-            return topic, [self._partition(self._table_text(table), n)], key
-        return topic, [0], key
+            involved = (table,) if change is None or self.routing.ddl == "table" else (change.before, change.after)
+            return topic, sorted({self._partition(self._table_text(t), n) for t in involved if t is not None}), key
+        return topic, [self._only(topic)], key
+
+    def _only(self, topic: str) -> int:
+        """The partition of what goes to one alone. Raises UsageError where the topic has not so many."""
+        fixed = self.routing.fixed if self.route.policy == "single" else 0
+        if fixed >= self.count(topic):
+            raise UsageError(f"topic {topic!r} has {self.count(topic)} partitions: there is no partition {fixed}.")
+        return fixed
 
     def _text(self, batch: ChangeBatch, column: int) -> pa.Array:
         """The values that are hashed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simulator import registry
@@ -45,8 +46,27 @@ def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -
     name, options = parse_format(text)
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
-        raise NotOffered(
-            f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source.id}; "
-            "--allow-undocumented writes it all the same, as far as the types are known."
-        )
-    return format.codec(str(source), options)
+        others = [each for each in FORMATS if _offered(each, format.product, source)]
+        raise _refusal(name, format, format.sources, source, others)
+    codec = format.codec(str(source), options)
+    offered = codec.layout.sources
+    if offered is not None and source.id not in offered and not allow_undocumented:
+        raise _refusal(text, format, offered, source)
+    return codec
+
+
+def _refusal(
+    text: str, format: Format, offered: Sequence[str], source: Source, others: Sequence[str] = ()
+) -> NotOffered:
+    so = " so" if text != format.id else ""
+    hint = f", of which it writes {', '.join(others)}" if others else ""
+    return NotOffered(
+        f"-f {text}: {format.product}, writing {format.title}{so}, reads {', '.join(offered)}, not {source.id}{hint};"
+        " --allow-undocumented writes it all the same, as far as the types are known."
+    )
+
+
+def _offered(name: str, product: str, source: Source) -> bool:
+    """Whether a format is the product's, and of this source."""
+    other = find(name)
+    return other.product == product and source.id in other.sources

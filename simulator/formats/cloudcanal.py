@@ -8,8 +8,9 @@ Pages: "Message Format", and of the product's documentation the pages of Kafka a
 * A record has no key and no headers, unless the options say so; RocketMQ's keys and tags are as decided here.
 * Up to `batch_rows` rows of one table and action that follow each other share a message. The product keeps a group open
   for a time; here it ends with its transaction (or its statement), so that no message depends on a clock, and before a
-  row that an earlier update of the group left just the same, which readers cannot tell apart. Rows of the full load
-  stand alone.
+  row that an earlier update of the group left just the same, which readers cannot tell apart. The full load's rows
+  are put together as they are read, table by table.
+* RocketMQ and RabbitMQ are targets of some sources only.
 * DDL: CREATE, ALTER, RENAME and TRUNCATE; DROP and statements about indexes and databases only when asked for.
 """
 
@@ -44,6 +45,12 @@ SOURCES: Final = (
     "gaussdb", "mariadb", "mongodb", "mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle", "postgresql",
     "sqlserver",
 )  # fmt: skip
+# What the pages of links and the release notes name as sources for other targets than Kafka.
+LINKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "kafka": SOURCES,
+    "rocketmq": ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle", "postgresql"),
+    "rabbitmq": ("mysql", "postgresql"),
+}
 
 # ------------------------------------------------------------------------------------------------------------- events
 
@@ -98,8 +105,10 @@ def schema_of(table: Table) -> str:
     return table.id.schema or table.id.database
 
 
-def statement_table(event: SchemaChange) -> Table | None:
-    """The table a statement is about, as it was subscribed: the old one of a rename."""
+def statement_table(event: SchemaChange, settings: Settings) -> Table | None:
+    """The table a statement is about, as it was subscribed: the old one of a rename, unless the option says so."""
+    if event.kind is SchemaChangeKind.RENAME_TABLE and settings["rename_table"] == "new":
+        return event.after
     return event.before or event.after
 
 
@@ -139,16 +148,24 @@ def key_places(table: Table) -> tuple[int, ...]:
     return tuple(sorted(table.key_positions))
 
 
+def logs_keys(settings: Settings) -> bool:
+    """Whether the source logs of an old row its key alone, as PostgreSQL does without REPLICA IDENTITY FULL."""
+    return bool(settings["replica_identity"] == "default" and library(settings) == "postgresql")
+
+
 def images(settings: Settings) -> dict[str, dict[Kind, Any]]:
     """What stands in `data` and `before` of each kind: `{"data": {INSERT: Rows(…), …}, "before": {…}}`."""
     nulls = settings["null_columns"] == "omit"
     after, before = Rows("after", skip_nulls=nulls), Rows("before", skip_nulls=nulls)
-    deleted = Rows("before", columns=key_places) if settings["minimal"] else before
+    keyed = Rows("before", columns=key_places)
+    deleted = keyed if settings["minimal"] or logs_keys(settings) else before
     in_before, in_data = settings["delete_image"] != "data", settings["delete_image"] != "before"
     data: dict[Kind, Any] = {READ: after, INSERT: after, UPDATE: after, DELETE: deleted if in_data else [], DDL: []}
     old: dict[Kind, Any] = {READ: [], INSERT: [], UPDATE: before, DELETE: deleted if in_before else [], DDL: []}
     if settings["old_image"] == "changed":
         old[UPDATE] = Rows("changed")
+    if logs_keys(settings):
+        old[UPDATE] = keyed
     if settings["minimal"]:
         # increLogMinimal: an update without the columns that did not change, but for the key
         data[UPDATE], old[UPDATE] = Rows("changed after", kept=key_places), Rows("changed", kept=key_places)
@@ -245,14 +262,20 @@ def routing(settings: Settings) -> Routing:
         keyless=settings["keyless"],
         ddl_topic=settings["ddl_topic"],
         split=settings["split_pk_update"],
-        renamed="old",
+        renamed=settings["rename_table"],
         topic_case=case,  # type: ignore[arg-type]
     )
 
 
 def packing(settings: Settings) -> Packing:
     """`batchWriteSize` counts the rows of a message, after they were put into partitions."""
-    return Packing(max_rows=settings["batch_rows"], scope=settings["batch_scope"], rows_of="message", distinct=True)
+    return Packing(
+        max_rows=settings["batch_rows"],
+        scope=settings["batch_scope"],
+        rows_of="message",
+        distinct=True,
+        full_load=True,
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ options
@@ -261,6 +284,12 @@ def packing(settings: Settings) -> Packing:
 def rows(text: str) -> int:
     if not text.isdigit() or not int(text):
         raise ValueError("it is a whole number, 1 or more")
+    return int(text)
+
+
+def delay(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError("it is a whole number of milliseconds")
     return int(text)
 
 
@@ -319,6 +348,7 @@ DDL_OPTIONS: Final = (
         "Statements that are published: CREATE, ALTER, RENAME and TRUNCATE of tables; DROP, too; all.",
         tuple(STATEMENT_SETS),
     ),
+    Option("rename_table", "old", "Table of a RENAME: the one that was subscribed, or its new name.", ("old", "new")),
     Option("pg_truncate", "truncate", "Action of PostgreSQL's TRUNCATE; up to 5.2.0.0 ALTER.", ("truncate", "alter")),
 )
 BATCH_OPTIONS: Final = (
@@ -335,11 +365,21 @@ BATCH_OPTIONS: Final = (
         "What names, keys and tags are made for.",
         ("kafka", "rocketmq", "rabbitmq"),
     ),
+    Option("delay_ms", "0", "delayMs of delaySendEnable: RabbitMQ's header x-delay; 0: none.", parse=delay),
     Option("bid_mode", "counter", "Numbers of batches rise, or are 0 as in the printed examples.", ("counter", "zero")),
     Option("delete_image", "data", "Where deleted rows stand.", ("data", "before", "both")),
     Option("old_image", "full", "Columns of the row before an update: all, or the changed ones.", ("full", "changed")),
 )
+MINIMAL: Final = Option(
+    "minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch
+)
 IMAGE_OPTIONS: Final = (
     Option("null_columns", "null", "Null columns are written or left out.", ("null", "omit")),
-    Option("minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch),
+    MINIMAL,
+    Option(
+        "replica_identity",
+        "full",
+        "PostgreSQL's: full, as the product asks for, or the default: of old rows their key alone.",
+        ("full", "default"),
+    ),
 )

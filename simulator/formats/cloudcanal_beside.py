@@ -1,7 +1,8 @@
-"""What CloudCanal puts beside a message's value: key, headers, RocketMQ's keys and tag, RabbitMQ's routing key.
+"""What CloudCanal puts beside a message's value: key, headers, RocketMQ's keys and tag, RabbitMQ's delay.
 
 Records have neither key nor headers unless the options say so; of RocketMQ's keys and tags only is known that they hold
-the key's values and the database, schema, table and action (release 1.0.3): their text is a decision.
+the key's values and the database, schema, table and action (release 1.0.3): their text is a decision. RabbitMQ's
+queue and routing key are the topic, so that there is nothing to say of them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Beside:
     """Key, headers and tag of a message; `key` is `none`, `pk` or `table`."""
 
     writer: Writer
+    settings: Settings
     broker: str
     key: str
     headers: tuple[tuple[str, str], ...]
@@ -55,17 +57,15 @@ class Beside:
                 key = self._primary_key(packed) if self.key == "pk" else repeat(str(table.id), count)
                 if key is not None:
                     made["key"] = key.cast(pa.binary())
-        if self.broker == "rabbitmq":
-            made["tag"] = repeat(packed.topic, count)
         return made
 
     def event(self, event: Event) -> Mapping[str, Any]:
         """The same of a statement."""
         assert isinstance(event, SchemaChange)
-        table = cloudcanal.statement_table(event)
+        table = cloudcanal.statement_table(event, self.settings)
         made: dict[str, Any] = {"headers": self._headers} if self.headers else {}
         if self.broker == "rocketmq":
-            made["tag"] = tag(event.database, table, cloudcanal.STATEMENTS[event.kind])
+            made["tag"] = tag(event.database, table, cloudcanal.action(event, self.settings))
         elif self.key == "table" and table is not None:
             made["key"] = str(table.id).encode()
         return made
@@ -96,9 +96,12 @@ class Beside:
 def beside(writer: Writer, settings: Settings) -> Beside | None:
     """Key, headers and tag as the options say; None where there is nothing."""
     broker, key, pairs = cloudcanal.broker_of(settings), settings["key"], settings["custom_header"]
-    if broker == "kafka" and key == "none" and not pairs:
+    if broker == "rabbitmq" and settings["delay_ms"]:
+        # what the exchange of RabbitMQ's plug-in for delayed messages reads (release 3.3.1.0)
+        pairs = (*pairs, ("x-delay", str(settings["delay_ms"])))
+    if broker != "rocketmq" and key == "none" and not pairs:
         return None
-    return Beside(writer, broker, key, pairs)
+    return Beside(writer, settings, broker, key, pairs)
 
 
 def fitting(keys: list[str]) -> str:

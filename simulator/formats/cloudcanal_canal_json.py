@@ -48,7 +48,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
     happened, sent = times(settings)
 
     def of_event(event: SchemaChange) -> str:
-        table = statement_table(event)
+        table = statement_table(event, settings)
         return database(table, settings) if table else event.database
 
     return (
@@ -65,7 +65,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field("pkNames", by_kind(PerTable(cloudcanal.key_names), [])),
         Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)))),
         Field("sqlType", by_kind(cloudcanal.code_map(settings), statement_codes(settings))),
-        Field("table", by_kind(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(table_name))),
+        Field("table", by_kind(PerTable(lambda table, style: quote(table.id.name, style)), table_name(settings))),
         Field("tableChanges", {DDL: changes(settings)}),
         Field("ts", sent),
         Field("type", {**ACTIONS, DDL: PerEvent(lambda event: action(event, settings))}),

@@ -103,11 +103,11 @@ def source(settings: Settings) -> tuple[Field, ...]:
         return {**dict.fromkeys(ROW_KINDS, rows), DDL: PerEvent(of)}
 
     def table(event: SchemaChange) -> Any:
-        found = statement_table(event)
+        found = statement_table(event, settings)
         return found.id.name if found else ""
 
     def schema(event: SchemaChange) -> Any:
-        found = statement_table(event)
+        found = statement_table(event, settings)
         return found.id.schema if found else ""
 
     happened = PerChange(
@@ -137,8 +137,10 @@ def images(settings: Settings) -> tuple[Field, Field]:
     after = Rows("after", array=False, skip_nulls=nulls)
     before = Rows("before", array=False, skip_nulls=nulls)
     changed_after, changed_before, deleted = after, before, before
+    keys = cloudcanal.key_places
+    if cloudcanal.logs_keys(settings):
+        changed_before = deleted = Rows("before", array=False, columns=keys)
     if settings["minimal"]:
-        keys = cloudcanal.key_places
         changed_after = Rows("changed after", array=False, kept=keys)
         changed_before = Rows("changed", array=False, kept=keys)
         deleted = Rows("before", array=False, columns=keys)

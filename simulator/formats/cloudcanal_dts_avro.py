@@ -1,13 +1,15 @@
 """cloudcanal-dts-avro: "Aliyun DTS Avro" as CloudCanal writes it (`ALIYUN_DTS_AVRO_FOR_MQ`), for Kafka alone.
 
 Page: "Message Format", which leaves the schema to DTS; release note 2.2.1.0: "compatible, and an attribute isPk is
-added". Stands on dts-avro. Differs in:
+added". Stands on dts-avro, whose numbers and value records of types it has for every source; openGauss's own types
+have the numbers of its catalogue, OceanBase's Oracle mode has Oracle's. Differs in:
 
 * inserts, updates, deletes and statements alone: no BEGIN, COMMIT, HEARTBEAT, NOOP; rows of the full load are INSERT,
   as in the product's other formats (`init_op=INIT`: as DTS);
 * where isPk stands is not published. The schema is DTS's, which every reader of it reads, and the key is in the tag
   pk_uk_info, as DTS has it; `ispk_field=on` appends isPk to the records of fields (`cloudcanal_dts_record.avsc`), which
   DTS's readers cannot read;
+* old documents of MongoDB are whole, as in the product's other formats;
 * topics, partitions, keys and statements are those of CloudCanal's other formats; messages have no time of their own.
 """
 
@@ -18,7 +20,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from simulator.formats import cloudcanal, dts_avro, dts_record
+from simulator.formats import cloudcanal, dts_avro, dts_record, dts_writer
 from simulator.formats.canal_json import switch
 from simulator.formats.cloudcanal_beside import beside
 from simulator.formats.cloudcanal_values import cell
@@ -29,7 +31,18 @@ from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.json_style import FASTJSON2
 
 # What DTS's own records have options for, and these have not.
-FIXED: Final[Mapping[str, Any]] = {"framing": "raw", "noop": False, "oracle_frac": "ns"}
+FIXED: Final[Mapping[str, Any]] = {
+    "framing": "raw",
+    "noop": False,
+    "mongodb_before": "document",
+    "rds_hidden_pk": False,
+    "rename_table": "old",
+    "source_type": None,
+}
+# The options that are the same.
+SHARED: Final = (
+    "schema_variant", "born_unit", "ddl_object", "oracle_frac", "gtid", "server_uuid", "server_id", "source_version",
+)  # fmt: skip
 
 
 def schema(variant: str, *, ispk: bool) -> str:
@@ -50,17 +63,18 @@ def is_key(table: Table, column: Column) -> bytes:
 
 def layout(settings: Settings) -> Layout:
     hashed = {option.name: option.value(FORMAT.id, None) for option in cloudcanal.VALUE_OPTIONS}
-    settings = Settings({**FIXED, **hashed, **settings.values}, settings.source)
+    own = {"row_image": "minimal" if settings["minimal"] else "full"}
+    settings = Settings({**FIXED, **hashed, **own, **settings.values}, settings.source)
 
     def text(column: Column) -> Cell:
         return cell(column, settings)
 
-    writer = dts_avro.Writer(
+    writer = dts_writer.Writer(
         settings,
         text,
         field_tail=is_key if settings["ispk_field"] else None,
         format=FORMAT.id,
-        operations={**dts_avro.OPERATIONS, READ: settings["init_op"]},
+        operations={**dts_writer.OPERATIONS, READ: settings["init_op"]},
     )
     return Layout(
         fields=(),
@@ -79,7 +93,7 @@ FORMAT = Format(
     title="CloudCanal Aliyun DTS Avro",
     product=cloudcanal.PRODUCT,
     spec=cloudcanal.SPEC + "; Record.avsc of DTS",
-    sources=("mariadb", "mysql", "oceanbase-mysql"),
+    sources=cloudcanal.SOURCES,
     brokers=("kafka",),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
@@ -87,19 +101,9 @@ FORMAT = Format(
         Option(
             "ispk_field", "off", "on: the records of fields have isPk, which DTS's readers do not read.", parse=switch
         ),
-        Option("schema_variant", "B", "The schema's version; A has no bornTimestamp.", ("B", "A")),
-        Option("born_unit", "s", "bornTimestamp in seconds or in ms.", ("s", "ms")),
         Option("init_op", "INSERT", "Operation of rows of the full load.", ("INSERT", "INIT")),
-        Option(
-            "ddl_object",
-            "table",
-            "objectName of statements about a table that is there: the table's, or the database.",
-            ("table", "db"),
-        ),
-        Option("gtid", "on", "on: MySQL has GTIDs; statements carry them.", parse=switch),
-        Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        Option("server_id", "1", "MySQL's server id, a tag."),
-        Option("source_version", None, "The version that the source reports; default: one of the source's."),
+        *(option for option in dts_avro.FORMAT.options if option.name in SHARED),
+        cloudcanal.MINIMAL,
         cloudcanal.DDL_OPTIONS[0],
         *cloudcanal.ROUTING_OPTIONS,
     ),

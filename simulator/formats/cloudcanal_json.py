@@ -83,7 +83,7 @@ def changes(settings: Settings) -> PerEvent:
     """`tableChanges`, of the MySQL family alone, and where there is a table."""
 
     def of(event: SchemaChange) -> Any:
-        if not is_mysql(settings) or statement_table(event) is None:
+        if not is_mysql(settings) or statement_table(event, settings) is None:
             return ABSENT
         return cloudcanal.table_changes(event, settings)
 
@@ -103,18 +103,22 @@ def times(settings: Settings) -> tuple[PerChange, PerChange]:
     )
 
 
-def table_name(event: SchemaChange) -> str:
+def table_name(settings: Settings) -> PerEvent:
     """The table of a statement, "" for one about a database."""
-    table = statement_table(event)
-    return table.id.name if table else ""
+
+    def name(event: SchemaChange) -> str:
+        table = statement_table(event, settings)
+        return table.id.name if table else ""
+
+    return PerEvent(name)
 
 
 def _schema(table: Table, style: Style) -> str:
     return quote(schema_of(table), style)
 
 
-def _event_schema(event: SchemaChange) -> str:
-    table = statement_table(event)
+def _event_schema(event: SchemaChange, settings: Settings) -> str:
+    table = statement_table(event, settings)
     return schema_of(table) if table else event.database
 
 
@@ -137,12 +141,12 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field("execTs", happened),
         Field("jdbcType", by_kind(cloudcanal.code_map(settings), statement_codes(settings), {})),
         Field("pks", by_kind(PerTable(cloudcanal.key_names), [], [])),
-        Field("schema", by_kind(schema, PerEvent(_event_schema), schema)),
+        Field("schema", by_kind(schema, PerEvent(lambda event: _event_schema(event, settings)), schema)),
         Field("sendTs", sent),
         Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)), "")),
         Field(
             "table",
-            by_kind(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(table_name), ""),
+            by_kind(PerTable(lambda table, style: quote(table.id.name, style)), table_name(settings), ""),
         ),
         Field("tableChanges", {DDL: changes(settings)}),
     )
@@ -165,6 +169,7 @@ def batched(fields: tuple[Field, ...], settings: Settings, sends: frozenset[Kind
         writer=writer,
         sends=sends,
         statements=cloudcanal.statements(settings),
+        sources=cloudcanal.LINKS[cloudcanal.broker_of(settings)],
     )
 
 

@@ -1,7 +1,7 @@
 """Where a change is in its source's log, as members of `source` in CloudCanal's Debezium envelope.
 
 The page prints MySQL's. Those of other sources are the members of Debezium's connectors, which is a decision. Rows of
-the full load are in no log: they have the beginning of MySQL's, and null elsewhere.
+the full load have the place at which the stream begins, and null where Debezium's snapshots have null.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Ints
 from simulator.formats.cloudcanal_types import library
 from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
-from simulator.sources import mongodb_log, mysql, oracle_log, postgresql_log, sqlserver
+from simulator.sources import mongodb_log, mysql, oracle_log, postgresql_log, sqlserver, sqlserver_log
 from simulator.sources.mysql_binlog import FIRST_OFFSET
 from simulator.wire.fields import Field, PerChange
 from simulator.wire.format import Settings
@@ -80,13 +80,18 @@ def placed(of: Callable[[Place], Ints | pa.Array], scanned: Any = None) -> dict[
     return {**dict.fromkeys((*ROW_KINDS, DDL), PerChange(changes, event)), READ: scanned}
 
 
+# Where a log file has its first event, if not where MySQL 8.0 has it: its description is three bytes shorter in 5.7.
+FIRST_EVENTS: Final[Mapping[str, int]] = {"mysql-5.7": 154}
+
+
 def mysql_position(settings: Settings) -> list[Field]:
     """File and place in the binary log; the transaction's GTID, null where the source has none."""
     server = settings["server_uuid"]
+    first = FIRST_EVENTS.get(settings.source, FIRST_OFFSET)
     return [
         Field("file", placed(lambda at: mysql.binlog_file(at.turn), "mysql-bin.000001")),
         Field("gtid", placed(lambda at: mysql.gtid(server, at.txn)) if settings["gtid"] else None),
-        Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal), FIRST_OFFSET)),
+        Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal) - FIRST_OFFSET + first, first)),
         Field("server_id", settings["server_id"]),
     ]
 
@@ -96,12 +101,16 @@ def mongodb_position(settings: Settings) -> list[Field]:
     return [Field("ord", placed(lambda at: mongodb_log.cluster_times(at.event_ms, at.in_second)[1]))]
 
 
+# As the text that it is in `source`.
+FIRST_SCN: Final = str(oracle_log.FIRST_SCN)
+
+
 def oracle_position(settings: Settings) -> list[Field]:
     """System change numbers of the change and its commit, as texts; the transaction; redo thread 1."""
     return [
         Field("commit_scn", placed(lambda at: pa.array(oracle_log.commit_scn(at.txn)).cast(pa.string()))),
         Field("redo_thread", {**dict.fromkeys((*ROW_KINDS, DDL), 1), READ: None}),
-        Field("scn", placed(lambda at: pa.array(oracle_log.change_scn(at.txn, at.seq)).cast(pa.string()))),
+        Field("scn", placed(lambda at: pa.array(oracle_log.change_scn(at.txn, at.seq)).cast(pa.string()), FIRST_SCN)),
         Field("ssn", 0),
         Field("txId", placed(lambda at: oracle_log.xid(at.txn))),
     ]
@@ -110,7 +119,7 @@ def oracle_position(settings: Settings) -> list[Field]:
 def postgresql_position(settings: Settings) -> list[Field]:
     """The place in the write-ahead log and the transaction's number."""
     return [
-        Field("lsn", placed(lambda at: postgresql_log.lsn(at.offset))),
+        Field("lsn", placed(lambda at: postgresql_log.lsn(at.offset), postgresql_log.FIRST_LSN - 1)),
         Field("txId", placed(lambda at: postgresql_log.xid(at.txn))),
         Field("xmin", None),
     ]
@@ -120,7 +129,7 @@ def sqlserver_position(settings: Settings) -> list[Field]:
     """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
     return [
         Field("change_lsn", placed(lambda at: sqlserver.change_lsn(at.txn, at.seq))),
-        Field("commit_lsn", placed(lambda at: sqlserver.commit_lsn(at.txn, at.size))),
+        Field("commit_lsn", placed(lambda at: sqlserver.commit_lsn(at.txn, at.size), sqlserver_log.lsn_text(0, 0))),
         Field("event_serial_no", {**dict.fromkeys((*ROW_KINDS, DDL), 1), UPDATE: 2, READ: None}),
     ]
 

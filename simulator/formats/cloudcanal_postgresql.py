@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import FIRST_DAY, US_PER_DAY, primitive
+from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, primitive
 from simulator.model import ColumnType
 from simulator.sources.postgresql_times import show_moment, show_offset
 from simulator.sources.postgresql_values import format_values
@@ -68,7 +68,7 @@ def millis(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.
     """Three digits of a fraction and no offset, as the full load prints moments, and MongoDB's dates look.
 
     >>> millis(pa.array([500_000, 253_402_300_800_000_000]).cast(pa.timestamp("us")), ColumnType("")).to_pylist()
-    ['1970-01-01 00:00:00.500', '10000-01-01 00:00:00']
+    ['1970-01-01 00:00:00.500', '10000-01-01 00:00:00.000']
     """
     us, nulls = whole_numbers(array)
     usual = (us >= _FIRST_US) & (us <= _LAST_US)
@@ -76,8 +76,22 @@ def millis(array: pa.Array, type: ColumnType, *, zone: str | None = None) -> pa.
     shown = binlog_text.datetime_fixed(kept, ColumnType("timestamp", 3), zone=zone)
     if usual.all():
         return shown
-    rare = pa.array([show_moment(int(moment)) for moment in us[~usual]], pa.string())
+    offset = 0 if zone is None else int(offsets_us(np.zeros(1, dtype=np.int64), zone)[0])
+    rare = pa.array([show_millis(int(moment), offset) for moment in us[~usual]], pa.string())
     return pc.replace_with_mask(shown, pa.array(~usual), rare)
+
+
+def show_millis(us: int, offset_us: int) -> str:
+    """A moment beyond the calendar of other systems.
+
+    >>> show_millis(-62_135_596_800_001_000, 0), show_millis(253_402_300_799_999_000, 3_600_000_000)
+    ('0001-12-31 23:59:59.999 BC', '10000-01-01 00:59:59.999')
+    """
+    if abs(us) == INFINITE_US:
+        return show_moment(us)
+    seconds, rest = divmod(us + offset_us, 1_000_000)
+    day, clock, *era = show_moment(seconds * 1_000_000).split(" ")
+    return " ".join([day, f"{clock}.{rest // 1000:03}", *era])
 
 
 def numeric(array: pa.Array, type: ColumnType) -> pa.Array:

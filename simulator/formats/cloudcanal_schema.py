@@ -44,7 +44,7 @@ def table_schema(table: Table, payload: Sequence[Field], settings: Settings, sty
 
 def statement_schema(event: SchemaChange, payload: Sequence[Field], settings: Settings) -> dict[str, Any]:
     """The schema of the message about a statement."""
-    table = cloudcanal.statement_table(event)
+    table = cloudcanal.statement_table(event, settings)
     if settings["connect_schema"]:
         return connect(table, payload, settings, DDL)
     return {"fields": members(payload, DDL, table, settings), "type": "struct"}

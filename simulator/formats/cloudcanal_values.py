@@ -21,13 +21,14 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import PackedBatch, decoded
 from simulator.errors import UnsupportedType
-from simulator.formats import cloudcanal_postgresql
+from simulator.formats import cloudcanal_mongodb, cloudcanal_postgresql
 from simulator.formats.cloudcanal_types import is_mysql, library, source_id
 from simulator.model import READ, Column, ColumnType, Event, Kind, Table
-from simulator.sources import mongodb, oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
+from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
 from simulator.wire import binlog_text
-from simulator.wire.fields import Cell, Encoder, Field
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field
 from simulator.wire.format import Settings
 from simulator.wire.json_style import FASTJSON2, Style
 
@@ -85,9 +86,10 @@ OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "mongodb": {
         "boolean": cloudcanal_postgresql.boolean,
         "decimal": cloudcanal_postgresql.numeric,
+        "document": cloudcanal_mongodb.document,
         "objectid": binlog_text.text,
-        "other": mongodb.extended_text,
-        "timestamp": mongodb.extended_text,
+        "other": cloudcanal_mongodb.document,
+        "timestamp": cloudcanal_mongodb.document,
     },
     "oracle": {"decimal": _oracle_number, "other": binlog_text.text},
     "postgresql": {

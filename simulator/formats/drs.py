@@ -25,7 +25,20 @@ from typing import Any, Final
 from simulator.errors import OptionError, UnsupportedType
 from simulator.formats.canal_json import switch, zone
 from simulator.formats.drs_record import Image
-from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
+from simulator.model import (
+    BEGIN,
+    COMMIT,
+    DDL,
+    DELETE,
+    HEARTBEAT,
+    INSERT,
+    READ,
+    UPDATE,
+    Column,
+    Kind,
+    SchemaChangeKind,
+    Table,
+)
 from simulator.routing import Policy, Routing
 from simulator.wire.fields import Cell, Order, PerTable, table_order
 from simulator.wire.format import Option, Settings
@@ -55,7 +68,7 @@ class Names:
 
     `table_text` and `schema_text` are what is hashed of names, `topics` the topic policies that there are; partition 0
     is offered in topics that DRS makes only, if `single_needs_topics`. `ddl` and `full_sync` say whether DDL is
-    synchronised and whether there is a full load, unless somebody says so.
+    synchronised and whether there is a full load, unless somebody says so; `statements` which statements, if not all.
     """
 
     table_text: str
@@ -64,6 +77,7 @@ class Names:
     ddl: bool
     full_sync: bool = False
     single_needs_topics: bool = False
+    statements: frozenset[SchemaChangeKind] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +148,8 @@ def routing(settings: Settings, format: str, system: Names) -> Routing:
         if policy == "single":
             raise OptionError(f"-f {format},topic_name_format: with topic_policy=single there is one topic; see --to.")
         topic = settings["topic_name_format"]
+        if "{schema}" in topic and "{schema}" not in system.table_text:
+            raise OptionError(f"-f {format},topic_name_format: {settings.source} has no schemas, so no $schema$.")
     return Routing(
         topic=topic,
         policies=policies,

@@ -17,7 +17,8 @@ as far as it reads them:
 
 Decided here: DDL has no fields, and its statement is the only value after the change; which class the values of a type
 have (all but datetime, which is Date, and blob, which is BinaryObject: the schema's comments say so). There is no
-database but in tableName. A NULL and a column that was not logged are the same.
+database but in tableName. PostgreSQL's infinities are the first and the last moment of 64 bits of microseconds. A NULL
+and a column that was not logged are the same.
 """
 
 from __future__ import annotations
@@ -157,6 +158,7 @@ def layout(settings: Settings) -> Layout:
         sends=sends,
         snapshot_ddl=READ in sends,
         previous_commit=system.previous_commit,
+        statements=system.statements,
     )
 
 

@@ -95,12 +95,19 @@ def schema_of(event: SchemaChange) -> str:
     return table.id.schema if table else ""
 
 
+def common_fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
+    """Table 5, which has the members of table 2: Oracle's database is its schema."""
+    fields = mysql_fields(settings, system, format)
+    if system.blank_database:
+        return tuple(Field("database", by_row(*SCHEMA)) if f.name == "database" else f for f in fields)
+    return fields
+
+
 def relational_fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
     """Table 4, in the order of its sample: four members before those of table 2, and no mysqlType."""
+    if settings["layout_version"] == "oracle-legacy" and system.blank_database:
+        return common_fields(settings, system, format)
     fields = mysql_fields(settings, system, format)
-    if settings["layout_version"] == "oracle-legacy":
-        # until 2022 Oracle had the members of table 2, and its schema was the database
-        return tuple(Field("database", by_row(*SCHEMA)) if f.name == "database" else f for f in fields)
     blank: Any = settings["blank_as"] == "null"
     types: Any = fields[0].value
     if system.blank_types:

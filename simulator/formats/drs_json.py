@@ -25,18 +25,21 @@ taken for a slip of the page).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.formats import drs, drs_dds
+from simulator.formats.drs import System
 from simulator.formats.drs_fields import mysql_fields, relational_fields
 from simulator.formats.drs_systems import system_of
 from simulator.model import READ, Column, Event, Kind
 from simulator.sources import find
 from simulator.wire import json_style
-from simulator.wire.fields import Encoder, Field
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Field
 from simulator.wire.format import Format, Layout, Settings
 
 
@@ -56,16 +59,19 @@ class ByKind:
         return self._rest.text(column, array)
 
 
-def layout(settings: Settings, format: str = "drs-json", changes: Sequence[Field] = ()) -> Layout:
-    """How the source's changes are written; `changes` are fields that a dialect has otherwise."""
+# The members of messages about a system's tables.
+Members: TypeAlias = Callable[[Settings, System, str], tuple[Field, ...]]
+
+
+def layout(settings: Settings, format: str = "drs-json", members: Members | None = None) -> Layout:
+    """How the source's changes are written; `members` are those of a dialect."""
     settings = drs.complete(settings, timestamps="epoch")
     if find(settings.source).id == "mongodb":
         return drs_dds.layout(settings, format)
     system = system_of(settings, format)
     order, style = drs.order(settings), json_style.HTML_SAFE
-    make = mysql_fields if system.db_type is None else relational_fields
-    changed = {field.name: field for field in changes}
-    fields = tuple(changed.get(field.name, field) for field in make(settings, system, format))
+    make = members or (mysql_fields if system.db_type is None else relational_fields)
+    fields = make(settings, system, format)
 
     def encoder(kind: Kind | None) -> Encoder:
         return Encoder(fields, lambda column: system.cell(column, settings, kind), style, order)
@@ -81,6 +87,7 @@ def layout(settings: Settings, format: str = "drs-json", changes: Sequence[Field
         sends=sends,
         snapshot_ddl=READ in sends,
         previous_commit=system.previous_commit,
+        statements=system.statements,
     )
 
 

@@ -7,36 +7,41 @@ drs-json. Differs in:
 * timestamps are `yyyy-MM-dd HH:mm:ss`, in the zone of the source's session, without a fraction.
 
 `old` of an update has all columns, as in drs-json. Table 5 lists no INIT: rows of the full load are INIT, or INSERT
-with `init_as_insert=on` for readers that reject it.
+with `init_as_insert=on` for readers that reject it. It still says what Oracle's database is (the schema): rows of other
+sources, of which DRS writes none, have the members of table 5 too, if somebody insists; documents have no such members.
 """
 
 from __future__ import annotations
 
 from simulator.errors import NotOffered
-from simulator.formats import drs, drs_fields, drs_json
+from simulator.formats import drs, drs_fields, drs_images, drs_json
 from simulator.formats.canal_json import by_row, switch
+from simulator.formats.drs import System
 from simulator.model import DDL, DELETE, READ, UPDATE
-from simulator.sources import find, mysql
-from simulator.wire.fields import Field, PerEvent, Rows
+from simulator.sources import find
+from simulator.wire.fields import Field, PerEvent
 from simulator.wire.format import Format, Layout, Option, Settings
 
 
-def layout(settings: Settings) -> Layout:
-    """The parent's, with two members changed. Raises NotOffered for what is no MySQL: there is no layout to follow."""
-    if find(settings.source).types is not mysql:
-        raise NotOffered("-f drs-json-c: DRS writes JSON-C of MySQL and TaurusDB only; drs-json has the other sources.")
+def fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
+    """Table 5."""
     words = {**drs_fields.WORDS, DDL: PerEvent(drs_fields.ddl_word)}
     if settings["init_as_insert"]:
         words[READ] = "INSERT"
-    return drs_json.layout(
-        drs.complete(settings, timestamps="text"),
-        "drs-json-c",
-        changes=(
-            Field("type", words),
-            Field("data", {**by_row(Rows("after")), DELETE: Rows("before")}),
-            Field("old", {**by_row(None), UPDATE: Rows("before")}),
-        ),
-    )
+    after, before = drs_images.images(settings, system)
+    changed = {
+        "type": Field("type", words),
+        "data": Field("data", {**by_row(after), DELETE: before}),
+        "old": Field("old", {**by_row(None), UPDATE: before}),
+    }
+    return tuple(changed.get(field.name, field) for field in drs_fields.common_fields(settings, system, format))
+
+
+def layout(settings: Settings) -> Layout:
+    """The parent's, with members of its own. Raises NotOffered for documents: there is no layout to follow."""
+    if find(settings.source).id == "mongodb":
+        raise NotOffered("-f drs-json-c: DRS writes JSON-C of MySQL and TaurusDB only; drs-json has documents.")
+    return drs_json.layout(drs.complete(settings, timestamps="text"), "drs-json-c", fields)
 
 
 FORMAT = Format(

@@ -94,7 +94,7 @@ def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image
         case "bit":
             return bit(text, type.length or 1)
         case "datetime" if type.name == "timestamp":
-            return timestamp()
+            return timestamp(zero_dates=True)
         case "date" | "datetime" | "time":
             return date(text)
         case "binary" | "geometry":

@@ -18,7 +18,7 @@ from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.formats.drs import System
 from simulator.formats.drs_record import Image, binary, character, date, decimal, floating, timestamp
-from simulator.model import Column, ColumnType, Kind
+from simulator.model import Column, ColumnType, Kind, SchemaChangeKind
 from simulator.wire import binlog_text
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
@@ -151,6 +151,8 @@ SYSTEM: Final = System(
     schema_text="{schema}",
     topics=("single", "table", "database", "schema"),
     ddl=True,
+    # "table-level DDL" (From Oracle to Kafka)
+    statements=frozenset(SchemaChangeKind) - {SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE},
     handles=lambda column: column.type.name in CODES,
     leaves=leaves,
     db_type="Oracle",

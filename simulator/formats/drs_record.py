@@ -62,12 +62,14 @@ def floating(precision: int, scale: int) -> Image:
     return _image(4, b"", values, avro.long(precision) + avro.long(scale))
 
 
-def timestamp() -> Image:
-    """Timestamp{timestamp, millis}: seconds since 1970 and the milliseconds above; the zero date is 0."""
+def timestamp(*, zero_dates: bool = False) -> Image:
+    """Timestamp{timestamp, millis}: seconds since 1970 and the milliseconds above; with `zero_dates`, which travel as
+    moments before the year 1, those are 0."""
 
     def values(array: pa.Array) -> pa.Array:
         us, _ = whole_numbers(array)
-        us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+        if zero_dates:
+            us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
         seconds = us // 1_000_000
         return avro.join([avro.longs(seconds), avro.longs((us - seconds * 1_000_000) // 1000)], len(us))
 

@@ -10,8 +10,9 @@ Spec: "Data storage formats in message queues" (page of 2026-02-07). Stands on c
   than MySQL their own names of types and dataTypeNumbers;
 * database is Oracle's owner; the table stands alone (`table_name=schema`: behind its schema);
 * values: decimals with their scale, labels of ENUM and SET, fractions without trailing zeros, TIMESTAMP at +08:00;
-* `id` is a number of the record, not of a batch; gtid is the transaction's own;
-* partitions by the text of the key before the change, by Java's String.hashCode.
+* `id` is a number of the record, not of a batch (`id_style=ts_offset`: made of es, as the page says of it); gtid is the
+  transaction's own;
+* topics and partitions as in `dts_delivery`.
 """
 
 from __future__ import annotations
@@ -26,12 +27,25 @@ import pyarrow.compute as pc
 from simulator import sources
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
-from simulator.formats import canal_json, canal_json_cells, dts_text
+from simulator.formats import canal_json, canal_json_cells, dts_delivery, dts_text
 from simulator.formats.canal_json import by_row, switch
 from simulator.formats.dts_text import like_mysql
-from simulator.formats.dts_types import system_of, type_of
-from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Kind, Table
-from simulator.routing import Routing
+from simulator.formats.dts_types import number_of, system_of, type_of
+from simulator.model import (
+    ABSENT,
+    BEGIN,
+    COMMIT,
+    DDL,
+    DELETE,
+    HEARTBEAT,
+    INSERT,
+    READ,
+    SECOND_NUMBERS,
+    UPDATE,
+    Column,
+    Kind,
+    Table,
+)
 from simulator.sources import mysql
 from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows
 from simulator.wire.format import Format, Layout, Option, Settings
@@ -47,11 +61,11 @@ NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
 
 def code_cell(column: Column, settings: Settings) -> Cell:
     """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
-    type = column.type
+    type = dts_text.logged(column.type, settings.source)
     if settings["sql_type"] == "dts_number" or not like_mysql(settings.source):
-        found = system_of(settings.source).types.get(type.name)
         # a type without a number is refused where the names of types stand
-        return Cell(decoded, quoted=False, constant=str(found.number if found else 0))
+        known = type.name in system_of(settings.source).types
+        return Cell(decoded, quoted=False, constant=str(number_of(settings.source, type) if known else 0))
     code = mysql.TYPES[type.name].jdbc
     if not type.unsigned or type.name not in UNSIGNED:
         return Cell(decoded, quoted=False, constant=str(code))
@@ -72,9 +86,13 @@ def type_names(settings: Settings) -> PerTable:
     def name(table: Table, column: Column) -> str:
         type_of(FORMAT.id, settings.source, table, column)
         if not like_mysql(settings.source):
-            params = settings["mysql_type_params"]
-            return sources.find(settings.source).ddl.type_name(column.type).lower() if params else column.type.name
-        text = mysql.type_text(column.type, style="show_create_57" if settings["mysql_type_params"] else "bare")
+            found = sources.find(settings.source)
+            if settings["mysql_type_params"]:
+                return found.ddl.type_name(column.type).lower()
+            # of a type that users make, its own name
+            return found.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
+        type = dts_text.logged(column.type, settings.source)
+        text = mysql.type_text(type, style="show_create_57" if settings["mysql_type_params"] else "bare")
         return text.replace(" unsigned", "") if settings["mysql_type_unsigned"] == "drop" else text
 
     def text(table: Table, style: Style) -> str:
@@ -98,6 +116,22 @@ def gtid(settings: Settings) -> Any:
         return join([f'"{server}:', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
 
     return PerChange(of, lambda event: f"{server}:{event.txn}")
+
+
+def record_id(settings: Settings) -> PerChange:
+    """A number of the record; or, "generated from the timestamp and an internal DTS offset", the seconds of es and nine
+    digits of a number in that second. (A second that is full runs over into the next, so that ids rise.)"""
+    if settings["id_style"] == "counter":
+        return PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)
+
+    def made(event_ms: Any, in_second: Any) -> Any:
+        seconds, offset = divmod(event_ms // 1000 * SECOND_NUMBERS + in_second, SECOND_NUMBERS)
+        return seconds * 10**9 + offset
+
+    return PerChange(
+        lambda batch: made(batch.envelope.event_ms, batch.envelope.in_second),
+        lambda event: made(event.event_ms, event.in_second),
+    )
 
 
 def names(settings: Settings) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
@@ -142,7 +176,7 @@ def layout(settings: Settings) -> Layout:
         Field("data", data),
         Field("database", database),
         Field("gtid", gtid(settings)),
-        Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
+        Field("id", record_id(settings)),
         Field("isDdl", by_row(False, True)),
         Field("mysqlType", by_row(type_names(settings))),
         Field("old", old),
@@ -166,19 +200,9 @@ def layout(settings: Settings) -> Layout:
         fields=fields,
         member=str,
         cell=lambda column: dts_text.cell(column, settings),
-        # "Kafka partition synchronization strategy"; the hashed text and its reduction are not published: as in the
-        # format's description, values put together, and the hash without its sign
-        routing=Routing(
-            topic="dts",
-            policies=("key", "single", "table", "columns"),
-            combine="concat",
-            reduce="mask",
-            table_text=f"{{{system_of(settings.source).name_parts[0]}}}.{{table}}",
-            image="before",
-            ddl="table",
-            split=settings["split_on_key_update"],
-        ),
+        routing=dts_delivery.routing(settings),
         packing=None,
+        most_bytes=dts_delivery.MOST_BYTES,
     )
 
 
@@ -194,7 +218,7 @@ FORMAT = Format(
     title="DTS Canal JSON",
     product="Alibaba Cloud DTS",
     spec="Data storage formats in message queues, 2026-02-07",
-    sources=("mariadb", "mysql", "oracle", "sqlserver"),
+    sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
@@ -225,18 +249,19 @@ FORMAT = Format(
         Option(
             "unsigned_sql_type", "declared", "Codes of unsigned columns: by type or by value.", ("declared", "by_value")
         ),
+        Option(
+            "id_style",
+            "counter",
+            "id: a number of the record, or es in seconds times 10^9 and a number in the second.",
+            ("counter", "ts_offset"),
+        ),
         Option("timestamp_zone", "+08:00", "Zone in which TIMESTAMP values are printed.", parse=canal_json.zone),
         Option("frac", "trim", "Fraction digits: trailing zeros cut, or the column's number.", ("trim", "pad")),
         Option("binary", None, "Bytes as ISO-8859-1 characters (default: MySQL) or as hex.", ("latin1", "hex")),
         Option("init_as_insert", "off", "on: rows of the full load are INSERT, for open-source readers.", parse=switch),
         Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        Option(
-            "split_on_key_update",
-            "off",
-            "on: an update of the partition key is delivered as DELETE and INSERT.",
-            parse=switch,
-        ),
+        *dts_delivery.OPTIONS,
     ),
     layout=layout,
 )

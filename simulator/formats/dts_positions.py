@@ -2,8 +2,10 @@
 
 | source | position | transaction | SCN of SharePlex |
 | --- | --- | --- | --- |
+| MongoDB | cluster time, `<seconds>_<ordinal>` | none | - |
 | MySQL, MariaDB | end of the event in its binary log file, `@`, the file's number: `72469@78` | `0` | 780000072469 |
 | Oracle | SCN | `usn.slot.seq` | that of the commit |
+| PostgreSQL | LSN, `0/16B6C50` | xid | the commit's LSN as one number |
 | SQL Server | LSN, `0000002a:000001c8:0003` | `0000:00000394` | the commit's LSN as one number |
 
 MySQL's forms are those of messages that people have printed: a restart position is where the transaction begins. There
@@ -23,7 +25,7 @@ import pyarrow as pa
 
 from simulator.batch import Envelope
 from simulator.model import BEGIN, COMMIT, Event, Kind
-from simulator.sources import mysql, mysql_binlog, oracle_log, sqlserver_log
+from simulator.sources import mongodb_log, mysql, mysql_binlog, oracle_log, postgresql_log, sqlserver_log
 from simulator.wire.template import join
 
 Ints = npt.NDArray[np.int64]
@@ -39,6 +41,16 @@ class Positions:
     txid: Texts
 
 
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where changes are in the stream: their transaction, their place in it, counted from 1, and their second's."""
+
+    txn: Ints
+    place: Ints
+    event_ms: Ints
+    in_second: Ints
+
+
 def of_changes(source: str, kind: Kind, envelope: Envelope) -> Positions:
     """Of rows or marks of a batch; `source` is such as `mysql-8.0`."""
     places = envelope.seq
@@ -46,12 +58,13 @@ def of_changes(source: str, kind: Kind, envelope: Envelope) -> Positions:
         places = np.zeros_like(places)
     if kind is COMMIT:
         places = places + 1
-    return LOGS[source.rpartition("-")[0]].positions(envelope.txn, places)
+    return LOGS[source.rpartition("-")[0]].positions(At(envelope.txn, places, envelope.event_ms, envelope.in_second))
 
 
 def of_event(source: str, event: Event) -> Positions:
     """Of a statement, which is a transaction of its own, or of a heartbeat: both positions are the same."""
-    found = LOGS[source.rpartition("-")[0]].positions(np.array([event.txn]), np.zeros(1, dtype=np.int64))
+    numbers = (event.txn, 0, event.event_ms, event.in_second)
+    found = LOGS[source.rpartition("-")[0]].positions(At(*(np.array([number]) for number in numbers)))
     at = pa.array(found.safe)[0].as_py()
     return Positions(at, at, found.txid if isinstance(found.txid, str) else found.txid[0].as_py())
 
@@ -73,9 +86,9 @@ def transactions(source: str, txn: Ints, size: Ints) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A source's log. `positions(txn, place)`: of the changes with this place in their transaction, counted from 1."""
+    """A source's log: positions of changes, and of transactions what SharePlex has for SCN and id."""
 
-    positions: Callable[[Ints, Ints], Positions]
+    positions: Callable[[At], Positions]
     commits: Callable[[Ints, Ints], Ints]
     transactions: Callable[[Ints, Ints], pa.Array]
     first: int
@@ -92,13 +105,14 @@ def _mysql_offset(txn: Ints, place: Ints) -> Ints:
     return mysql.binlog_offset(txn, np.where(place == 0, _BEGUN, _FIRST_ROW + 2 * (place - 1)))
 
 
-def _mysql(txn: Ints, place: Ints) -> Positions:
-    file = pa.array(mysql.binlog_file_number(txn)).cast(pa.string())
+def _mysql(at: At) -> Positions:
+    file = pa.array(mysql.binlog_file_number(at.txn)).cast(pa.string())
 
-    def at(offset: Ints) -> pa.Array:
-        return join([pa.array(offset).cast(pa.string()), "@", file], len(txn))
+    def text(offset: Ints) -> pa.Array:
+        return join([pa.array(offset).cast(pa.string()), "@", file], len(file))
 
-    return Positions(at(_mysql_offset(txn, place)), at(mysql.binlog_offset(txn, np.zeros_like(txn))), "0")
+    begun = mysql.binlog_offset(at.txn, np.zeros_like(at.txn))
+    return Positions(text(_mysql_offset(at.txn, at.place)), text(begun), "0")
 
 
 def _mysql_commits(txn: Ints, size: Ints) -> Ints:
@@ -111,17 +125,35 @@ def _numbers(commits: Callable[[Ints, Ints], Ints]) -> Callable[[Ints, Ints], pa
     return lambda txn, size: pa.array(commits(txn, size)).cast(pa.string())
 
 
-# --------------------------------------------------------------------------------------------------- Oracle, SQL Server
+# --------------------------------------------------------------------------------------- Oracle, PostgreSQL, SQL Server
 
 
-def _oracle(txn: Ints, place: Ints) -> Positions:
-    scn = pa.array(oracle_log.change_scn(txn, place)).cast(pa.string())
-    return Positions(scn, scn, oracle_log.transaction_id(txn))
+def _oracle(at: At) -> Positions:
+    scn = pa.array(oracle_log.change_scn(at.txn, at.place)).cast(pa.string())
+    return Positions(scn, scn, oracle_log.transaction_id(at.txn))
 
 
-def _sqlserver(txn: Ints, place: Ints) -> Positions:
-    lsn = sqlserver_log.change_lsn(txn, place)
-    return Positions(lsn, lsn, sqlserver_log.transaction_id(txn))
+# Numbers of PostgreSQL's log that a transaction takes: its beginning, its changes, its commit. Changes beyond have the
+# place of the last one.
+_RECORDS: Final = 1 << 10
+
+
+def _postgresql_lsn(txn: Ints, place: Ints) -> Ints:
+    return postgresql_log.lsn(txn * _RECORDS + np.minimum(place, _RECORDS - 2))
+
+
+def _postgresql(at: At) -> Positions:
+    lsn = postgresql_log.lsn_text(_postgresql_lsn(at.txn, at.place))
+    return Positions(lsn, lsn, pa.array(postgresql_log.xid(at.txn)).cast(pa.string()))
+
+
+def _postgresql_commits(txn: Ints, size: Ints) -> Ints:
+    return postgresql_log.lsn(txn * _RECORDS + _RECORDS - 1)
+
+
+def _sqlserver(at: At) -> Positions:
+    lsn = sqlserver_log.change_lsn(at.txn, at.place)
+    return Positions(lsn, lsn, sqlserver_log.transaction_id(at.txn))
 
 
 def _sqlserver_commits(txn: Ints, size: Ints) -> Ints:
@@ -130,16 +162,37 @@ def _sqlserver_commits(txn: Ints, size: Ints) -> Ints:
     return number
 
 
+# ------------------------------------------------------------------------------------------------------------ MongoDB
+
+
+def _mongodb(at: At) -> Positions:
+    """The seconds and the ordinal of the cluster time; a change has no other number."""
+    seconds, ordinals = mongodb_log.cluster_times(at.event_ms, at.in_second)
+    place = join([pa.array(seconds).cast(pa.string()), "_", pa.array(ordinals).cast(pa.string())], len(seconds))
+    return Positions(place, place, "")
+
+
 _MYSQL: Final = Log(_mysql, _mysql_commits, _numbers(_mysql_commits), 10**10 + mysql_binlog.FIRST_OFFSET)
+_ORACLE: Final = Log(
+    _oracle,
+    lambda txn, size: oracle_log.commit_scn(txn),
+    lambda txn, size: oracle_log.transaction_id(txn),
+    oracle_log.FIRST_SCN,
+)
+_POSTGRESQL: Final = Log(
+    _postgresql,
+    _postgresql_commits,
+    lambda txn, size: pa.array(postgresql_log.xid(txn)).cast(pa.string()),
+    postgresql_log.FIRST_LSN - 1,
+)
 LOGS: Final[Mapping[str, Log]] = {
+    "gaussdb": _POSTGRESQL,
     "mysql": _MYSQL,
     "mariadb": _MYSQL,
+    "mongodb": Log(_mongodb, lambda txn, size: txn, _numbers(lambda txn, size: txn), 0),
     "oceanbase-mysql": _MYSQL,
-    "oracle": Log(
-        _oracle,
-        lambda txn, size: oracle_log.commit_scn(txn),
-        lambda txn, size: oracle_log.transaction_id(txn),
-        oracle_log.FIRST_SCN,
-    ),
+    "oceanbase-oracle": _ORACLE,
+    "oracle": _ORACLE,
+    "postgresql": _POSTGRESQL,
     "sqlserver": Log(_sqlserver, _sqlserver_commits, _numbers(_sqlserver_commits), sqlserver_log.FIRST_FILE << 48),
 }

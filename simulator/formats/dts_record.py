@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.model import Column, Table
 from simulator.wire import avro
@@ -33,6 +34,17 @@ OPERATIONS: Final = (
     "INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "ROLLBACK", "ABORT", "HEARTBEAT", "CHECKPOINT", "COMMAND",
     "FILL", "FINISH", "CONTROL", "RDB", "NOOP", "INIT",
 )  # fmt: skip
+BRANCHES: Final[Mapping[str, bytes]] = {
+    name: avro.long(branch)
+    for branch, name in enumerate(
+        (
+            "null", "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone",
+            "BinaryGeometry", "TextGeometry", "BinaryObject", "TextObject", "EmptyObject",
+        )
+    )
+}  # fmt: skip
+# What stands for a value that is not known in an image (EmptyObject NONE).
+NONE: Final = BRANCHES["EmptyObject"] + avro.long(1)
 # The branches of fields, beforeImages and afterImages: null, a text, an array.
 NOTHING, TEXT, ARRAY = avro.long(0), avro.long(1), avro.long(2)
 
@@ -57,7 +69,7 @@ def records(
     source_txid: Texts,
     source_type: str,
     source_version: str,
-    object_name: str | None,
+    object_name: Texts | None,
     tags: Mapping[str, Texts],
     fields: bytes = NOTHING,
     before: Sequence[Bytes] = (NOTHING,),
@@ -71,7 +83,7 @@ def records(
     None leaves it out, as version A of the schema does.
     """
     operations = avro.long(SOURCE_TYPES.index(source_type)) + avro.string(source_version)
-    named = avro.long(0) if object_name is None else avro.long(1) + avro.string(object_name)
+    named = [avro.long(0)] if object_name is None else [avro.long(1), *text(object_name)]
     return avro.join(
         [
             avro.long(version),
@@ -80,7 +92,8 @@ def records(
             *text(source_position),
             *text(safe_source_position),
             *text(source_txid),
-            operations + avro.long(OPERATIONS.index(operation)) + named,
+            operations + avro.long(OPERATIONS.index(operation)),
+            *named,
             avro.long(0),  # processTimestamps
             *tag_map(tags),
             fields,
@@ -160,3 +173,25 @@ def table_name(table: Table, parts: Sequence[str]) -> str:
     """The objectName of a table: these parts of its id."""
     found: list[Any] = [getattr(table.id, part) for part in parts]
     return object_name(*(name for name in found if name))
+
+
+# ------------------------------------------------------------------------------------------------- columns of carriers
+
+
+def decoded_type(array: pa.Array) -> pa.DataType:
+    """The type of a column's values, whether they come from a dictionary or not."""
+    return array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+
+
+def of_distinct(array: pa.Array, bytes_of: Callable[[Any], bytes]) -> pa.Array:
+    """Bytes made one by one, of each different value, as a dictionary array."""
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    made = [None if value is None else bytes_of(value) for value in coded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(made, pa.binary()))
+
+
+def with_nulls_of(column: pa.Array, array: pa.Array) -> pa.Array:
+    """The column with null where the carriers are null."""
+    if not array.null_count:
+        return column
+    return pc.if_else(array.is_valid(), column, pa.scalar(None, column.type))

@@ -20,7 +20,11 @@ Spec: "Data storage formats in message queues" (page of 2026-02-07). One message
 * The page lists TRUNCATE, DROP COLUMN, UPDATE BEFORE and UPDATE AFTER as well, and shows none: `ddl=on` writes
   statements, with `ddl` for those that have no word, `update_style=split` two messages for each update.
 
-The examples leave out members of meta and columns; here they are all there. Partitions are those of dts-canal-json.
+* `supplemental=pk`: `key` of an update has what Oracle logs without full supplemental logging.
+* An update of the partition key that is delivered as a delete and an insert keeps its place in the transaction: both
+  have its seq and idx, and size does not count them twice.
+
+The examples leave out members of meta and columns; here they are all there. Topics and partitions: `dts_delivery`.
 """
 
 from __future__ import annotations
@@ -33,10 +37,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
-from simulator.formats import canal_json, dts_canal_json, dts_positions, dts_text
+from simulator.formats import canal_json, dts_canal_json, dts_delivery, dts_positions, dts_text
 from simulator.formats.canal_json import switch
 from simulator.formats.dts_positions import transactions
-from simulator.formats.dts_types import type_of
+from simulator.formats.dts_types import system_of, type_of
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -53,7 +57,6 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
-from simulator.routing import Routing
 from simulator.sources import oracle_log
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
 from simulator.wire.format import Format, Layout, Option, Settings
@@ -80,6 +83,10 @@ def cell(column: Column, settings: Settings) -> Cell:
         return pc.replace_substring(plain(inner.text(array)), " ", "T", max_replacements=1)
 
     return Cell(text)
+
+
+def like_oracle(source: str) -> bool:
+    return system_of(source).source_type == "Oracle"
 
 
 def moments(milliseconds: Ints, z: str) -> pa.Array:
@@ -153,7 +160,7 @@ def rowids(settings: Settings, style: Style) -> PerChange:
         keys = [
             batch.image()[place] if batch.before is None else batch.full_before(place) for place in table.key_positions
         ]
-        if settings.source.startswith("oracle-"):
+        if like_oracle(settings.source):
             # a table without a key is told apart by its rows' values
             of_row = keys or list(batch.image())
             return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(of_row)), '"'], len(batch))
@@ -179,7 +186,7 @@ def event_table(event: SchemaChange) -> str:
 def meta(settings: Settings, style: Style) -> Members:
     source = settings.source
     z = "Z" if settings["time_z"] else ""
-    user = settings["userid"] if settings["userid"] is not None else 84 if source.startswith("oracle-") else 0
+    user = settings["userid"] if settings["userid"] is not None else 84 if like_oracle(source) else 0
 
     def both(name: str, ours: Any, event: Any) -> Field:
         """A number of the change; rows of a full load and statements stand alone."""
@@ -230,9 +237,11 @@ def statement(event: SchemaChange) -> dict[str, str]:
 
 def layout(settings: Settings) -> Layout:
     parent = dts_canal_json.FORMAT.codec(settings.source).layout
-    routing = parent.routing
     inserted = Rows("after", array=False, skip_nulls=settings["ins_nulls"] == "omit")
     before = Rows("before", array=False)
+    logged = before
+    if settings["supplemental"] == "pk":
+        logged = Rows("changed", array=False, kept=lambda table: table.key_positions)
     split = settings["update_style"] == "split"
     return Layout(
         fields=(
@@ -247,20 +256,12 @@ def layout(settings: Settings) -> Layout:
                     DDL: PerEvent(statement),
                 },
             ),
-            Field("key", {UPDATE: before}),
+            Field("key", {UPDATE: logged}),
         ),
         cell=lambda column: cell(column, settings),
         style=parent.style,
-        routing=Routing(
-            topic=routing.topic,
-            policies=routing.policies,
-            combine=routing.combine,
-            reduce=routing.reduce,
-            table_text=routing.table_text,
-            image=routing.image,
-            ddl=routing.ddl,
-            split="every" if split else False,
-        ),
+        routing=dts_delivery.routing(settings, split="every" if split else None),
+        most_bytes=dts_delivery.MOST_BYTES,
         sends=FORMAT.sends if settings["ddl"] else FORMAT.sends - {DDL},
     )
 
@@ -276,7 +277,7 @@ FORMAT = Format(
     title="DTS SharePlex JSON",
     product="Alibaba Cloud DTS",
     spec="Data storage formats in message queues, 2026-02-07",
-    sources=("mariadb", "mysql", "oracle", "sqlserver"),
+    sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
@@ -292,6 +293,13 @@ FORMAT = Format(
         Option("binary", None, "Bytes as ISO-8859-1 characters (default: MySQL) or as hex.", ("latin1", "hex")),
         Option("gtid", "on", "on: MySQL has GTIDs, which trans holds.", parse=switch),
         Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
+        Option(
+            "supplemental",
+            "all",
+            "What the log has of a row before an update: all, or its key and what changed.",
+            ("all", "pk"),
+        ),
+        *dts_delivery.OPTIONS,
     ),
     layout=layout,
 )

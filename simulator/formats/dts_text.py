@@ -13,11 +13,13 @@ The page shows strings only. How each type looks follows the vendor's own SDK wh
 | ENUM, SET | labels |
 | bytes, geometries | MySQL: ISO-8859-1 characters, as Canal has them; others: hexadecimal digits, as the SDK prints |
 | Oracle's intervals | `-4-3`, `1 2:3:4.000000005` |
+| all of PostgreSQL's | as the server prints them: `t`, `1e+20`, `infinity`, moments `2021-01-27 15:34:46+08` |
 | all else | the database's own text |
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -28,10 +30,12 @@ from simulator import sources
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
 from simulator.formats import canal_json_cells
-from simulator.formats.dts_values import decoded_type, members_of
+from simulator.formats.dts_record import decoded_type
+from simulator.formats.dts_times import members_of
+from simulator.formats.dts_types import system_of
 from simulator.model import Column, ColumnType
-from simulator.sources import mysql
-from simulator.wire import binlog_text
+from simulator.sources import mysql, postgresql
+from simulator.wire import binlog_text, postgresql_text
 from simulator.wire.cells import whole_numbers
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
@@ -62,6 +66,11 @@ def like_mysql(source: str) -> bool:
     return source.startswith(LIKE_MYSQL)
 
 
+def logged(type: ColumnType, source: str) -> ColumnType:
+    """A type as the source's log has it: JSON of MariaDB is a LONGTEXT that the server checks."""
+    return ColumnType("longtext") if type.name == "json" and source.startswith("mariadb") else type
+
+
 def family(column: Column, settings: Settings) -> str:
     """What a column's values are, in the words of `sources.TypeSystem`."""
     return sources.find(settings.source).types.family(column.type)
@@ -72,6 +81,8 @@ def cell(column: Column, settings: Settings) -> Cell:
     if like_mysql(settings.source):
         return mysql_cell(column, settings)
     words = family(column, settings)
+    if system_of(settings.source).source_type == "PostgreSQL":
+        return postgresql_cell(column, words, settings)
     render = OTHERS.get(words, as_it_is)
     latin1 = settings["binary"] == "latin1" and words in ("binary", "geometry")
     return Cell(lambda array: render(array, column.type, settings), escaped=latin1 or words not in SAFE)
@@ -93,6 +104,39 @@ def mysql_cell(column: Column, settings: Settings) -> Cell:
     return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
 
 
+def postgresql_cell(column: Column, words: str, settings: Settings) -> Cell:
+    type, zone = column.type, settings["timestamp_zone"]
+    if words == "binary" and settings["binary"] is not None:
+        return Cell(lambda array: hexadecimal(array, type, settings), escaped=settings["binary"] == "latin1")
+
+    def text(array: pa.Array) -> pa.Array:
+        return postgresql_text.column_text(array, type, words, postgresql.show_value, zone=zone)
+
+    if settings["frac"] == "pad" and type.name.startswith("time") and words != "array":
+        return Cell(lambda array: padded(text(array), postgresql.fraction_digits(type)))
+    return Cell(text, escaped=words == "binary" or words not in SAFE)
+
+
+_CLOCK: Final = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d+))?")
+
+
+def padded(texts: pa.Array, digits: int) -> pa.Array:
+    """Times with as many fraction digits as their type has; each different text is made once.
+
+    >>> padded(pa.array(["2024-02-29 12:34:56.5+08", "infinity", "0044-03-15 12:00:00 BC"]), 3).to_pylist()
+    ['2024-02-29 12:34:56.500+08', 'infinity', '0044-03-15 12:00:00.000 BC']
+    """
+
+    def longer(match: re.Match[str]) -> str:
+        return f"{match[1]}.{match[2] or '':0<{digits}}"
+
+    if not digits:
+        return texts
+    coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    made = [None if text is None else _CLOCK.sub(longer, text, count=1) for text in coded.dictionary.to_pylist()]
+    return pa.array(made, pa.string()).take(coded.indices)
+
+
 # ------------------------------------------------------------------------------------------------------- other systems
 
 Render = Callable[[pa.Array, ColumnType, Settings], pa.Array]
@@ -101,8 +145,11 @@ _LAST_DAY: Final = 2_932_896  # 9999-12-31
 
 
 def as_it_is(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
-    """Texts; bytes in hexadecimal digits."""
-    return hexadecimal(array, type, settings) if pa.types.is_binary(decoded_type(array)) else array
+    """Texts; numbers in digits, bytes in hexadecimal ones."""
+    carrier = decoded_type(array)
+    if pa.types.is_integer(carrier):
+        return binlog_text.integer(array, type)
+    return hexadecimal(array, type, settings) if pa.types.is_binary(carrier) else array
 
 
 def number(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:

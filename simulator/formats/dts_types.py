@@ -8,12 +8,14 @@ published: the same rule, and records that the SDK decodes.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from simulator.errors import UnsupportedType
-from simulator.model import Column, Table
+from simulator.model import Column, ColumnType, Table
+from simulator.sources import postgresql_table, postgresql_types
 
 Record = Literal[
     "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry",
@@ -40,7 +42,8 @@ class System:
     """What DTS says of a source system: its SourceType, the unit of DateTime's fractions, how names are put together.
 
     `fraction` is how many of its units a microsecond has: 1 for MySQL and PostgreSQL, else 1000. `charset` is the name
-    that texts carry where the type names none. `name_parts` are the parts of objectName.
+    that texts carry where the type names none. `name_parts` are the parts of objectName. `documents`: rows are
+    documents, which are written whole, and columns have no types of their own.
     """
 
     source_type: str
@@ -48,6 +51,7 @@ class System:
     fraction: int
     charset: str
     name_parts: tuple[str, ...] = ("database", "schema", "name")
+    documents: bool = False
 
 
 def _integers(**rows: tuple[int, int]) -> dict[str, DtsType]:
@@ -115,6 +119,64 @@ ORACLE_TYPES: Final[Mapping[str, DtsType]] = {
     "timestamp with local time zone": DtsType(231, "TimestampWithTimeZone", "YMDhmsf"),
 }
 
+# The numbers are those of pg_type. The vendor's table has JSONB as 3082, its code has the catalogue's 3802; CHARACTER
+# with number 18 is `"char"`, and character(n) is 1042. What neither knows (arrays, ranges, types of users) is text.
+_POSTGRESQL: Final[Mapping[str, DtsType]] = {
+    **_integers(smallint=(21, 2), integer=(23, 4), bigint=(20, 8), oid=(26, 4), xid=(28, 4)),
+    "boolean": DtsType(16, "TextObject", "BOOL"),
+    "real": DtsType(700, "Float"),
+    "double precision": DtsType(701, "Float"),
+    "numeric": DtsType(1700, "Decimal"),
+    '"char"': DtsType(18, "Character"),
+    "name": DtsType(19, "Character"),
+    "text": DtsType(25, "Character"),
+    "character": DtsType(1042, "Character"),
+    "bpchar": DtsType(1042, "Character"),
+    "character varying": DtsType(1043, "Character"),
+    "bytea": DtsType(17, "BinaryObject", "BYTEA"),
+    "date": DtsType(1082, "DateTime", "YMD"),
+    "time without time zone": DtsType(1083, "DateTime", "hmsf"),
+    "time with time zone": DtsType(1266, "TimestampWithTimeZone", "hmsf"),
+    "timestamp without time zone": DtsType(1114, "DateTime", "YMDhmsf"),
+    "timestamp with time zone": DtsType(1184, "TimestampWithTimeZone", "YMDhmsf"),
+    "json": DtsType(114, "TextObject", "JSON"),
+    "jsonb": DtsType(3802, "BinaryObject", "JSON"),
+    "xml": DtsType(142, "TextObject", "XML"),
+    "uuid": DtsType(2950, "TextObject", "UUID"),
+    **{
+        name: DtsType(number, "TextGeometry", "GEOMETRY")
+        for name, number in {
+            "point": 600, "lseg": 601, "path": 602, "box": 603, "polygon": 604, "line": 628, "circle": 718
+        }.items()
+    },
+}  # fmt: skip
+
+
+def _of_postgresql(row: postgresql_table.PostgresType) -> DtsType:
+    """What stands for a type of PostgreSQL or GaussDB, which has some of its own."""
+    match row.family:
+        case _ if row.name in _POSTGRESQL:
+            return _POSTGRESQL[row.name]
+        case "integer":
+            return DtsType(row.oid, "Integer", row.size)
+        case "binary":
+            return DtsType(row.oid, "BinaryObject", row.name.upper())
+        case "datetime":
+            return DtsType(row.oid, "DateTime", "YMDhmsf")
+        case "text" if row.oid:
+            return DtsType(row.oid, "Character")
+    return DtsType(row.oid, "TextObject", "XTYPE")
+
+
+POSTGRESQL: Final = System(
+    "PostgreSQL",
+    {name: _of_postgresql(row) for name, row in postgresql_table.types_of("postgresql").items()},
+    1,
+    "UTF-8",
+)
+# Databases number the types of their users and extensions from here on.
+FIRST_OWN: Final = 16_384
+
 # sys.types.system_type_id; records as decided here.
 SQLSERVER_TYPES: Final[Mapping[str, DtsType]] = {
     **_integers(tinyint=(48, 1), smallint=(52, 2), int=(56, 4), bigint=(127, 8), bit=(104, 1)),
@@ -151,11 +213,21 @@ SQLSERVER_TYPES: Final[Mapping[str, DtsType]] = {
 # A JSON column of MariaDB is a LONGTEXT that the server checks.
 MARIADB: Final = replace(MYSQL, types={**MYSQL_TYPES, "json": MYSQL_TYPES["longtext"]})
 
+ORACLE: Final = System("Oracle", ORACLE_TYPES, 1000, "UTF-8", ("schema", "name"))
+
+# OceanBase and GaussDB, which DTS does not read, are what they are compatible with.
 SYSTEMS: Final[Mapping[str, System]] = {
+    "gaussdb": replace(
+        POSTGRESQL,
+        types={name: _of_postgresql(row) for name, row in postgresql_table.types_of("gaussdb").items()},
+    ),
     "mariadb": MARIADB,
+    "mongodb": System("MongoDB", {}, 1000, "UTF-8", ("database", "name"), documents=True),
     "mysql": MYSQL,
     "oceanbase-mysql": MYSQL,
-    "oracle": System("Oracle", ORACLE_TYPES, 1000, "UTF-8", ("schema", "name")),
+    "oceanbase-oracle": ORACLE,
+    "oracle": ORACLE,
+    "postgresql": POSTGRESQL,
     "sqlserver": System("SQLServer", SQLSERVER_TYPES, 1000, "UTF-8"),
 }
 
@@ -174,4 +246,14 @@ def type_of(format: str, source: str, table: Table, column: Column) -> DtsType:
             f"{format} has no rendering for {column.type.name} of {system.source_type} ({table.id}.{column.name}). "
             "Drop the column or use another format."
         )
-    return found
+    return replace(found, number=number_of(source, column.type))
+
+
+def number_of(source: str, type: ColumnType) -> int:
+    """The number of a type that the system has. Types that each PostgreSQL database numbers itself have one made of
+    their name here, the same in all of them."""
+    system = system_of(source)
+    number = system.types[type.name].number
+    if number or system.source_type != "PostgreSQL":
+        return number
+    return FIRST_OWN + zlib.crc32(postgresql_types.type_text(type, style="bare").encode()) % 100_000

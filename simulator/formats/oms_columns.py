@@ -7,8 +7,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from simulator.errors import UnsupportedType
+from simulator.formats.oms_nearest import nearest
 from simulator.formats.oms_values import Shown, Types, Writing, types_of
 from simulator.model import Column, Table
+from simulator.sources import find
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
 
@@ -18,7 +20,8 @@ class Columns:
 
     def __init__(self, settings: Settings, *, plain: bool = False, types: Types | None = None) -> None:
         legacy: bool = settings["legacy_types"]
-        self._types = types or types_of(settings.source)
+        source = find(settings.source)
+        self._types = types or types_of(source) or nearest(source)
         self._writing = Writing(plain=plain, legacy=legacy, zone=settings["server_timezone"])
         self._bigint: str = settings.values.get("bigint_type_name", "BIGINT")
 

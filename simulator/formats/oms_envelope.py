@@ -77,6 +77,13 @@ DB_TYPES: Final[Mapping[str, str]] = {
     "postgresql": "POSTGRESQL",
     "gaussdb": "POSTGRESQL",
 }
+# What dbType may say, old spellings included, which projects keep ("Data formats", hosted page and Community Edition;
+# DbTypeEnum of oblogclient).
+SPELLINGS: Final = (
+    *dict.fromkeys(DB_TYPES.values()),
+    *("OCEANBASE", "OB_IN_ORACLE_MODE", "DB2_LUW", "DB2", "OB_05", "HBASE", "UNKNOWN"),
+)
+# The systems that dbType names, of those that there are here.
 SOURCES: Final = ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle")
 
 # Where a cluster's numbers begin: transaction ids, bytes of the redo log (in steps of a redo record).
@@ -91,6 +98,12 @@ REDO_BYTES: Final = 64
 def positive(text: str) -> int:
     if not text.isdigit() or not int(text):
         raise ValueError("it is a whole number from 1 on")
+    return int(text)
+
+
+def partition(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError("it is the number of a partition, from 0 on")
     return int(text)
 
 
@@ -114,13 +127,14 @@ BIGINT_NAME: Final = Option("bigint_type_name", "BIGINT", "The name of the type 
 ROUTES: Final = (
     Option("split_key_update", "on", "off: an update of the key is one UPDATE.", parse=switch),
     Option("kafka_key", "pk", "The key's values put together, or that text as a JSON string.", ("pk", "json")),
+    Option("fixed_partition", "0", "The partition of all messages under --route single.", parse=partition),
     Option("tag", "default_tag", "The task's tag on RocketMQ.", parse=word),
 )
 SEQUENCE: Final = Option(
     "sequence_enabled", "on", "sequenceEnabled: changes carry a sequence of time and running number.", parse=switch
 )
 VERSION: Final = Option("version", "3.3.1", "The product's version; 4: DDL has a type.", ("3.3.1", "4"))
-DB_TYPE: Final = Option("db_type", None, "dbType; default: by the source system.", parse=word)
+DB_TYPE: Final = Option("db_type", None, "dbType; default: by the source system.", SPELLINGS)
 STATEMENTS: Final = Option("ddl", "on", "off: DDL is not synchronized.", parse=switch)
 HEARTBEATS: Final = Option("heartbeat", "off", "on: heartbeats are delivered.", parse=switch)
 MAP_ORDER: Final = Option(
@@ -335,6 +349,7 @@ def layout(
             keyless="table",
             ddl="rows",
             split="always" if settings["split_key_update"] else False,
+            fixed=settings["fixed_partition"],
             key="primary",
             key_as="json" if settings["kafka_key"] == "json" else "text",
         ),

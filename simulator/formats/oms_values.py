@@ -19,7 +19,7 @@ OceanBase Database to a message queue system", and that page's samples.
 
 Decisions where the page has nothing: how a value that is not a number looks (`"NaN"`), the names and codes of types
 that its samples do not show (own name in capitals, java.sql.Types), all types of the Oracle mode but for zoned times
-and intervals, and of systems that OMS does not read (the nearest class). Projects created before V3.3.0 write BIT and
+and intervals. Systems that OMS does not read are in `oms_nearest`. Projects created before V3.3.0 write BIT and
 TIMESTAMP as whole numbers, dates and times as java.time prints them.
 """
 
@@ -27,18 +27,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator import sources
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources import Source, mysql
 from simulator.wire import binlog_text, java_decimal
 from simulator.wire.base64_text import base64, number_bytes
 from simulator.wire.cells import whole_numbers
@@ -305,41 +304,15 @@ ORACLE: Final[Mapping[str, Shown]] = {
     "interval year to month": Shown(interval, "INTERVAL_YEAR_TO_MONTH", 12),
 }
 
-# Systems that OMS does not read: the nearest class of each family of types; their names are the types' own.
-_FAMILIES: Final[Mapping[str, Shown]] = {
-    "integer": _number(long, "", -5),
-    "boolean": _number(boolean, "", -6),
-    "year": _number(long, "", 4),
-    "decimal": _number(big_decimal, "", 3),
-    "float": _number(double, "", 8, lossy=True),
-    **dict.fromkeys(("text", "uuid", "array", "range", "document", "enum", "set"), _string("", 12)),
-    **dict.fromkeys(("json", "xml"), _string("", 12, lob=True)),
-    "binary": Shown(bytes_, "", 2004),
-    "date": Shown(date, "", 91),
-    "time": Shown(time, "", 92),
-    "datetime": Shown(datetime, "", 93),
-    "timestamptz": Shown(moment, "", 2014),
-    "zoned": Shown(zoned, "", 2014),
-    "interval": Shown(interval, "", 12),
-    "geometry": _string("", 12, geometry),
-}
-
 Types = Callable[[ColumnType], Shown | None]
 
 
-def types_of(source: str) -> Types:
-    """How the columns of a source (`mysql-8.0`) are shown; None for a type that OMS does not carry."""
-    found = sources.find(source)
-    if "oracle" in found.id:
+def types_of(source: Source) -> Types | None:
+    """How the columns of a system that OMS reads are shown, None for a type that it does not carry; None for a system
+    that it does not read."""
+    if "oracle" in source.id:
         return lambda type: ORACLE.get(type.name)
-    if found.types is mysql:
-        return lambda type: MYSQL.get(type.name)
-
-    def by_family(type: ColumnType) -> Shown | None:
-        shown = _FAMILIES.get(found.types.family(type))
-        return None if shown is None else replace(shown, name=type.name.upper().replace(" ", "_"))
-
-    return by_family
+    return (lambda type: MYSQL.get(type.name)) if source.types is mysql else None
 
 
 def differ(old: pa.Array, new: pa.Array) -> Any:

@@ -19,7 +19,8 @@ from simulator.batch import ChangeBatch, PackedBatch, changed_rows, decoded
 from simulator.formats.oms_columns import Columns
 from simulator.formats.oms_values import differ
 from simulator.model import DELETE, READ, UPDATE, Column, Event, Kind, Table
-from simulator.wire.fields import Encoder, Field, Order, Rows
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Field, Order, Rows
 from simulator.wire.json_style import JACKSON
 
 

@@ -22,6 +22,9 @@ SINKS: Final = {
     "memory": "simulator.sinks.memory:open_memory",
 }
 
+# The brokers behind schemes, by the names that formats know them by.
+BROKERS: Final = {"kafka": "kafka", "rocketmq": "rocketmq", "amqp": "rabbitmq", "amqps": "rabbitmq"}
+
 # Sinks that write lines of text, and so can write whole messages as JSON lines.
 LINES: Final = ("-", "file")
 

@@ -9,7 +9,6 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import repeat, starmap
 from operator import length_hint
 from typing import Any, Final
@@ -18,8 +17,8 @@ import numpy as np
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, MissingPackage, OptionError, SinkError
-from simulator.model import OrderKey
 from simulator.sinks import Sink
+from simulator.sinks.kafka_failures import Chunk, Failure
 from simulator.sinks.kafka_url import OPEN_WORDS, KafkaUrl, check_topic, client_settings, parse_url, read_properties
 
 # Rows between two polls: failures are seen within a millisecond, and the poll costs nothing per message.
@@ -39,45 +38,6 @@ def open_kafka(url: str) -> KafkaSink:
     """
     parsed = parse_url(url)
     return KafkaSink(parsed, read_properties(parsed.properties) if parsed.properties else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """The first message that was not delivered: `rank` is (whether only dropped after another, its order key)."""
-
-    rank: tuple[bool, OrderKey]
-    what: str
-
-
-class _Chunk:
-    """The delivery callback of up to 1000 messages in a row, which finds a failed one among them again.
-
-    A callback of its own for each message would cost a third of the time that producing it takes. The client hands
-    back topic, partition, key and value; of messages in which all four are equal, the earlier counts as the failed one.
-    """
-
-    __slots__ = ("_rows", "batch", "report")
-
-    def __init__(self, batch: MessageBatch, report: Callable[[_Chunk, Any, Any], None]) -> None:
-        self.batch = batch
-        self.report = report
-        self._rows: dict[tuple[Any, ...], list[int]] | None = None
-
-    def __call__(self, error: Any, message: Any) -> None:
-        self.report(self, error, message)
-
-    def find(self, message: Any) -> int:
-        """The row of a message that the client reports; a second one with the same bytes is the next such row."""
-        if self._rows is None:
-            self._rows = {}
-            columns = [self.batch[name].to_pylist() for name in ("topic", "partition", "key", "value")]
-            for row, same in enumerate(zip(*columns, strict=True)):
-                self._rows.setdefault(same, []).append(row)
-        for partition in (message.partition(), None):
-            rows = self._rows.get((message.topic(), partition, message.key(), message.value()))
-            if rows:
-                return rows.pop(0)
-        raise LookupError("librdkafka reports a message that was not sent")  # a bug, here or there
 
 
 class KafkaSink(Sink):
@@ -106,7 +66,7 @@ class KafkaSink(Sink):
         self.settings = client_settings(url, file or {})
         self.delivered = self.delivered_changes = self.failed = 0
         self._sent = self._sent_changes = self._failed_changes = 0
-        self._failure: _Failure | None = None
+        self._failure: Failure | None = None
         # Whether something failed after it had been queued, so that what is queued behind it must not be written.
         self._gap = False
         self._fatal = ""
@@ -164,7 +124,7 @@ class KafkaSink(Sink):
         place = 0
         while place < len(batch):
             start, end = place, min(place + CHUNK, len(batch))
-            chunk = _Chunk(batch.slice(start, end - start), self._on_failed)
+            chunk = Chunk(batch.slice(start, end - start), self._on_failed)
             here = slice(start, end)
             first, more = rest[:3], rest[3:]
             columns = [topics[here], *(column[here] for column in first), repeat(chunk)]
@@ -322,7 +282,7 @@ class KafkaSink(Sink):
             if self._last_error is None or not words.startswith("Disconnected"):
                 self._last_error = error.code(), words
 
-    def _on_failed(self, chunk: _Chunk, error: Any, message: Any) -> None:
+    def _on_failed(self, chunk: Chunk, error: Any, message: Any) -> None:
         """Called by librdkafka inside a poll, for each message that was queued and is given up."""
         self._gap = True
         row = chunk.find(message)
@@ -332,7 +292,7 @@ class KafkaSink(Sink):
         dropped = error.code() in (self._codes._PURGE_QUEUE, self._codes._PURGE_INFLIGHT)
         self._note_failure(dropped, chunk, row, message.partition(), self._reason(error))
 
-    def _on_refused(self, chunk: _Chunk, row: int, error: Any) -> None:
+    def _on_refused(self, chunk: Chunk, row: int, error: Any) -> None:
         """`produce` itself refused a message: all before it are on their way, and none after it."""
         changes = chunk.batch["changes"][row].as_py()
         self._sent += 1
@@ -351,7 +311,7 @@ class KafkaSink(Sink):
             reason = f"the topic has {self._counts[chunk.batch['topic'][row].as_py()]} partitions, numbered from 0"
         self._note_failure(False, chunk, row, -1 if partition is None else partition, reason)
 
-    def _note_failure(self, dropped: bool, chunk: _Chunk, row: int, partition: int, reason: str) -> None:
+    def _note_failure(self, dropped: bool, chunk: Chunk, row: int, partition: int, reason: str) -> None:
         """Keep the first: a cause before what was dropped for it, then by order key."""
         order = chunk.batch.order_key(row)
         rank = dropped, order
@@ -359,7 +319,7 @@ class KafkaSink(Sink):
             return
         key, value, topic = (chunk.batch[name][row].as_py() for name in ("key", "value", "topic"))
         where = f"topic {topic!r}" + (f" partition {partition}" if partition >= 0 else "")
-        self._failure = _Failure(rank, f"{order} for {where} ({len(key or b'') + len(value or b'')} bytes): {reason}")
+        self._failure = Failure(rank, f"{order} for {where} ({len(key or b'') + len(value or b'')} bytes): {reason}")
 
     def _reason(self, error: Any) -> str:
         code = error.code()

@@ -44,8 +44,16 @@ _INSIDE: Final = ("3", "20", "10,2", "38,10", "max", "'a','b'")
 
 
 class Ddl(Protocol):
-    """How a system writes DDL, as somebody types it with the database and schema chosen before."""
+    """How a system writes DDL, as somebody types it with the database and schema chosen before.
 
+    `places_columns` says whether a new column can stand elsewhere than behind the others, `fills_columns` whether rows
+    that are there get its default.
+    """
+
+    @property
+    def places_columns(self) -> bool: ...
+    @property
+    def fills_columns(self) -> bool: ...
     def create_database(self, database: str) -> str: ...
     def drop_database(self, database: str) -> str: ...
     def create_table(self, table: Table) -> str: ...
@@ -83,7 +91,8 @@ class TypeSystem(Protocol):
     scenario is: in which database, in which schema (systems have theirs for tables of which nobody says more).
     """
 
-    ddl: Ddl
+    @property
+    def ddl(self) -> Ddl: ...
 
     def family(self, type: ColumnType) -> str: ...
     def identifier(self, name: str) -> str: ...
@@ -168,7 +177,7 @@ class Source:
     @property
     def fills_columns(self) -> bool:
         """Whether rows that are there get the default of a new column."""
-        return bool(getattr(self.types.ddl, "FILLS_COLUMNS", True))
+        return self.ddl.fills_columns
 
     def document_style(self, type: ColumnType) -> str:
         """How generated documents are written: `sorted` as MySQL does, in the order `written`, or so and `compact`."""

@@ -23,7 +23,7 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.model import ColumnType
-from simulator.sources import postgresql, postgresql_ddl
+from simulator.sources import postgresql
 from simulator.sources.postgresql import (
     LARGE_BYTES,
     STYLES,
@@ -84,7 +84,7 @@ __all__ = [
     "xid",
 ]
 
-ddl = postgresql_ddl
+ddl = postgresql.ddl
 
 PORTABLE: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {**postgresql.PORTABLE, "blob": ((0,), "blob")}
 _TYPES: Final = PostgresTypes(Dialect("gaussdb", "GaussDB"), PORTABLE)

@@ -18,8 +18,8 @@ from simulator.model import Column, ColumnType, Table
 from simulator.sources.mongodb_types import type_text
 
 # Fields have no place among others that could be chosen, and documents that are there do not get a new one's default.
-PLACES_COLUMNS: Final = False
-FILLS_COLUMNS: Final = False
+places_columns: Final = False
+fills_columns: Final = False
 
 _UNTOLD: Final = ""
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import ChangeBatch, changed_rows
-from simulator.model import Column, Table
+from simulator.batch import ChangeBatch, Delta, changed_rows
+from simulator.model import Absent, Column, Table
 from simulator.sources import mongodb_json as bson
 from simulator.sources.mongodb_table import family
 from simulator.sources.mongodb_values import extended_text
@@ -49,11 +49,24 @@ EXTENDED: Final = Spelling()
 
 def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
     """Each row's document, in the order of the columns: `{"_id": 1, "name": "x"}`."""
-    members = []
+    if not image or image[0].null_count:
+        members = [
+            _member(column.name, spelling.text(column, array), spelling)
+            for column, array in zip(table.columns, image, strict=True)
+        ]
+        return _braces(_joined(members, spelling.comma, len(image[0])))
+    # the first member is always there, so that all others have a comma in front
+    pieces: list[pa.Array | str] = []
     for column, array in zip(table.columns, image, strict=True):
-        if array.null_count < len(array):
-            members.append(_member(column.name, spelling.text(column, array), spelling))
-    return _braces(_joined(members, spelling.comma, len(image[0])))
+        if array.null_count == len(array) and len(array):
+            continue
+        lead = f"{spelling.comma if pieces else '{'}{spelling.key(column.name)}{spelling.colon}"
+        text = _plain(spelling.text(column, array))
+        if text.null_count:
+            pieces.append(pc.fill_null(pc.binary_join_element_wise(lead, text, ""), ""))
+        else:
+            pieces += [lead, text]
+    return pc.binary_join_element_wise(*pieces, "}", "")
 
 
 def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
@@ -81,12 +94,12 @@ def updates(
         if rows is None:
             continue
         new = _plain(batch.after[place].take(pa.array(rows)))
-        old = _plain(batch.full_before(place).take(pa.array(rows)))
         gone = np.asarray(new.is_null())
         if gone.any():
             word = pa.array([removed(column.name)], pa.string())
             unset_members.append(_spread(word.take(pa.array(np.zeros(int(gone.sum()), np.int64))), rows[gone], batch))
         if column.type.name == "object":
+            old = _plain(batch.full_before(place).take(pa.array(rows)))
             sets, unsets = _nested(column.name, new, old, removed, spelling)
             set_members.append(_spread(sets, rows, batch))
             unset_members.append(_spread(unsets, rows, batch))
@@ -98,45 +111,78 @@ def updates(
 
 
 def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
-    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more.
+    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more;
+    and at least one of them has another value, since else the fields have other names only.
 
     MongoDB's change stream knows how the update was written; rows do not, so this is the rule here.
     """
     assert batch.after is not None
     changed = np.zeros(len(batch), dtype=np.int64)
     there = np.zeros(len(batch), dtype=np.int64)
+    kept = np.zeros(len(batch), dtype=np.bool_)
     for place, column in enumerate(batch.table.columns):
         if column.name == ID:
             continue
-        present = np.asarray(batch.after[place].is_valid())
-        if batch.before is not None and batch.before[place] is not None:
-            present = present | np.asarray(batch.full_before(place).is_valid())
-        there += present
+        now = np.asarray(batch.after[place].is_valid())
+        before = _was(batch, place, now)
+        there += now | before
+        kept |= now & before
         rows = changed_rows(batch, place)
         if rows is not None:
             changed[rows] += 1
-    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1)
+    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
     return found
+
+
+def _was(batch: ChangeBatch, place: int, now: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """In which rows a field was there before the update; `now`: in which it is there."""
+    old = None if batch.before is None else batch.before[place]
+    if old is None or isinstance(old, Absent):
+        return now
+    if not isinstance(old, Delta):
+        return np.asarray(old.is_valid())
+    before = now.copy()
+    before[old.rows] = np.asarray(old.values.is_valid())
+    return before
 
 
 def _plain(array: pa.Array) -> pa.Array:
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
+@lru_cache(maxsize=4096)
+def _constant(text: str) -> pa.Scalar:
+    """A text scalar. Given a plain str, Arrow looks for the optional package dateutil on disk, every time."""
+    return pa.scalar(text, pa.string())
+
+
+def _beside(*parts: pa.Array | pa.Scalar) -> pa.Array:
+    """Texts and constants put together; null where one is."""
+    return pc.binary_join_element_wise(*parts, _constant(""))
+
+
 def _member(name: str, text: pa.Array, spelling: Spelling) -> pa.Array:
-    return pc.binary_join_element_wise(spelling.key(name) + spelling.colon, _plain(text), "")
+    return _beside(_constant(spelling.key(name) + spelling.colon), _plain(text))
 
 
 def _joined(members: list[pa.Array], comma: str, count: int) -> pa.Array:
     """Texts side by side, nulls left out."""
     if not members:
         return pa.array([""] * count, pa.string())
-    behind = [pc.fill_null(pc.binary_join_element_wise(comma, member, ""), "") for member in members]
-    return pc.binary_replace_slice(pc.binary_join_element_wise(*behind, ""), 0, len(comma.encode()), "")
+    between, nothing = _constant(comma), _constant("")
+    parts: list[pa.Array | pa.Scalar] = []
+    for text in members:
+        if text.null_count:
+            parts.append(pc.fill_null(_beside(between, text), nothing))
+        else:
+            parts += [between, text]
+    if not members[0].null_count:
+        return _beside(*parts[1:])
+    return pc.binary_replace_slice(_beside(*parts), 0, len(comma.encode()), "")
 
 
 def _braces(text: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise("{", text, "}", "")
+    return _beside(_constant("{"), text, _constant("}"))
 
 
 def _spread(text: pa.Array, rows: Ints, batch: ChangeBatch) -> pa.Array:

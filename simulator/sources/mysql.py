@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from simulator.errors import UsageError, closest
 from simulator.model import ColumnType, TableId
-from simulator.sources import mysql_ddl, mysql_values
+from simulator.sources import mysql_values
 from simulator.sources.mysql_binlog import (
     binlog_file,
     binlog_file_number,
@@ -31,6 +31,7 @@ from simulator.sources.mysql_binlog import (
     packed_row_bytes,
 )
 from simulator.sources.mysql_corpus import CORPUS_TYPES, LARGE_BYTES, boundary_values, default_values
+from simulator.sources.mysql_ddl import ddl
 from simulator.sources.mysql_geometry import NAMES as GEOMETRIES
 from simulator.sources.mysql_json import normalise
 from simulator.sources.mysql_types import (
@@ -89,8 +90,6 @@ __all__ = [
     "type_text",
     "unquote",
 ]
-
-ddl = mysql_ddl
 
 
 def identifier(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
@@ -17,6 +17,7 @@ from simulator.sources.mysql_types import (
     quote,
     type_text,
 )
+from simulator.sources.sql_ddl import SqlDdl
 
 # MySQL 8.0 reference manual, "Keywords and Reserved Words": the words marked (R); 5.7's and MariaDB's own beside them.
 RESERVED: Final = frozenset(
@@ -50,132 +51,6 @@ _BARE_LITERAL: Final = re.compile(
 _BARE: Final = ("integer", "decimal", "float", "bit", "year", "binary")
 # Until 8.0.13 none of these took a default, and since then only an expression.
 _WITHOUT_DEFAULT: Final = ("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob")
-
-
-def name(text: str) -> str:
-    """An identifier, in back-quotes where it needs them.
-
-    >>> name("orders"), name("order"), name("order id"), name("订单")
-    ('orders', '`order`', '`order id`', '订单')
-    """
-    if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
-        return text
-    return "`" + text.replace("`", "``") + "`"
-
-
-def names(texts: Sequence[str]) -> str:
-    return ", ".join(map(name, texts))
-
-
-def type_definition(type: ColumnType) -> str:
-    """A column's type as typed, or as one would type it, with a character set that is not the default one."""
-    if type.spelled:
-        return type.spelled
-    if type.labels:  # as literals that a server reads back, backslashes too
-        text = f"{type.name}({','.join(map(quote, type.labels))})"
-    else:
-        text = type_text(type, style="show_create_80").replace("geomcollection", "geometrycollection")
-    return text + (f" CHARACTER SET {type.charset}" if type.charset and type.charset != DEFAULT_CHARSET else "")
-
-
-def type_name(type: ColumnType) -> str:
-    """A type for messages and comparisons: `decimal(10,2)`, however it was typed."""
-    return type_text(type, style="show_create_80")
-
-
-def literal(text: str, type: ColumnType) -> str:
-    """A literal of a column's type: `12.50`, `'it''s'`, `b'101'`.
-
-    >>> literal("12.50", ColumnType("decimal", 10, 2)), literal("it's", ColumnType("varchar", 20))
-    ('12.50', "'it''s'")
-    """
-    return text if family(type) in _BARE and _BARE_LITERAL.fullmatch(text) else quote(text)
-
-
-def takes_default(type: ColumnType) -> bool:
-    """Whether a column of the type can have a literal default that is not null."""
-    return type.name not in _WITHOUT_DEFAULT and family(type) not in ("json", "geometry")
-
-
-def column(column: Column, default: str | None = None) -> str:
-    """`qty int NOT NULL DEFAULT 1`. A timestamp says NULL, since it would be NOT NULL otherwise."""
-    text = f"{name(column.name)} {type_definition(column.type)}"
-    if not column.nullable:
-        text += " NOT NULL"
-    elif column.type.name == "timestamp":
-        text += " NULL"
-    return text + (f" DEFAULT {literal(default, column.type)}" if default is not None else "")
-
-
-def create_database(database: str) -> str:
-    return f"CREATE DATABASE {name(database)}"
-
-
-def drop_database(database: str) -> str:
-    return f"DROP DATABASE {name(database)}"
-
-
-def create_table(table: Table) -> str:
-    """`CREATE TABLE orders (id bigint NOT NULL, PRIMARY KEY (id))`, on one line."""
-    parts = [column(c) for c in table.columns]
-    if table.primary_key:
-        parts.append(f"PRIMARY KEY ({names(table.primary_key)})")
-    return f"CREATE TABLE {name(table.id.name)} ({', '.join(parts)})"
-
-
-def drop_table(table: Table) -> str:
-    return f"DROP TABLE {name(table.id.name)}"
-
-
-def truncate_table(table: Table) -> str:
-    return f"TRUNCATE TABLE {name(table.id.name)}"
-
-
-def rename_table(table: Table, to: str) -> str:
-    return f"RENAME TABLE {name(table.id.name)} TO {name(to)}"
-
-
-def add_column(table: Table, new: Column, default: str | None, after: str | None) -> str:
-    """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none' AFTER status`"""
-    place = f" AFTER {name(after)}" if after else ""
-    return f"ALTER TABLE {name(table.id.name)} ADD COLUMN {column(new, default)}{place}"
-
-
-def alter_column(table: Table, changed: Column) -> str:
-    """`ALTER TABLE orders MODIFY COLUMN note varchar(80)`"""
-    return f"ALTER TABLE {name(table.id.name)} MODIFY COLUMN {column(changed)}"
-
-
-def rename_column(table: Table, old: Column, renamed: Column) -> str:
-    """`ALTER TABLE orders CHANGE COLUMN note remark varchar(80)`: all versions know this one, RENAME only 8.0."""
-    return f"ALTER TABLE {name(table.id.name)} CHANGE COLUMN {name(old.name)} {column(renamed)}"
-
-
-def drop_column(table: Table, dropped: Column) -> str:
-    return f"ALTER TABLE {name(table.id.name)} DROP COLUMN {name(dropped.name)}"
-
-
-def create_index(table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
-    kind = "UNIQUE INDEX" if unique else "INDEX"
-    return f"CREATE {kind} {name(index)} ON {name(table.id.name)} ({names(columns)})"
-
-
-def drop_index(table: Table, index: str) -> str:
-    return f"DROP INDEX {name(index)} ON {name(table.id.name)}"
-
-
-# ------------------------------------------------------------------------------------------------------------ widening
-
-
-def widens(old: ColumnType, new: ColumnType) -> bool:
-    """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
-
-    >>> widens(ColumnType("int"), ColumnType("bigint")), widens(ColumnType("int"), ColumnType("bigint", unsigned=True))
-    (True, False)
-    """
-    of = family(old)
-    rule = _WIDENS.get(of)
-    return rule is not None and family(new) == of and rule(old, new)
 
 
 def _integer(old: ColumnType, new: ColumnType) -> bool:
@@ -238,3 +113,84 @@ _WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
     "enum": _labels,
     "set": _labels,
 }
+
+
+class MysqlDdl(SqlDdl):
+    """Back-quotes only where a name needs them."""
+
+    places_columns = True
+
+    def name(self, text: str) -> str:
+        """An identifier, in back-quotes where it needs them.
+
+        >>> ddl.name("orders"), ddl.name("order"), ddl.name("order id"), ddl.name("订单")
+        ('orders', '`order`', '`order id`', '订单')
+        """
+        if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
+            return text
+        return "`" + text.replace("`", "``") + "`"
+
+    def type_definition(self, type: ColumnType) -> str:
+        """A column's type as typed, or as one would type it, with a character set that is not the default one."""
+        if type.spelled:
+            return type.spelled
+        if type.labels:  # as literals that a server reads back, backslashes too
+            text = f"{type.name}({','.join(map(quote, type.labels))})"
+        else:
+            text = type_text(type, style="show_create_80").replace("geomcollection", "geometrycollection")
+        return text + (f" CHARACTER SET {type.charset}" if type.charset and type.charset != DEFAULT_CHARSET else "")
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `decimal(10,2)`, however it was typed."""
+        return type_text(type, style="show_create_80")
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type: `12.50`, `'it''s'`, `b'101'`.
+
+        >>> ddl.literal("12.50", ColumnType("decimal", 10, 2)), ddl.literal("it's", ColumnType("varchar", 20))
+        ('12.50', "'it''s'")
+        """
+        return text if family(type) in _BARE and _BARE_LITERAL.fullmatch(text) else quote(text)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null."""
+        return type.name not in _WITHOUT_DEFAULT and family(type) not in ("json", "geometry")
+
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`qty int NOT NULL DEFAULT 1`. A timestamp says NULL, since it would be NOT NULL otherwise."""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}"
+        if not column.nullable:
+            text += " NOT NULL"
+        elif column.type.name == "timestamp":
+            text += " NULL"
+        return text + (f" DEFAULT {self.literal(default, column.type)}" if default is not None else "")
+
+    def rename_table(self, table: Table, to: str) -> str:
+        return f"RENAME TABLE {self.name(table.id.name)} TO {self.name(to)}"
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none' AFTER status`"""
+        place = f" AFTER {self.name(after)}" if after else ""
+        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}{place}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE orders MODIFY COLUMN note varchar(80)`"""
+        return self.alter_table(table, f"MODIFY COLUMN {self.column(changed)}")
+
+    def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
+        """`ALTER TABLE orders CHANGE COLUMN note remark varchar(80)`: all versions know this one, RENAME only 8.0."""
+        return self.alter_table(table, f"CHANGE COLUMN {self.name(old.name)} {self.column(renamed)}")
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+        >>> int_type = ColumnType("int")
+        >>> ddl.widens(int_type, ColumnType("bigint")), ddl.widens(int_type, ColumnType("bigint", unsigned=True))
+        (True, False)
+        """
+        of = family(old)
+        rule = _WIDENS.get(of)
+        return rule is not None and family(new) == of and rule(old, new)
+
+
+ddl: Final = MysqlDdl()

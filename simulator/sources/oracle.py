@@ -24,8 +24,9 @@ import pyarrow as pa
 
 from simulator.errors import UsageError, closest
 from simulator.model import ColumnType, TableId
-from simulator.sources import oracle_ddl, oracle_table, oracle_values
+from simulator.sources import oracle_table, oracle_values
 from simulator.sources.oracle_corpus import CORPUS_TYPES, LARGE_BYTES, boundary_values, default_values
+from simulator.sources.oracle_ddl import ddl
 from simulator.sources.oracle_log import packed_bytes, row_numbers, rowid, transaction_id, xid
 from simulator.sources.oracle_types import (
     ALIASES,
@@ -75,7 +76,6 @@ __all__ = [
     "xid",
 ]
 
-ddl = oracle_ddl
 # The database (a service or pluggable database) of an Oracle source; OceanBase's tenant stands in that place.
 DATABASE: Final = "ORCL"
 
@@ -135,7 +135,7 @@ class OracleSystem:
     database: str = DATABASE
     most_text: int = 32_767
 
-    ddl = oracle_ddl
+    ddl = ddl
     document_style = staticmethod(document_style)
     family = staticmethod(family)
     identifier = staticmethod(identifier)

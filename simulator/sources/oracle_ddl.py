@@ -6,15 +6,12 @@ A database of a scenario is a schema, which is a user. A column is never placed:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.oracle_table import family, most_bytes, number_digits
 from simulator.sources.oracle_types import type_text
-
-# Whether ADD can say where the new column goes.
-PLACES_COLUMNS: Final = False
+from simulator.sources.sql_ddl import SqlDdl
 
 # SQL Language Reference 19c, appendix "Oracle SQL Reserved Words": those that V$RESERVED_WORDS marks as reserved.
 RESERVED: Final = frozenset(
@@ -33,157 +30,111 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WITHOUT_DEFAULT: Final = ("bfile", "xmltype", "json", "long", "long raw")
 
 
-def name(text: str) -> str:
-    """An identifier, in double quotes where it needs them; others are stored in capitals.
+class OracleDdl(SqlDdl):
+    """Stored names in capitals, quoted only where they need it; ADD puts a column behind the others."""
 
-    >>> name("ORDERS"), name("orders"), name("comment"), name("ORDER ID")
-    ('ORDERS', 'ORDERS', '"COMMENT"', '"ORDER ID"')
-    """
-    stored = text.upper()
-    if _PLAIN_NAME.fullmatch(stored) and stored not in RESERVED:
-        return stored
-    return '"' + stored.replace('"', "") + '"'
+    def name(self, text: str) -> str:
+        """An identifier, in double quotes where it needs them; others are stored in capitals.
 
+        >>> ddl.name("ORDERS"), ddl.name("orders"), ddl.name("comment"), ddl.name("ORDER ID")
+        ('ORDERS', 'ORDERS', '"COMMENT"', '"ORDER ID"')
+        """
+        stored = text.upper()
+        if _PLAIN_NAME.fullmatch(stored) and stored not in RESERVED:
+            return stored
+        return '"' + stored.replace('"', "") + '"'
 
-def names(texts: Sequence[str]) -> str:
-    return ", ".join(map(name, texts))
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `NUMBER(10,2)`, however it was typed."""
+        return type_text(type)
 
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type.
 
-def type_definition(type: ColumnType) -> str:
-    """A column's type as typed, or as one would type it."""
-    return type.spelled or type_text(type)
+        >>> ddl.literal("12.50", ColumnType("number", 10, 2)), ddl.literal("it's", ColumnType("varchar2", 20))
+        ('12.50', "'it''s'")
+        >>> ddl.literal("2024-05-01", ColumnType("date")), ddl.literal("0x6a", ColumnType("raw", 2))
+        ("TIMESTAMP '2024-05-01 00:00:00'", "HEXTORAW('6A')")
+        """
+        quoted = "'" + text.replace("'", "''") + "'"
+        match family(type):
+            case "decimal" | "float" if _NUMBER.fullmatch(text):
+                return text
+            case "datetime" | "zoned" | "timestamptz":
+                return f"TIMESTAMP '{text.replace('T', ' ') if len(text) > 10 else text + ' 00:00:00'}'"
+            case "interval":
+                return f"INTERVAL {quoted} {'YEAR TO MONTH' if 'year' in type.name else 'DAY TO SECOND'}"
+            case "binary":
+                digits = text[2:] if text.lower().startswith("0x") else text.encode().hex()
+                return f"HEXTORAW('{digits.upper()}')"
+        return "N" + quoted if type.name in ("nchar", "nvarchar2", "nclob") else quoted
 
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null."""
+        return type.name not in _WITHOUT_DEFAULT
 
-def type_name(type: ColumnType) -> str:
-    """A type for messages and comparisons: `NUMBER(10,2)`, however it was typed."""
-    return type_text(type)
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`QTY NUMBER(10) DEFAULT 1 NOT NULL`: the default stands before the constraints."""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}"
+        if default is not None:
+            text += f" DEFAULT {self.literal(default, column.type)}"
+        if not column.nullable:
+            text += " NOT NULL"
+        if column.type.labels:
+            labels = ", ".join(self.literal(label, column.type) for label in column.type.labels)
+            text += f" CHECK ({self.name(column.name)} IN ({labels}))"
+        return text
 
+    def create_database(self, database: str) -> str:
+        """A schema is a user."""
+        return f"CREATE USER {self.name(database)} IDENTIFIED BY {self.name(database)}"
 
-def literal(text: str, type: ColumnType) -> str:
-    """A literal of a column's type.
+    def drop_database(self, database: str) -> str:
+        return f"DROP USER {self.name(database)} CASCADE"
 
-    >>> literal("12.50", ColumnType("number", 10, 2)), literal("it's", ColumnType("varchar2", 20))
-    ('12.50', "'it''s'")
-    >>> literal("2024-05-01", ColumnType("date")), literal("0x6a", ColumnType("raw", 2))
-    ("TIMESTAMP '2024-05-01 00:00:00'", "HEXTORAW('6A')")
-    """
-    quoted = "'" + text.replace("'", "''") + "'"
-    match family(type):
-        case "decimal" | "float" if _NUMBER.fullmatch(text):
-            return text
-        case "datetime" | "zoned" | "timestamptz":
-            return f"TIMESTAMP '{text.replace('T', ' ') if len(text) > 10 else text + ' 00:00:00'}'"
-        case "interval":
-            return f"INTERVAL {quoted} {'YEAR TO MONTH' if 'year' in type.name else 'DAY TO SECOND'}"
-        case "binary":
-            digits = text[2:] if text.lower().startswith("0x") else text.encode().hex()
-            return f"HEXTORAW('{digits.upper()}')"
-    return "N" + quoted if type.name in ("nchar", "nvarchar2", "nclob") else quoted
+    def rename_table(self, table: Table, to: str) -> str:
+        return self.alter_table(table, f"RENAME TO {self.name(to)}")
 
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE ORDERS ADD (NOTE VARCHAR2(40 CHAR) DEFAULT 'none')`: the last one, wherever it is wanted."""
+        return self.alter_table(table, f"ADD ({self.column(new, default)})")
 
-def takes_default(type: ColumnType) -> bool:
-    """Whether a column of the type can have a literal default that is not null."""
-    return type.name not in _WITHOUT_DEFAULT
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE ORDERS MODIFY (NOTE VARCHAR2(80 CHAR))`: NOT NULL stays, and saying it again is an error."""
+        return self.alter_table(table, f"MODIFY ({self.name(changed.name)} {self.type_definition(changed.type)})")
 
+    def drop_index(self, table: Table, index: str) -> str:
+        """An index has a name of its own in the schema."""
+        return f"DROP INDEX {self.name(index)}"
 
-def column(column: Column, default: str | None = None) -> str:
-    """`QTY NUMBER(10) DEFAULT 1 NOT NULL`: the default stands before the constraints."""
-    text = f"{name(column.name)} {type_definition(column.type)}"
-    if default is not None:
-        text += f" DEFAULT {literal(default, column.type)}"
-    if not column.nullable:
-        text += " NOT NULL"
-    if column.type.labels:
-        labels = ", ".join(literal(label, column.type) for label in column.type.labels)
-        text += f" CHECK ({name(column.name)} IN ({labels}))"
-    return text
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether MODIFY can make the old type the new one, and every value stays as it is, and there is room for more.
 
+        CHAR and NCHAR are never widened, since Oracle fills the old rows up with blanks; fraction digits up to six.
 
-def create_database(database: str) -> str:
-    """A schema is a user."""
-    return f"CREATE USER {name(database)} IDENTIFIED BY {name(database)}"
-
-
-def drop_database(database: str) -> str:
-    return f"DROP USER {name(database)} CASCADE"
-
-
-def create_table(table: Table) -> str:
-    """`CREATE TABLE ORDERS (ID NUMBER(19) NOT NULL, PRIMARY KEY (ID))`, on one line."""
-    parts = [column(c) for c in table.columns]
-    if table.primary_key:
-        parts.append(f"PRIMARY KEY ({names(table.primary_key)})")
-    return f"CREATE TABLE {name(table.id.name)} ({', '.join(parts)})"
-
-
-def drop_table(table: Table) -> str:
-    return f"DROP TABLE {name(table.id.name)}"
-
-
-def truncate_table(table: Table) -> str:
-    return f"TRUNCATE TABLE {name(table.id.name)}"
-
-
-def rename_table(table: Table, to: str) -> str:
-    return f"ALTER TABLE {name(table.id.name)} RENAME TO {name(to)}"
-
-
-def add_column(table: Table, new: Column, default: str | None, after: str | None) -> str:
-    """`ALTER TABLE ORDERS ADD (NOTE VARCHAR2(40 CHAR) DEFAULT 'none')`: the last one, wherever it is wanted."""
-    return f"ALTER TABLE {name(table.id.name)} ADD ({column(new, default)})"
-
-
-def alter_column(table: Table, changed: Column) -> str:
-    """`ALTER TABLE ORDERS MODIFY (NOTE VARCHAR2(80 CHAR))`: NOT NULL stays, and saying it again is an error."""
-    return f"ALTER TABLE {name(table.id.name)} MODIFY ({name(changed.name)} {type_definition(changed.type)})"
-
-
-def rename_column(table: Table, old: Column, renamed: Column) -> str:
-    return f"ALTER TABLE {name(table.id.name)} RENAME COLUMN {name(old.name)} TO {name(renamed.name)}"
-
-
-def drop_column(table: Table, dropped: Column) -> str:
-    return f"ALTER TABLE {name(table.id.name)} DROP COLUMN {name(dropped.name)}"
-
-
-def create_index(table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
-    kind = "UNIQUE INDEX" if unique else "INDEX"
-    return f"CREATE {kind} {name(index)} ON {name(table.id.name)} ({names(columns)})"
-
-
-def drop_index(table: Table, index: str) -> str:
-    """An index has a name of its own in the schema."""
-    return f"DROP INDEX {name(index)}"
-
-
-# ------------------------------------------------------------------------------------------------------------ widening
-
-
-def widens(old: ColumnType, new: ColumnType) -> bool:
-    """Whether MODIFY can make the old type the new one, and every value stays as it is, and there is room for more.
-
-    CHAR and NCHAR are never widened, since Oracle fills the old rows up with blanks; fraction digits up to six.
-
-    >>> widens(ColumnType("number", 10, 2), ColumnType("number", 12, 2))
-    True
-    >>> widens(ColumnType("number", 10, 2), ColumnType("number", 10, 4)), widens(ColumnType("date"), ColumnType("clob"))
-    (False, False)
-    """
-    if old.name != new.name or (old.labels and new.labels[: len(old.labels)] != old.labels):
+        >>> ddl.widens(ColumnType("number", 10, 2), ColumnType("number", 12, 2))
+        True
+        >>> ddl.widens(ColumnType("number", 10, 2), ColumnType("number", 10, 4))
+        False
+        """
+        if old.name != new.name or (old.labels and new.labels[: len(old.labels)] != old.labels):
+            return False
+        match old.name:
+            case "number":
+                was, now = number_digits(old), number_digits(new)
+                if was is None or now is None or min(old.scale or 0, new.scale or 0) < 0:
+                    return False
+                return now != was and now[1] >= was[1] and now[0] - now[1] >= was[0] - was[1]
+            case "varchar2" | "nvarchar2":
+                if new.labels:
+                    return len(new.labels) > len(old.labels)
+                longer = (new.length or 0) >= (old.length or 0) and new.characters >= old.characters
+                return longer and (new.length, new.characters) != (old.length, old.characters)
+            case "raw":
+                return most_bytes(new) > most_bytes(old)
+            case "timestamp" | "timestamp with local time zone":
+                return (old.length or 0) < (new.length or 0) <= 6
         return False
-    match old.name:
-        case "number":
-            was, now = number_digits(old), number_digits(new)
-            if was is None or now is None or min(old.scale or 0, new.scale or 0) < 0:
-                return False
-            return now != was and now[1] >= was[1] and now[0] - now[1] >= was[0] - was[1]
-        case "varchar2" | "nvarchar2":
-            if new.labels:
-                return len(new.labels) > len(old.labels)
-            longer = (new.length or 0) >= (old.length or 0) and new.characters >= old.characters
-            return longer and (new.length, new.characters) != (old.length, old.characters)
-        case "raw":
-            return most_bytes(new) > most_bytes(old)
-        case "timestamp" | "timestamp with local time zone":
-            return (old.length or 0) < (new.length or 0) <= 6
-    return False
+
+
+ddl: Final = OracleDdl()

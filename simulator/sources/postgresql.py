@@ -26,8 +26,9 @@ import pyarrow.compute as pc
 from simulator.carriers import INFINITE_US, numbers, primitive
 from simulator.errors import UsageError, closest
 from simulator.model import ColumnType, TableId
-from simulator.sources import postgresql_corpus, postgresql_ddl, postgresql_types, postgresql_values
+from simulator.sources import postgresql_corpus, postgresql_types, postgresql_values
 from simulator.sources.postgresql_corpus import LARGE_BYTES, default_values
+from simulator.sources.postgresql_ddl import ddl
 from simulator.sources.postgresql_log import lsn, lsn_text, packed_bytes, xid
 from simulator.sources.postgresql_table import (
     PostgresType,
@@ -77,8 +78,6 @@ __all__ = [
     "unit_us",
     "xid",
 ]
-
-ddl = postgresql_ddl
 
 # The portable types of scenarios: how many arguments, and PostgreSQL's type with them put in. Unsigned integers take
 # the next wider type; times without digits have whole seconds, as on other systems.
@@ -163,7 +162,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
 class PostgresTypes:
     """The type system of one system in one version: the functions of `simulator.sources.TypeSystem`."""
 
-    ddl = postgresql_ddl
+    ddl = ddl
     STYLES = STYLES
     LARGE_BYTES = LARGE_BYTES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -11,9 +11,8 @@ import pyarrow as pa
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.postgresql_table import arrow_type, bounds, element, family, fraction_digits
 from simulator.sources.postgresql_types import enum_name, type_text
+from simulator.sources.sql_ddl import SqlDdl
 
-# Columns are always added behind the others.
-PLACES_COLUMNS: Final = False
 # pg_get_keywords() of PostgreSQL 15: reserved words, and those that are only names of functions and types.
 RESERVED: Final = frozenset(
     """
@@ -40,142 +39,9 @@ _TYPED: Final = {
 }
 
 
-def name(text: str) -> str:
-    """An identifier, in quotes where it needs them.
-
-    >>> name("orders"), name("order"), name("Order id"), name("订单")
-    ('orders', '"order"', '"Order id"', '订单')
-    """
-    if _PLAIN_NAME.fullmatch(text) and text not in RESERVED:
-        return text
-    return '"' + text.replace('"', '""') + '"'
-
-
-def names(texts: Sequence[str]) -> str:
-    return ", ".join(map(name, texts))
-
-
 def quote(text: str) -> str:
     """A string literal: `'it''s'`; backslashes stand for themselves."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def type_definition(type: ColumnType) -> str:
-    """A column's type as typed, or as one would type it: `varchar(40)`, `timestamp(3)`, `numeric(10,2)[]`."""
-    if type.name == "enum":
-        return name(enum_name(type))
-    if type.spelled:
-        return type.spelled
-    if type.name.endswith("[]"):
-        return type_definition(element(type)) + "[]"
-    text = type_text(type, style="format_type")
-    typed = _TYPED.get(type.name)
-    return text if typed is None else typed + (f"({type.length})" if type.length is not None else "")
-
-
-def type_name(type: ColumnType) -> str:
-    """A type for messages and comparisons: `numeric(10,2)`, however it was typed; of an enum its labels."""
-    if type.name == "enum":
-        return f"enum({','.join(map(quote, type.labels))})"
-    return type_text(type, style="format_type")
-
-
-def literal(text: str, type: ColumnType) -> str:
-    """A literal of a column's type: `12.50`, `'it''s'`, `true`.
-
-    >>> literal("12.50", ColumnType("numeric", 10, 2)), literal("it's", ColumnType("text"))
-    ('12.50', "'it''s'")
-    """
-    of = family(type)
-    if of in ("integer", "decimal", "float") and _BARE_LITERAL.fullmatch(text):
-        return text
-    if of == "boolean" and text.lower() in ("true", "false"):
-        return text.lower()
-    return quote(text)
-
-
-def takes_default(type: ColumnType) -> bool:
-    """Whether a column of the type can have a literal default: all can."""
-    return True
-
-
-def column(column: Column, default: str | None = None) -> str:
-    """`qty integer NOT NULL DEFAULT 1`"""
-    text = f"{name(column.name)} {type_definition(column.type)}"
-    if not column.nullable:
-        text += " NOT NULL"
-    return text + (f" DEFAULT {literal(default, column.type)}" if default is not None else "")
-
-
-def create_database(database: str) -> str:
-    return f"CREATE DATABASE {name(database)}"
-
-
-def drop_database(database: str) -> str:
-    return f"DROP DATABASE {name(database)}"
-
-
-def create_table(table: Table) -> str:
-    """`CREATE TABLE orders (id bigint NOT NULL, PRIMARY KEY (id))`, on one line; the enum types are there already."""
-    parts = [column(c) for c in table.columns]
-    if table.primary_key:
-        parts.append(f"PRIMARY KEY ({names(table.primary_key)})")
-    return f"CREATE TABLE {name(table.id.name)} ({', '.join(parts)})"
-
-
-def drop_table(table: Table) -> str:
-    return f"DROP TABLE {name(table.id.name)}"
-
-
-def truncate_table(table: Table) -> str:
-    return f"TRUNCATE TABLE {name(table.id.name)}"
-
-
-def rename_table(table: Table, to: str) -> str:
-    return f"ALTER TABLE {name(table.id.name)} RENAME TO {name(to)}"
-
-
-def add_column(table: Table, new: Column, default: str | None, after: str | None) -> str:
-    """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none'`: a place cannot be said."""
-    return f"ALTER TABLE {name(table.id.name)} ADD COLUMN {column(new, default)}"
-
-
-def alter_column(table: Table, changed: Column) -> str:
-    """`ALTER TABLE orders ALTER COLUMN note TYPE varchar(80)`"""
-    typed = type_definition(changed.type)
-    return f"ALTER TABLE {name(table.id.name)} ALTER COLUMN {name(changed.name)} TYPE {typed}"
-
-
-def rename_column(table: Table, old: Column, renamed: Column) -> str:
-    return f"ALTER TABLE {name(table.id.name)} RENAME COLUMN {name(old.name)} TO {name(renamed.name)}"
-
-
-def drop_column(table: Table, dropped: Column) -> str:
-    return f"ALTER TABLE {name(table.id.name)} DROP COLUMN {name(dropped.name)}"
-
-
-def create_index(table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
-    kind = "UNIQUE INDEX" if unique else "INDEX"
-    return f"CREATE {kind} {name(index)} ON {name(table.id.name)} ({names(columns)})"
-
-
-def drop_index(table: Table, index: str) -> str:
-    return f"DROP INDEX {name(index)}"
-
-
-# ------------------------------------------------------------------------------------------------------------ widening
-
-
-def widens(old: ColumnType, new: ColumnType) -> bool:
-    """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
-
-    >>> widens(ColumnType("integer"), ColumnType("bigint")), widens(ColumnType("text"), ColumnType("name"))
-    (True, False)
-    >>> widens(ColumnType("timestamp without time zone", 3), ColumnType("timestamp without time zone"))
-    True
-    """
-    rule = _WIDENS.get(family(old))
-    return rule is not None and family(new) == family(old) and rule(old, new)
 
 
 def _integer(old: ColumnType, new: ColumnType) -> bool:
@@ -235,3 +101,81 @@ _WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
     "enum": _labels,
     "bit": _bits,
 }
+
+
+class PostgresqlDdl(SqlDdl):
+    """Quotes only where a name needs them; a column is never placed: it is added behind the others."""
+
+    def name(self, text: str) -> str:
+        """An identifier, in quotes where it needs them.
+
+        >>> ddl.name("orders"), ddl.name("order"), ddl.name("Order id"), ddl.name("订单")
+        ('orders', '"order"', '"Order id"', '订单')
+        """
+        if _PLAIN_NAME.fullmatch(text) and text not in RESERVED:
+            return text
+        return '"' + text.replace('"', '""') + '"'
+
+    def type_definition(self, type: ColumnType) -> str:
+        """A column's type as typed, or as one would type it: `varchar(40)`, `timestamp(3)`, `numeric(10,2)[]`."""
+        if type.name == "enum":
+            return self.name(enum_name(type))
+        if type.spelled:
+            return type.spelled
+        if type.name.endswith("[]"):
+            return self.type_definition(element(type)) + "[]"
+        text = type_text(type, style="format_type")
+        typed = _TYPED.get(type.name)
+        return text if typed is None else typed + (f"({type.length})" if type.length is not None else "")
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `numeric(10,2)`, however it was typed; of an enum its labels."""
+        if type.name == "enum":
+            return f"enum({','.join(map(quote, type.labels))})"
+        return type_text(type, style="format_type")
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type: `12.50`, `'it''s'`, `true`.
+
+        >>> ddl.literal("12.50", ColumnType("numeric", 10, 2)), ddl.literal("it's", ColumnType("text"))
+        ('12.50', "'it''s'")
+        """
+        of = family(type)
+        if of in ("integer", "decimal", "float") and _BARE_LITERAL.fullmatch(text):
+            return text
+        if of == "boolean" and text.lower() in ("true", "false"):
+            return text.lower()
+        return quote(text)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default: all can."""
+        return True
+
+    def rename_table(self, table: Table, to: str) -> str:
+        return self.alter_table(table, f"RENAME TO {self.name(to)}")
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none'`: a place cannot be said."""
+        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE orders ALTER COLUMN note TYPE varchar(80)`"""
+        typed = self.type_definition(changed.type)
+        return self.alter_table(table, f"ALTER COLUMN {self.name(changed.name)} TYPE {typed}")
+
+    def drop_index(self, table: Table, index: str) -> str:
+        return f"DROP INDEX {self.name(index)}"
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+        >>> ddl.widens(ColumnType("integer"), ColumnType("bigint")), ddl.widens(ColumnType("text"), ColumnType("name"))
+        (True, False)
+        >>> ddl.widens(ColumnType("timestamp without time zone", 3), ColumnType("timestamp without time zone"))
+        True
+        """
+        rule = _WIDENS.get(family(old))
+        return rule is not None and family(new) == family(old) and rule(old, new)
+
+
+ddl: Final = PostgresqlDdl()

@@ -20,8 +20,9 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.model import ColumnType, TableId
-from simulator.sources import mysql, sqlserver_ddl, sqlserver_values
+from simulator.sources import mysql, sqlserver_values
 from simulator.sources.sqlserver_corpus import LARGE_BYTES, boundary_values, default_values
+from simulator.sources.sqlserver_ddl import ddl
 from simulator.sources.sqlserver_log import (
     begin_lsn,
     change_lsn,
@@ -79,7 +80,6 @@ __all__ = [
     "unit_us",
 ]
 
-ddl = sqlserver_ddl
 SCHEMA: Final = "dbo"
 
 

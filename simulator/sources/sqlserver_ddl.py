@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
+from simulator.sources.sql_ddl import SqlDdl
 from simulator.sources.sqlserver_table import NATIONAL, bounds, digits, family, precision_scale
 from simulator.sources.sqlserver_types import type_text
-
-# A new column stands behind the others: there is no AFTER.
-PLACES_COLUMNS: Final = False
 
 # Transact-SQL reference, "Reserved keywords".
 RESERVED: Final = frozenset(
@@ -36,139 +34,10 @@ _BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0[xX][
 _BARE: Final = ("bit", "integer", "decimal", "float", "binary")
 
 
-def name(text: str) -> str:
-    """An identifier, in brackets where it needs them.
-
-    >>> name("orders"), name("order"), name("order id"), name("a]b"), name("订单")
-    ('orders', '[order]', '[order id]', '[a]]b]', '订单')
-    """
-    if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
-        return text
-    return "[" + text.replace("]", "]]") + "]"
-
-
-def names(texts: Sequence[str]) -> str:
-    return ", ".join(map(name, texts))
-
-
 def string(text: str, *, national: bool | None = None) -> str:
     """A string literal, with the N of Unicode where it holds more than ASCII or is asked for."""
     prefix = "N" if (not text.isascii() if national is None else national) else ""
     return prefix + "'" + text.replace("'", "''") + "'"
-
-
-def type_definition(type: ColumnType) -> str:
-    """A column's type as typed, or as one would type it: a char with another code page wants its own collation."""
-    return type.spelled or type_text(type)
-
-
-def type_name(type: ColumnType) -> str:
-    """A type for messages and comparisons: `decimal(10,2)`, however it was typed."""
-    return type_text(type)
-
-
-def literal(text: str, type: ColumnType) -> str:
-    """A literal of a column's type: `12.50`, `'it''s'`, `N'中'`.
-
-    >>> literal("12.50", ColumnType("decimal", 10, 2)), literal("it's", ColumnType("nvarchar", 20))
-    ('12.50', "N'it''s'")
-    """
-    if family(type) in _BARE and _BARE_LITERAL.fullmatch(text):
-        return text
-    return string(text, national=type.name in NATIONAL or None)
-
-
-def takes_default(type: ColumnType) -> bool:
-    """Whether a column of the type can have a literal default that is not null: all but a rowversion."""
-    return type.name != "timestamp"
-
-
-def column(column: Column, default: str | None = None) -> str:
-    """`qty int NOT NULL DEFAULT 1`; a column that may be null gets its default into the rows there by WITH VALUES."""
-    text = f"{name(column.name)} {type_definition(column.type)}{_null(column)}"
-    if default is None:
-        return text
-    return text + f" DEFAULT {literal(default, column.type)}" + (" WITH VALUES" if column.nullable else "")
-
-
-def _null(column: Column) -> str:
-    return "" if column.nullable else " NOT NULL"
-
-
-def create_database(database: str) -> str:
-    return f"CREATE DATABASE {name(database)}"
-
-
-def drop_database(database: str) -> str:
-    return f"DROP DATABASE {name(database)}"
-
-
-def create_table(table: Table) -> str:
-    """`CREATE TABLE orders (id bigint NOT NULL, PRIMARY KEY (id))`, on one line."""
-    parts = [column(c) for c in table.columns]
-    if table.primary_key:
-        parts.append(f"PRIMARY KEY ({names(table.primary_key)})")
-    return f"CREATE TABLE {name(table.id.name)} ({', '.join(parts)})"
-
-
-def drop_table(table: Table) -> str:
-    return f"DROP TABLE {name(table.id.name)}"
-
-
-def truncate_table(table: Table) -> str:
-    return f"TRUNCATE TABLE {name(table.id.name)}"
-
-
-def _qualified(*parts: str) -> str:
-    return string(".".join(name(part) for part in parts if part))
-
-
-def rename_table(table: Table, to: str) -> str:
-    """`EXEC sp_rename 'dbo.orders', 'bills'`"""
-    return f"EXEC sp_rename {_qualified(table.id.schema, table.id.name)}, {string(to)}"
-
-
-def add_column(table: Table, new: Column, default: str | None, after: str | None) -> str:
-    """`ALTER TABLE orders ADD note nvarchar(40) DEFAULT N'none' WITH VALUES`"""
-    return f"ALTER TABLE {name(table.id.name)} ADD {column(new, default)}"
-
-
-def alter_column(table: Table, changed: Column) -> str:
-    """`ALTER TABLE orders ALTER COLUMN note nvarchar(80)`"""
-    text = f"{name(changed.name)} {type_definition(changed.type)}{_null(changed)}"
-    return f"ALTER TABLE {name(table.id.name)} ALTER COLUMN {text}"
-
-
-def rename_column(table: Table, old: Column, renamed: Column) -> str:
-    """`EXEC sp_rename 'dbo.orders.note', 'remark', 'COLUMN'`"""
-    return f"EXEC sp_rename {_qualified(table.id.schema, table.id.name, old.name)}, {string(renamed.name)}, 'COLUMN'"
-
-
-def drop_column(table: Table, dropped: Column) -> str:
-    return f"ALTER TABLE {name(table.id.name)} DROP COLUMN {name(dropped.name)}"
-
-
-def create_index(table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
-    kind = "UNIQUE INDEX" if unique else "INDEX"
-    return f"CREATE {kind} {name(index)} ON {name(table.id.name)} ({names(columns)})"
-
-
-def drop_index(table: Table, index: str) -> str:
-    return f"DROP INDEX {name(index)} ON {name(table.id.name)}"
-
-
-# ------------------------------------------------------------------------------------------------------------ widening
-
-
-def widens(old: ColumnType, new: ColumnType) -> bool:
-    """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
-
-    >>> widens(ColumnType("int"), ColumnType("bigint")), widens(ColumnType("nvarchar", 20), ColumnType("varchar", 80))
-    (True, False)
-    """
-    of = family(old)
-    rule = _WIDENS.get(of)
-    return rule is not None and family(new) == of and rule(old, new)
 
 
 def _integer(old: ColumnType, new: ColumnType) -> bool:
@@ -223,3 +92,81 @@ _WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
     "text": _texts,
     "binary": _bytes,
 }
+
+
+class SqlserverDdl(SqlDdl):
+    """Brackets only where a name needs them; a new column stands behind the others: there is no AFTER."""
+
+    def name(self, text: str) -> str:
+        """An identifier, in brackets where it needs them.
+
+        >>> ddl.name("orders"), ddl.name("order"), ddl.name("order id"), ddl.name("a]b"), ddl.name("订单")
+        ('orders', '[order]', '[order id]', '[a]]b]', '订单')
+        """
+        if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
+            return text
+        return "[" + text.replace("]", "]]") + "]"
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `decimal(10,2)`, however it was typed."""
+        return type_text(type)
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type: `12.50`, `'it''s'`, `N'中'`.
+
+        >>> ddl.literal("12.50", ColumnType("decimal", 10, 2)), ddl.literal("it's", ColumnType("nvarchar", 20))
+        ('12.50', "N'it''s'")
+        """
+        if family(type) in _BARE and _BARE_LITERAL.fullmatch(text):
+            return text
+        return string(text, national=type.name in NATIONAL or None)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null: all but a rowversion."""
+        return type.name != "timestamp"
+
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`qty int NOT NULL DEFAULT 1`; of a column that may be null, rows there get the default by WITH VALUES."""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}{self._null(column)}"
+        if default is None:
+            return text
+        return text + f" DEFAULT {self.literal(default, column.type)}" + (" WITH VALUES" if column.nullable else "")
+
+    def _null(self, column: Column) -> str:
+        return "" if column.nullable else " NOT NULL"
+
+    def _qualified(self, *parts: str) -> str:
+        return string(".".join(self.name(part) for part in parts if part))
+
+    def rename_table(self, table: Table, to: str) -> str:
+        """`EXEC sp_rename 'dbo.orders', 'bills'`"""
+        return f"EXEC sp_rename {self._qualified(table.id.schema, table.id.name)}, {string(to)}"
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE orders ADD note nvarchar(40) DEFAULT N'none' WITH VALUES`"""
+        return self.alter_table(table, f"ADD {self.column(new, default)}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE orders ALTER COLUMN note nvarchar(80)`"""
+        text = f"{self.name(changed.name)} {self.type_definition(changed.type)}{self._null(changed)}"
+        return self.alter_table(table, f"ALTER COLUMN {text}")
+
+    def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
+        """`EXEC sp_rename 'dbo.orders.note', 'remark', 'COLUMN'`"""
+        column = self._qualified(table.id.schema, table.id.name, old.name)
+        return f"EXEC sp_rename {column}, {string(renamed.name)}, 'COLUMN'"
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+        >>> ddl.widens(ColumnType("int"), ColumnType("bigint"))
+        True
+        >>> ddl.widens(ColumnType("nvarchar", 20), ColumnType("varchar", 80))
+        False
+        """
+        of = family(old)
+        rule = _WIDENS.get(of)
+        return rule is not None and family(new) == of and rule(old, new)
+
+
+ddl: Final = SqlserverDdl()

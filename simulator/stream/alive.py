@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from simulator.model import DELETE
-from simulator.stream.columns import ticks_alive
 from simulator.stream.compiled import Compiled
+from simulator.stream.derived import ticks_alive
 from simulator.stream.history import State, row_count
 from simulator.stream.program import Member, Program
 from simulator.values.draw import Ints

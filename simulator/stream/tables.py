@@ -165,7 +165,7 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     if new.name in taken:
         column = replace(column, field=f"{new.name}@{table.version + 1}")
     columns = list(table.columns)
-    if new.after is None or not getattr(source.ddl, "PLACES_COLUMNS", True):
+    if new.after is None or not source.ddl.places_columns:
         columns.append(column)
     else:
         before = find_column(loaded, (*path, "after"), table, new.after, source)

@@ -91,19 +91,35 @@ def longs(numbers: Ints) -> pa.Array:
     rest = ((numbers << 1) ^ (numbers >> 63)).astype(np.uint64)
     if not len(rest):
         return pa.array([], pa.binary())
+    low, high = int(rest.min()), int(rest.max())
+    width = -(-max(high.bit_length(), 1) // 7)
+    if low >> 7 * (width - 1) or width == 1:
+        return _longs_of_one_size(rest, width)
     sizes = np.ones(len(rest), dtype=np.int32)
-    high = int(rest.max())
     for bits in range(7, 64, 7):
         if high >> bits == 0:
             break
         sizes += rest >= np.uint64(1 << bits)
-    ends = np.zeros(len(rest) + 1, dtype=np.int32)
-    np.cumsum(sizes, out=ends[1:])
-    out = np.empty(int(ends[-1]), dtype=np.uint8)
-    for place in range(int(sizes.max())):
-        here = np.flatnonzero(sizes > place)
-        more = (sizes[here] > place + 1).astype(np.uint8) << 7
-        out[ends[here] + place] = ((rest[here] >> np.uint64(7 * place)) & np.uint64(0x7F)).astype(np.uint8) | more
+    width = int(sizes.max())
+    cells = np.empty((len(rest), width), dtype=np.uint8)
+    for place in range(width):
+        cells[:, place] = (rest >> np.uint64(7 * place)).astype(np.uint8) | np.uint8(0x80)
+    cells[np.arange(len(rest)), sizes - 1] &= 0x7F
+    if int(sizes.min()) == width:
+        ends, out = np.arange(0, (len(rest) + 1) * width, width, dtype=np.int32), cells
+    else:
+        ends, out = np.zeros(len(rest) + 1, dtype=np.int32), cells[np.arange(width) < sizes[:, None]]
+        np.cumsum(sizes, out=ends[1:])
+    return pa.Array.from_buffers(pa.binary(), len(rest), [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
+
+
+def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
+    """Zig-zag numbers that all take as many bytes: numbers that rise along a stream do, and lengths."""
+    out = np.empty((len(rest), width), dtype=np.uint8)
+    for place in range(width):
+        more = 0x80 if place + 1 < width else 0
+        out[:, place] = ((rest >> np.uint64(7 * place)) & np.uint64(0x7F)).astype(np.uint8) | np.uint8(more)
+    ends = np.arange(0, (len(rest) + 1) * width, width, dtype=np.int32)
     return pa.Array.from_buffers(pa.binary(), len(rest), [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, unscaled, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, is_narrow, unscaled, validity
 from simulator.model import ColumnType
 from simulator.wire import java
 from simulator.wire.cells import (
@@ -115,8 +115,8 @@ def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
 
 def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
     """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
-    precision, scale = array.type.precision, array.type.scale
-    if precision > 18:
+    scale = array.type.scale
+    if not is_narrow(array):
         return [_distinct(array, lambda value: _wide_decimal(value, scale, grouped))]
     nulls = nulls_of(array)
     values = np.ascontiguousarray(unscaled(array))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import PackedBatch
-from simulator.errors import OptionError, UsageError, closest
+from simulator.errors import DeliveryFailed, OptionError, UsageError, closest
 from simulator.model import (
     DDL,
     HEARTBEAT,
@@ -25,7 +26,8 @@ from simulator.model import (
 )
 from simulator.routing import Packing, Routing
 from simulator.wire.avro import Container
-from simulator.wire.fields import Cell, Encoder, Field, Order, table_order
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field, Order, table_order
 from simulator.wire.json_style import Style
 
 
@@ -105,6 +107,7 @@ class Layout:
     JSON has a `writer` instead of fields; then `cell` says how values look where they are hashed, and `container`
     what a file of its values is. `snapshot_ddl`: rows of a snapshot come after the CREATE TABLE of their table.
     `previous_commit`: what changes carry as their event time is the commit time of the transaction before theirs.
+    `sources`: of the format's sources, those that the product offers with these settings; None: all.
     """
 
     fields: tuple[Field, ...]
@@ -119,9 +122,11 @@ class Layout:
     container: Container | None = None
     snapshot_ddl: bool = False
     previous_commit: bool = False
+    most_bytes: int | None = None  # of a value; the product refuses a larger one
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
     omits: Callable[[Event], bool] = untold  # single events that it leaves out although it sends their kind
+    sources: tuple[str, ...] | None = None
 
     def derive(
         self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
@@ -200,8 +205,17 @@ class Codec:
         return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
 
     def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        """One value per message, with `end` behind it."""
-        return self._encoder.encode(packed, end)
+        """One value per message, with `end` behind it. Raises DeliveryFailed for one that the product refuses."""
+        values = self._encoder.encode(packed, end)
+        most = self.layout.most_bytes
+        if most is not None and values.nbytes > most:
+            longest = pc.max(pc.binary_length(values)).as_py() - len(end.encode())
+            if longest > most:
+                raise DeliveryFailed(
+                    f"-f {self.format.id}: a message about {packed.changes.table.id} has {longest:,} bytes, and "
+                    f"{self.format.product} delivers up to {most:,}. Write smaller values, or drop the column."
+                )
+        return values
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The value of a DDL statement or heartbeat."""

@@ -52,6 +52,20 @@ def float_text(array: pa.Array) -> pa.Array:
     return _texts(array, np.float32)
 
 
+def double_string(value: float) -> str:
+    """`double_text` of one value.
+
+    >>> [double_string(value) for value in (0.1, 9999999.0, 1e7, 2e-3, -0.0)]
+    ['0.1', '9999999.0', '1.0E7', '0.002', '-0.0']
+    """
+    size = abs(value)
+    if 1e-3 <= size < 1e7:
+        text = repr(value)
+        if math.ulp(size) < 0.1 ** (len(text) - text.index(".") - 1) * 0.999:  # as in _easy
+            return text
+    return _double(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
 def _texts(array: pa.Array, dtype: type[np.floating[Any]]) -> pa.Array:
     if not len(array):
         return pa.array([], type=pa.string())

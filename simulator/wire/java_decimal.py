@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.carriers import numbers, unscaled
+from simulator.carriers import is_narrow, numbers, unscaled
 from simulator.model import ColumnType
 from simulator.wire.binlog_text import decimal_plain
 from simulator.wire.template import constant
@@ -50,10 +50,10 @@ def decimal_text(array: pa.Array) -> pa.Array:
     >>> decimal_text(column).to_pylist()
     ['0E-7', '1E-7', '12.3000000', None]
     """
-    scale, precision = array.type.scale, array.type.precision
+    scale = array.type.scale
     if scale <= _PLAIN_SCALE:
         return decimal_plain(array, _UNUSED)
-    if precision > 18:
+    if not is_narrow(array):
         return _distinct(array, text)
     plain = decimal_plain(array, _UNUSED)
     small = np.abs(unscaled(array)) < 10 ** (scale - _PLAIN_SCALE)

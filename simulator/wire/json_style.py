@@ -83,6 +83,12 @@ STYLES: Final[Mapping[str, Style]] = {
 }
 
 
+# Up to so many different characters are quicker replaced by Arrow, one after the other.
+_ONE_BY_ONE: Final = 2
+_BACKSLASH: Final = ord("\\")
+_TOO_LONG: Final = "a column of this block holds more than 2 GiB once it is escaped"
+
+
 def quote(text: str, style: Style = FASTJSON2) -> str:
     r"""A single string as a JSON string.
 
@@ -103,15 +109,31 @@ def escape(array: pa.Array, style: Style = FASTJSON2) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, escape(array.dictionary, style))
     data, offsets = _bytes_of(array)
+    counts = {byte: int(np.count_nonzero(data == byte)) for byte in style.first_bytes}
+    present = [byte for byte, count in counts.items() if count]
+    if not (data < 0x20).any():
+        if not present:
+            return array
+        if len(present) <= _ONE_BY_ONE and present[-1] < 0x80:
+            grown = sum(counts[byte] * (int(style.sizes[byte]) - 1) for byte in present)
+            return _replaced(array, present, len(data) + grown, style)
     suspects = np.flatnonzero(style.suspects(data))
-    if not len(suspects):
-        return array
     rare = _rare(data, suspects, style)
     places = suspects[style.sizes[data[suspects]] > 0]
     if len(places):
         array = _widened(array, data, offsets, places, style)
     for character in rare:
         array = pc.replace_substring(array, character, style.escapes[character])
+    return array
+
+
+def _replaced(array: pa.Array, present: list[int], size: int, style: Style) -> pa.Array:
+    """The array with these ASCII characters escaped, one after the other, which makes so many bytes of it."""
+    if size >= 1 << 31:
+        raise OverflowError(_TOO_LONG)
+    # the backslash first: it begins the escapes of the others
+    for byte in sorted(present, key=lambda byte: byte != _BACKSLASH):
+        array = pc.replace_substring(array, chr(byte), style.escapes[chr(byte)])
     return array
 
 
@@ -152,7 +174,7 @@ def _widened(
     grown = np.zeros(len(places) + 1, dtype=np.int64)
     np.cumsum(sizes - 1, out=grown[1:])
     if len(data) + int(grown[-1]) >= 1 << 31:
-        raise OverflowError("a column of this block holds more than 2 GiB once it is escaped")
+        raise OverflowError(_TOO_LONG)
     starts = places + grown[:-1]
     out = np.empty(len(data) + int(grown[-1]), dtype=np.uint8)
     keep = np.ones(len(out), dtype=bool)

@@ -1,36 +1,46 @@
-"""The encoder alone, in one thread, against a loop over ready-made dicts of the same messages: `orjson.dumps`, or
-fastavro's writer where the format is Avro."""
+"""The encoder alone, in one thread, in units of one loop: `orjson.dumps` over ready-made dicts of canal-json messages.
+
+Beside it each format against such a loop over its own messages, of fastavro's writer where they are Avro.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 from measure import in_turns, progress, spread, table
-from rowwise import rowwise
+from rowwise import Rowwise, rowwise
 
-from simulator.api import open_job
+from simulator import formats as all_formats
+from simulator.api import Job, open_job
 from simulator.batch import PackedBatch
 from simulator.delivery.router import parse_route
 from simulator.render import Renderer
 
+UNIT: Final = "canal-json"
 
-def run(scenario: str, formats: Sequence[str], *, quick: bool) -> None:
-    rows = [measure(scenario, format, rounds=3 if quick else 11) for format in formats]
+
+def run(scenario: str, formats: Sequence[str], source: str | None, *, quick: bool) -> None:
+    offered = [name for name in formats if source is None or source in all_formats.find(name).sources]
+    if not offered:
+        raise SystemExit(f"{' '.join(formats)}: not offered for {source}.")
+    _, values = cut_up(open_job(scenario, UNIT))
+    unit = rowwise(values, None)
+    rows = [measure(open_job(scenario, name, source=source), name, unit, rounds=3 if quick else 11) for name in offered]
     table(
         f"encode: {scenario}, one thread",
-        ("format", "bytes", "columns: messages/s", "MB/s", "row by row: messages/s", "MB/s", "ratio"),
+        ("format", "source", "bytes", "messages/s", "MB/s", "in units", "row by row: messages/s", "ratio"),
         rows,
-        "In processor time. `columns` turns values into text, too; orjson and fastavro find it in their dicts.",
+        f"In processor time. The unit is the loop over {UNIT}. Our encoder turns values into text, too; orjson and "
+        "fastavro find it in their dicts.",
     )
 
 
-def measure(scenario: str, format: str, *, rounds: int) -> list[str]:
-    """One block, cut into messages beforehand: medians of alternating rounds."""
-    packed, job = [], open_job(scenario, format)
-    encode = job.codec.encode
+def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
+    """One block, cut into messages beforehand, and the values of these."""
+    packed, encode = [], job.codec.encode
 
     def listen(batch: PackedBatch, end: str) -> Any:
         packed.append(batch)
@@ -40,8 +50,14 @@ def measure(scenario: str, format: str, *, rounds: int) -> list[str]:
     block = job.stream.read(0, job.stream.border(job.stream.block_turns))
     job.codec.encode = listen  # type: ignore[method-assign]
     renderer.render(block)
-    values = [value for batch in packed for value in encode(batch).cast("binary").to_pylist()]
-    name, made, write = rowwise(values, job.codec.layout.container)
+    job.codec.encode = encode  # type: ignore[method-assign]
+    return packed, [value for batch in packed for value in encode(batch).cast("binary").to_pylist()]
+
+
+def measure(job: Job, format: str, unit: Rowwise, *, rounds: int) -> list[str]:
+    """A format's row of the table: medians of alternating rounds."""
+    packed, values = cut_up(job)
+    encode, own = job.codec.encode, rowwise(values, job.codec.layout.container)
     progress(f"{format}: {len(values):,} messages in {len(packed)} batches")
 
     def columns() -> float:
@@ -50,16 +66,22 @@ def measure(scenario: str, format: str, *, rounds: int) -> list[str]:
             encode(batch)
         return time.process_time() - begin
 
-    def row_by_row() -> float:
+    def loop(rows: Rowwise) -> float:
         begin = time.process_time()
-        write(made)
+        rows.write(rows.messages)
         return time.process_time() - begin
 
-    found = in_turns(rounds, {"columns": columns, name: row_by_row})
+    found = in_turns(rounds, {"columns": columns, "own": lambda: loop(own), "unit": lambda: loop(unit)})
     size = sum(map(len, values)) / len(values)
-    rates = {name: len(values) / median(seconds) for name, seconds in found.items()}
-    cells = [format, f"{size:.0f}"]
-    for each, rate in rates.items():
-        rated = f"{rate:,.0f} {spread(found[each])}"
-        cells += [rated if each == "columns" else f"{name} {rated}", f"{rate * size / 1e6:,.0f}"]
-    return [*cells, f"{rates['columns'] / rates[name]:.2f}"]
+    counts = {"columns": len(values), "own": len(own.messages), "unit": len(unit.messages)}
+    rates = {name: counts[name] / median(seconds) for name, seconds in found.items()}
+    return [
+        format,
+        str(job.source),
+        f"{size:.0f}",
+        f"{rates['columns']:,.0f} {spread(found['columns'])}",
+        f"{rates['columns'] * size / 1e6:,.0f}",
+        f"{rates['columns'] / rates['unit']:.2f}",
+        f"{own.name} {rates['own']:,.0f} {spread(found['own'])}",
+        f"{rates['columns'] / rates['own']:.2f}",
+    ]

@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer messages and rounds")
     parser.add_argument("--scenario", default="crud", help="default: crud")
     parser.add_argument("--format", help="default: all formats for encode, canal-json for the rest")
+    parser.add_argument("--source", help="source system for encode; default: the scenario's")
     parser.add_argument("--folder", help="where scratch files go, up to 2 GB; default: the system's temporary folder")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
@@ -43,7 +44,8 @@ def main() -> None:
         with measure.others(), tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
             match name:
                 case "encode":
-                    encode.run(scenario, [options.format] if options.format else list(FORMATS), quick=quick)
+                    formats = [options.format] if options.format else list(FORMATS)
+                    encode.run(scenario, formats, options.source, quick=quick)
                 case "run":
                     whole.run(scenario, format, Path(scratch), quick=quick)
                 case "produce":

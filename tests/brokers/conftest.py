@@ -36,7 +36,7 @@ def start_broker(native: ModuleType, tmp_path_factory: pytest.TempPathFactory) -
             broker = native.Broker(tmp_path_factory.mktemp("kafka"), with_parent=True, **options)
             brokers.append(broker)
             broker.start()
-        except native.BrokerError as error:
+        except native.JavaError as error:
             pytest.fail(f"{error}\nOr name a running broker in CDCSIM_KAFKA=host:port.", pytrace=False)
         wait_with_a_client(broker.address)
         return broker

@@ -19,7 +19,8 @@ import java.util.function.Function;
  * Reads each line as a consumer of Canal reads a message, into Canal's own bean, and writes the bean as Canal's producer
  * does. The bean's maps come back from the parser in hash order, so they are exchanged for maps with the same entries in
  * the order of the line, and it is an error if they differ in more than that. A line that Canal could have written comes
- * back unchanged; whatever cannot be read comes back as `ERROR` and the reason.
+ * back unchanged; whatever cannot be read comes back as `ERROR` and the reason. Of a line that begins with `bean ` what
+ * the bean holds comes back, whatever stood there, its maps in any order.
  */
 public class FlatMessageTrip {
     public static void main(String[] args) throws IOException {
@@ -28,7 +29,8 @@ public class FlatMessageTrip {
         for (String line; (line = in.readLine()) != null; ) {
             byte[] answer;
             try {
-                answer = JSON.toJSONBytes(read(line), JSONWriter.Feature.WriteNulls);
+                FlatMessage bean = line.startsWith("bean ") ? bean(line.substring(5)) : read(line);
+                answer = JSON.toJSONBytes(bean, JSONWriter.Feature.WriteNulls);
             } catch (RuntimeException e) {
                 answer = ("ERROR " + e).replace('\n', ' ').getBytes(StandardCharsets.UTF_8);
             }
@@ -41,8 +43,12 @@ public class FlatMessageTrip {
         out.flush();
     }
 
+    static FlatMessage bean(String line) {
+        return JSON.parseObject(line.getBytes(StandardCharsets.UTF_8), FlatMessage.class);
+    }
+
     static FlatMessage read(String line) {
-        FlatMessage bean = JSON.parseObject(line.getBytes(StandardCharsets.UTF_8), FlatMessage.class);
+        FlatMessage bean = bean(line);
         JSONObject tree = JSON.parseObject(line);
         bean.setData(same(bean.getData(), rows(tree.getJSONArray("data"))));
         bean.setOld(same(bean.getOld(), rows(tree.getJSONArray("old"))));

@@ -3,6 +3,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.List;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.formats.common.TimestampFormat;
@@ -30,7 +31,8 @@ import org.apache.flink.util.UserCodeClassLoader;
  * A line `ROW<id BIGINT, …>` declares the table that the messages after it are read into, as canal-json; as debezium-json
  * if it begins `debezium ROW<` (payloads) or `debezium-schema ROW<` (with their schema). Every other line is a message.
  * Its changelog is answered row by row: {"kind":"+I","row":{"id":"1","name":null}}. Values are texts: timestamps as
- * microseconds and dates as days since 1970, decimals with their scale. {"error":"…"} stands for a failed job.
+ * microseconds and dates as days since 1970, decimals with their scale, bytes in hexadecimal digits. {"error":"…"} stands
+ * for a failed job.
  */
 public class FlinkCanal {
     static final ObjectMapper JSON = new ObjectMapper();
@@ -116,6 +118,9 @@ public class FlinkCanal {
         }
         if (value instanceof DecimalData number) {
             return number.toBigDecimal().toPlainString();
+        }
+        if (value instanceof byte[] bytes) {
+            return HexFormat.of().formatHex(bytes);
         }
         return value == null ? null : value.toString();
     }

@@ -7,7 +7,7 @@ import java.time.LocalTime;
 import java.util.*;
 
 /** Prints what Java makes of each line: `s <number>` and `p <number>` are BigDecimal.toString and toPlainString, `7` and
- *  `6 <number>` toString after rounding to DECIMAL32 and DECIMAL64, `o <names with blanks>` the names in the order of a
+ *  `6 <number>` toString after rounding to DECIMAL32 and DECIMAL64, `8` and `9` toPlainString of the same, `o <names with blanks>` the names in the order of a
  *  HashMap (`4 ` before the names: made with that capacity), `d` and `t` LocalDateTime and LocalTime.toString, `b <hex>`
  *  Base64. */
 public class JavaNumbers {
@@ -21,6 +21,8 @@ public class JavaNumbers {
                 case 'p': out.println(new BigDecimal(rest).toPlainString()); break;
                 case '7': out.println(new BigDecimal(rest).round(MathContext.DECIMAL32)); break;
                 case '6': out.println(new BigDecimal(rest).round(MathContext.DECIMAL64)); break;
+                case '8': out.println(new BigDecimal(rest).round(MathContext.DECIMAL32).toPlainString()); break;
+                case '9': out.println(new BigDecimal(rest).round(MathContext.DECIMAL64).toPlainString()); break;
                 case 'd': out.println(LocalDateTime.parse(rest)); break;
                 case 't': out.println(LocalTime.parse(rest)); break;
                 case 'b': out.println(Base64.getEncoder().encodeToString(HexFormat.of().parseHex(rest))); break;

@@ -6,40 +6,31 @@ passed.
 
 from __future__ import annotations
 
-import os
-import shutil
+import importlib
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import IO, Final, Self
 from xml.sax.saxutils import escape
 
 import pytest
 
 PROGRAMS: Final = Path(__file__).parent
+NATIVE: Final = PROGRAMS.parents[1] / "docker" / "native"
 # What ends an answer. No line of JSON looks like it.
 END: Final = b"."
 
 
-def cache_folder() -> Path:
-    """Where the jars of the native Kafka broker are, too: CDCSIM_CACHE, else the user's cache folder."""
-    if own := os.environ.get("CDCSIM_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdcsim"
-
-
-def tool(name: str) -> str:
-    """Path of `java` or `mvn`."""
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which(name, path=str(Path(home) / "bin")) if home else None
-    found = found or shutil.which(name)
-    if not found:
-        pytest.fail(f"independent readers need {name!r}: install a JDK, version 17 or newer, and Maven.", pytrace=False)
-    return found
+def native() -> ModuleType:
+    """The module that fetches jars; it is a script beside the package, not part of it."""
+    if str(NATIVE) not in sys.path:
+        sys.path.insert(0, str(NATIVE))
+    return importlib.import_module("jars")
 
 
 @dataclass(frozen=True)
@@ -66,34 +57,11 @@ class Jars:
         )
 
     def folder(self) -> Path:
-        """The folder that holds them, filled by Maven at the first call; several processes may call at once."""
-        folder = cache_folder() / self.name
-        if folder.is_dir():
-            return folder
-        maven = tool("mvn")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="fetching-", dir=folder.parent) as scratch:
-            pom, made = Path(scratch) / "pom.xml", Path(scratch) / "jars"
-            pom.write_text(self.pom(), encoding="utf-8")
-            done = subprocess.run(
-                [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={made}"],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode:
-                told = "\n".join((done.stdout + done.stderr).strip().splitlines()[-20:])
-                pytest.fail(f"Maven could not fetch {self.name}:\n{told}", pytrace=False)
-            count = len(list(made.glob("*.jar")))
-            if count != len(self.artifacts):
-                pytest.fail(f"Maven fetched {count} jars of {self.name}, not {len(self.artifacts)}.", pytrace=False)
-            try:
-                made.rename(folder)
-            except OSError:
-                # It is atomic and fails on a folder with contents: then another process was first, with the same jars.
-                if not folder.is_dir():
-                    raise
+        """The folder that holds them, filled by Maven at the first call. Raises JavaError."""
+        folder: Path = native().fetched(self.name, self.pom())
+        count = len(list(folder.glob("*.jar")))
+        if count != len(self.artifacts):
+            pytest.fail(f"{folder} has {count} jars, not the {len(self.artifacts)} of {self.name}.", pytrace=False)
         return folder
 
 
@@ -102,13 +70,12 @@ class Reader:
 
     def __init__(self, program: str, jars: Jars, *options: str) -> None:
         self._program = program
-        command = [
-            tool("java"),
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            *options,
-            *("-cp", f"{jars.folder()}/*", str(PROGRAMS / program)),
-        ]
+        try:
+            java, folder = native().java_tool("java", wanted_by="an independent reader"), jars.folder()
+        except native().JavaError as error:
+            pytest.fail(str(error), pytrace=False)
+        command = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *options]
+        command += ["-cp", f"{folder}/*", str(PROGRAMS / program)]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the reader)
         self._place = tempfile.TemporaryDirectory(prefix="reader-")  # some readers write logs where they stand
         self._process = subprocess.Popen(

@@ -3,14 +3,13 @@ make of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from jvm import Jars, Reader
+from flink_table import CORRUPT, ORDERS, Row, by_type, flink_type, read
+from jvm import Reader
 
 from simulator import messages
 from simulator.api import open_job
@@ -20,43 +19,7 @@ from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm
 
-FLINK = Jars(
-    "flink-json-2.3.0",
-    (
-        *(f"org.apache.flink:flink-{part}:2.3.0" for part in ("json", "table-common", "table-runtime", "core")),
-        "org.apache.flink:flink-metrics-core:2.3.0",
-        "org.apache.flink:flink-shaded-jackson:2.20.1-21.0",
-        "org.slf4j:slf4j-api:1.7.36",
-    ),
-)
-CHANGES = 20_000
-
-Row = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def flink() -> Iterator[Reader]:
-    with Reader("FlinkCanal.java", FLINK) as reader:
-        yield reader
-
-
-def read(flink: Reader, columns: dict[str, str], lines: list[bytes], *, reader: str = "") -> list[list[dict[str, Any]]]:
-    """The changelog of each message, of a table with these columns; a failure is a row {"error": …}.
-
-    `reader` is "" for canal-json, `debezium` or `debezium-schema` for debezium-json.
-    """
-    declared = ", ".join(f"`{name}` {type}" for name, type in columns.items())
-    table, *answers = flink.ask([f"{reader} ROW<{declared}>".strip().encode(), *lines])
-    assert table == []
-    return [[json.loads(line) for line in answer] for answer in answers]
-
-
-def flink_type(column: pa.Array) -> str:
-    """The SQL type that a user declares for a column."""
-    type = decoded(column).type
-    if pa.types.is_decimal(type):
-        return f"DECIMAL({type.precision}, {type.scale})"
-    return {pa.int64(): "BIGINT", pa.string(): "STRING", pa.timestamp("us"): "TIMESTAMP(6)", pa.date32(): "DATE"}[type]
+CHANGES = 8_000
 
 
 def typed(value: str | None, type: str) -> Any:
@@ -90,6 +53,7 @@ def reader_of(format: str) -> str:
         "canal-json",
         "oms-canal-json,canal_full_type=INSERT",
         "dts-canal-json,init_as_insert=on",
+        "drs-json-c,init_as_insert=on,sync_ddl=off",
         "cloudcanal-canal-json",
         "cloudcanal-canal-json,batch_rows=20",
         "cloudcanal-debezium",
@@ -134,45 +98,6 @@ def test_the_table_is_that_of_the_closed_form(flink: Reader, format: str) -> Non
     assert {int(key): {n: typed(row[n], type) for n, type in types.items()} for key, row in held.items()} == expected
 
 
-ORDERS = {"id": "BIGINT", "status": "STRING", "total": "DECIMAL(10, 2)"}
-CORRUPT = "Corrupt Canal JSON message"
-
-
-def by_type(format: str) -> dict[str, list[bytes]]:
-    """The messages of the tour by their `type`."""
-    found: dict[str, list[bytes]] = {}
-    for message in messages("tour", format, limit=None, snapshot=True):
-        assert message.value is not None
-        found.setdefault(json.loads(message.value)["type"], []).append(message.value)
-    return found
-
-
-def test_canal_statements_fail_but_create_is_skipped(flink: Reader) -> None:
-    tour = by_type("canal-json")
-    rows = ("INSERT", "UPDATE", "DELETE")
-    assert set(tour) >= {*rows, "ALTER", "CREATE", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY"}
-    for type, lines in tour.items():
-        for answer in read(flink, ORDERS, lines):
-            if type == "CREATE":
-                assert answer == []
-            elif type in rows:
-                assert [told.get("error") for told in answer] == [None] * len(answer)
-                assert answer
-            else:
-                assert [list(told) for told in answer] == [["error"]], type
-                assert answer[0]["error"].startswith(CORRUPT)
-
-
-def test_dts_full_load_and_statements_fail(flink: Reader) -> None:
-    tour = by_type("dts-canal-json")
-    assert set(tour) == {"INIT", "INSERT", "UPDATE", "DELETE", "DDL"}
-    for type, lines in tour.items():
-        for answer in read(flink, ORDERS, lines):
-            failed = [told["error"] for told in answer if "error" in told]
-            assert bool(failed) == (type in ("INIT", "DDL")), type
-            assert all(error.startswith(CORRUPT) for error in failed)
-
-
 def test_dts_full_load_as_inserts_is_read(flink: Reader) -> None:
     tour = by_type("dts-canal-json,init_as_insert=on")
     assert "INIT" not in tour
@@ -192,24 +117,6 @@ def test_names_are_matched_by_case(flink: Reader) -> None:
     """No failure, and no value: the reader at work is the one whose faults are known."""
     line = b'{"data":[{"ID":"1","total":"1e2"}],"old":null,"type":"INSERT"}'
     assert read(flink, ORDERS, [line]) == [[{"kind": "+I", "row": {"id": None, "status": None, "total": "100.00"}}]]
-
-
-ACTIONS = {"INSERT": ["+I"], "UPDATE": ["-U", "+U"], "DELETE": ["-D"]}
-
-
-def test_cloudcanal_statements_fail_but_create_is_skipped(flink: Reader) -> None:
-    """`data` is [] where Canal has null: the reader still looks at the type first."""
-    tour = by_type("cloudcanal-canal-json,ddl_statements=drop")
-    assert set(tour) == {*ACTIONS, "ALTER", "CREATE", "TRUNCATE", "RENAME", "DROP"}
-    for type, lines in tour.items():
-        for answer in read(flink, ORDERS, lines):
-            if type in ACTIONS:
-                assert [told["kind"] for told in answer] == ACTIONS[type]
-            elif type == "CREATE":
-                assert answer == []
-            else:
-                assert [list(told) for told in answer] == [["error"]], type
-                assert answer[0]["error"].startswith(CORRUPT)
 
 
 def envelopes(options: str) -> list[bytes]:

@@ -1,0 +1,97 @@
+"""The statements that the systems with SQL have in common, as somebody types them with the database chosen before."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from simulator.model import Column, ColumnType, Table
+
+
+class SqlDdl(ABC):
+    """How a system writes DDL: its names, types and literals, and the statements that it writes in its own way.
+
+    `places_columns` says whether a new column can stand elsewhere than behind the others, `fills_columns` whether rows
+    that are there get its default.
+    """
+
+    places_columns = False
+    fills_columns = True
+
+    @abstractmethod
+    def name(self, text: str) -> str:
+        """An identifier, in quotes where it needs them."""
+
+    @abstractmethod
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons, however it was typed."""
+
+    @abstractmethod
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type."""
+
+    @abstractmethod
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null."""
+
+    @abstractmethod
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family."""
+
+    @abstractmethod
+    def rename_table(self, table: Table, to: str) -> str: ...
+
+    @abstractmethod
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str: ...
+
+    @abstractmethod
+    def alter_column(self, table: Table, changed: Column) -> str: ...
+
+    def names(self, texts: Sequence[str]) -> str:
+        return ", ".join(map(self.name, texts))
+
+    def type_definition(self, type: ColumnType) -> str:
+        """A column's type as typed, or as one would type it."""
+        return type.spelled or self.type_name(type)
+
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`qty int NOT NULL DEFAULT 1`"""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}"
+        if not column.nullable:
+            text += " NOT NULL"
+        return text + (f" DEFAULT {self.literal(default, column.type)}" if default is not None else "")
+
+    def create_database(self, database: str) -> str:
+        return f"CREATE DATABASE {self.name(database)}"
+
+    def drop_database(self, database: str) -> str:
+        return f"DROP DATABASE {self.name(database)}"
+
+    def create_table(self, table: Table) -> str:
+        """`CREATE TABLE orders (id bigint NOT NULL, PRIMARY KEY (id))`, on one line."""
+        parts = [self.column(column) for column in table.columns]
+        if table.primary_key:
+            parts.append(f"PRIMARY KEY ({self.names(table.primary_key)})")
+        return f"CREATE TABLE {self.name(table.id.name)} ({', '.join(parts)})"
+
+    def drop_table(self, table: Table) -> str:
+        return f"DROP TABLE {self.name(table.id.name)}"
+
+    def truncate_table(self, table: Table) -> str:
+        return f"TRUNCATE TABLE {self.name(table.id.name)}"
+
+    def alter_table(self, table: Table, change: str) -> str:
+        return f"ALTER TABLE {self.name(table.id.name)} {change}"
+
+    def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
+        return self.alter_table(table, f"RENAME COLUMN {self.name(old.name)} TO {self.name(renamed.name)}")
+
+    def drop_column(self, table: Table, dropped: Column) -> str:
+        return self.alter_table(table, f"DROP COLUMN {self.name(dropped.name)}")
+
+    def create_index(self, table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
+        kind = "UNIQUE INDEX" if unique else "INDEX"
+        return f"CREATE {kind} {self.name(index)} ON {self.name(table.id.name)} ({self.names(columns)})"
+
+    def drop_index(self, table: Table, index: str) -> str:
+        return f"DROP INDEX {self.name(index)} ON {self.name(table.id.name)}"

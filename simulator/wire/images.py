@@ -1,0 +1,220 @@
+"""Row images of a batch as pieces of JSON: arrays of rows, single rows, changed columns, codes of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import Delta, Ints, PackedBatch
+from simulator.wire.fields import (
+    Cells,
+    Rows,
+    plain,
+)
+from simulator.wire.json_style import escape, quote
+from simulator.wire.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
+
+if TYPE_CHECKING:
+    from simulator.wire.encoder import Encoder
+
+_COMMAS = pa.array(["", ","], pa.string())
+
+# A column of text, or the pieces of one.
+Text: TypeAlias = pa.Array | list[pa.Array]
+
+
+class Images:
+    """The row images of one batch as pieces; texts that several fields need are made once."""
+
+    def __init__(self, encoder: Encoder, packed: PackedBatch) -> None:
+        self.encoder, self.packed, self.batch = encoder, packed, packed.changes
+        self._after: dict[int, Text] = {}
+
+    def rows(self, hole: Rows) -> list[Piece]:
+        """The array of each message's rows, or the one object."""
+        starts = self.packed.starts
+        tail = "" if hole.tail is None else self.encoder.per_table(hole.tail, self.batch.table)
+        shown = None if hole.shown is None else hole.shown(self.batch)
+        if hole.image.startswith("changed") or hole.skip_nulls or shown is not None:
+            if shown is not None:
+                members, some = self._logged(hole, shown)
+            else:
+                members, some = self._changed(hole) if hole.image.startswith("changed") else self._present(hole)
+            comma = "," if tail and some.all() else ""
+            rows: list[Piece] = ["{", members, comma, tail, "}"]
+            if tail and not some.all():
+                rows[2] = _COMMAS.take(pa.array(some.astype(np.int8)))
+            if hole.drop_empty and not some.all():
+                kept = np.concatenate([[0], np.cumsum(some)])[starts]
+                objects = join(rows, len(self.batch)).filter(pa.array(some))
+                arrays = join(["[", join_runs(objects, kept, ","), "]"], len(self.packed))
+                return [pc.if_else(pa.array(np.diff(kept) > 0), arrays, constant("null"))]
+        else:
+            rows = ["{"]
+            for place, i in enumerate(self._places(hole)):
+                rows += self._member(f"{',' if place else ''}{self._names[i]}:", i, self._text(hole.image, i))
+            rows += ["," if tail and len(rows) > 1 else "", tail, "}"]
+        if not hole.array:
+            if not self.packed.single:
+                raise TypeError("a format with one object a message must not pack rows")
+            return rows
+        if not self.packed.single:
+            rows = [join_runs(join(rows, len(self.batch)), starts, ",")]
+        return ["[", *rows, "]"]
+
+    def _places(self, hole: Rows) -> Sequence[int]:
+        """The columns of a whole image in the order in which they are written."""
+        if hole.columns is not None:
+            return hole.columns(self.batch.table)
+        return self.encoder.order([column.name for column in self.batch.table.columns], len(self.batch.table.columns))
+
+    def codes(self, cells: Cells) -> list[Piece]:
+        image = self.batch.image()
+        at = None if self.packed.single else pa.array(self.packed.settled)
+        columns = self.batch.table.columns
+        names, values = self._names, list[list[Piece]]()
+        order = self.encoder.order([column.name for column in columns], len(columns))
+        for i in order:
+            cell = self.encoder.cell(columns[i], cells)
+            values.append(
+                [cell.constant]
+                if cell.constant is not None
+                else [plain(cell.text(image[i] if at is None else image[i].take(at)))]
+            )
+        return object_pieces([names[i] for i in order], values)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [quote(self.encoder.member(column.name), self.encoder.style) for column in self.batch.table.columns]
+
+    def _text(self, image: str, column: int) -> Text:
+        """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
+        after, before = self.batch.after, self.batch.before
+        if before is not None and image == "before":
+            old = before[column]
+            if isinstance(old, pa.Array):
+                return self._escaped(column, old)
+            if isinstance(old, Delta):
+                return self._escaped(column, self.batch.full_before(column))
+        assert after is not None
+        if column not in self._after:
+            self._after[column] = self._escaped(column, after[column])
+        return self._after[column]
+
+    def _escaped(self, column: int, array: pa.Array) -> Text:
+        cell = self.encoder.cell(self.batch.table.columns[column])
+        if cell.parts is not None and array.null_count == 0 and not pa.types.is_dictionary(array.type):
+            return cell.parts(array)
+        text = cell.text(array)
+        return escape(text, self.encoder.style) if cell.escaped else text
+
+    def _member(self, lead: str, column: int, text: Text) -> list[Piece]:
+        """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""
+        cell = self.encoder.cell(self.batch.table.columns[column])
+        mark = '"' if cell.quoted else ""
+        if isinstance(text, list):
+            return [lead + mark, *text, mark]
+        if pa.types.is_dictionary(text.type):
+            # what surrounds a value is put round the different values once, not round each row's
+            whole = self.encoder.surrounded(lead + mark, text.dictionary, mark).take(text.indices)
+            return [whole.fill_null(constant(lead + cell.null)) if whole.null_count else whole]
+        if text.null_count == 0:
+            return [lead + mark, text, mark]
+        return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
+
+    def _changed(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
+        are any."""
+        shown, before, after = self.packed.shown, self.batch.before, self.batch.after
+        assert shown is not None
+        assert before is not None
+        assert after is not None
+
+        def values(i: int, rows: Ints) -> pa.Array:
+            old = before[i]
+            if hole.image == "changed after" or old is None:
+                return after[i].take(pa.array(rows))
+            if isinstance(old, Delta) and np.array_equal(old.rows, rows):
+                return old.values
+            return self.batch.full_before(i).take(pa.array(rows))
+
+        if hole.kept is not None:
+            kept = set(hole.kept(self.batch.table))
+            every = np.arange(len(self.batch), dtype=np.int64)
+            shown = tuple(every if i in kept else rows for i, rows in enumerate(shown))
+        return self._sparse(shown, values)
+
+    def _present(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """The members of an image that are not null, per row; and in which rows there are any."""
+        image = self.batch.after if hole.image == "after" else None
+        columns = range(len(self.batch.table.columns))
+        arrays = [image[i] if image is not None else self.batch.full_before(i) for i in columns]
+        wanted = set(columns if hole.columns is None else hole.columns(self.batch.table))
+        shown = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
+        return self._sparse(shown, lambda i, rows: arrays[i].take(pa.array(rows)))
+
+    def _logged(self, hole: Rows, shown: Sequence[Ints | None]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """The members of an image that are there as `shown` says."""
+        image = self.batch.after if hole.image == "after" else None
+
+        def values(i: int, rows: Ints) -> pa.Array:
+            array = image[i] if image is not None else self.batch.full_before(i)
+            return array if len(rows) == len(array) else array.take(pa.array(rows))
+
+        return self._sparse(shown, values)
+
+    def _sparse(
+        self, shown: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]
+    ) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """Members that only some rows have: `shown` says for each column which rows, `values` gives theirs."""
+        count = len(self.batch)
+        names = [column.name for column in self.batch.table.columns]
+        entries = np.zeros(count, dtype=np.int64)
+        for rows in shown:
+            if rows is not None:
+                entries[rows] += 1
+        # rows whose maps are ordered alike, since that may depend on the number of entries
+        orders: dict[tuple[int, ...], list[int]] = {}
+        for number in np.unique(entries).tolist():
+            orders.setdefault(tuple(self.encoder.order(names, number)), []).append(number)
+        texts = []
+        for order, numbers in orders.items():
+            mask = None if len(orders) == 1 else np.isin(entries, numbers)
+            texts += self._segments(order, mask, shown, values)
+        return join(texts, count) if texts else repeat("", count), entries > 0
+
+    def _segments(
+        self,
+        order: Sequence[int],
+        mask: npt.NDArray[np.bool_] | None,
+        shown: Sequence[Ints | None],
+        values: Callable[[int, Ints], pa.Array],
+    ) -> list[Piece]:
+        """A column of text for each member, empty in rows that lack it; only rows under the mask."""
+        count = len(self.batch)
+        begun = np.zeros(count, dtype=bool)
+        segments: list[Piece] = []
+        for i in order:
+            rows = shown[i]
+            if rows is not None and mask is not None:
+                rows = rows[mask[rows]]
+            if rows is None or not len(rows):
+                continue
+            comma = begun[rows]
+            if comma.all():
+                lead: list[Piece] = [","]
+            elif not comma.any():
+                lead = []
+            else:
+                lead = [_COMMAS.take(pa.array(comma.astype(np.int8)))]
+            member = self._member(f"{self._names[i]}:", i, self._escaped(i, values(i, rows)))
+            segment = join([*lead, *member], len(rows))
+            begun[rows] = True
+            segments.append(segment if len(rows) == count else spread(segment, rows, count))
+        return segments
