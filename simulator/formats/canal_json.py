@@ -30,7 +30,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.errors import NotOffered
+from simulator.errors import NotOffered, UnsupportedType
 from simulator.formats import canal_rules
 from simulator.formats.canal_json_cells import VERSIONS, cell, code_cell, type_text
 from simulator.formats.canal_json_statements import (
@@ -71,6 +71,12 @@ def es(milliseconds: Any) -> Any:
 
 def mysql_types(settings: Settings) -> PerTable:
     def text(table: Table, style: Style) -> str:
+        quoted = [name for name in (table.id.name, *(c.name for c in table.columns)) if "`" in name]
+        if quoted and settings["version"] < "1.1.8":
+            raise UnsupportedType(
+                f"{table.id}: Canal {settings['version']} stops at a row of a table with a back-quote in a name "
+                f"({quoted[0]}); 1.1.8 does not."
+            )
         members = (f"{quote(column_name(c.name), style)}:{quote(type_text(c, settings), style)}" for c in table.columns)
         return "{" + ",".join(members) + "}"
 
@@ -185,6 +191,7 @@ def layout(settings: Settings) -> Layout:
         fields=fields(settings),
         cell=lambda column: cell(column, settings),
         style=STYLES.get(settings["version"], json_style.FASTJSON2),
+        member=column_name,
         # MQMessageUtils.messagePartition; canal.mq.topic is `example` in the shipped instance.properties
         routing=Routing(
             topic="example",

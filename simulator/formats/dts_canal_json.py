@@ -198,6 +198,7 @@ def layout(settings: Settings) -> Layout:
         fields = [without_nulls(field) if field.name in NULLABLE else field for field in fields]
     return parent.derive(
         fields=fields,
+        member=str,
         cell=lambda column: dts_text.cell(column, settings),
         routing=dts_delivery.routing(settings),
         packing=None,

@@ -272,7 +272,7 @@ class _Alter:
                 words.next()
             made = replace(one, default=words.between(first, words.at), bare=False)
         elif words.take("DROP", "DEFAULT"):
-            made = replace(one, default=None, bare=True)
+            made = replace(one, default=None, bare=not self.session.server.mariadb)
         elif self.session.server.modern and (way := words.one_of("SET INVISIBLE", "SET VISIBLE")):
             made = replace(one, invisible=way == "SET INVISIBLE")
         else:

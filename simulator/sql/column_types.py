@@ -13,6 +13,8 @@ from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.reader import Reader
 from simulator.sql.server import Server, default_collation
 
+# Types of MariaDB that are not known here.
+_MARIADB_TYPES: Final = ("uuid", "inet4", "inet6", "xmltype")
 _TYPE_WORDS: Final = frozenset(mysql.TYPES) | frozenset(mysql.ALIASES)
 
 
@@ -35,9 +37,8 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
     name = mysql.ALIASES.get(match[1].lower(), match[1].lower())
     numbers = [int(number) for number in re.findall(r"\d+", match[2])]
     if name in ("enum", "set"):
-        labels = [label.casefold() for label in re.findall(r"'((?:[^']|'')*)'", match[2])]
-        twice = next((label for i, label in enumerate(labels) if label in labels[:i]), None)
-        return None if twice is None else SqlError(1291, column, twice, name.upper())
+        twice = _duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])))
+        return SqlError(1291, column, twice) if twice else None
     if not numbers:
         return None
     if name in ("decimal", "numeric", "fixed", "float", "double", "real"):
@@ -54,6 +55,12 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
         width = mysql.CHARSETS.get(context.charset, (4, ""))[0] if name == "varchar" else 1
         return SqlError(1074, column, 65_535 // width)
     return None
+
+
+def _duplicate(labels: tuple[str, ...]) -> str:
+    """The first label that another one repeats but for its case."""
+    folded = [label.casefold() for label in labels]
+    return next((label for label, one in zip(labels, folded, strict=True) if folded.count(one) > 1), "")
 
 
 def check_collation(collation: str, charset: str | None) -> None:
@@ -76,7 +83,11 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
         typed.append(words.next().value.lower())
         if " ".join(typed) in _TYPE_WORDS:
             stop = words.at
-    if not stop:
+    if not stop or (context.server.mariadb and typed[: stop - first] == ["geomcollection"]):
+        if context.server.mariadb and typed:
+            if typed[0] in _MARIADB_TYPES:
+                raise Unsupported(f"the type {typed[0]}")
+            raise SqlError(4161, typed[0])
         words.at = first
         raise words.problem()
     words.at = stop
@@ -102,6 +113,11 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
         type = mysql.parse_type(spelled)
     except UsageError as error:
         raise _type_problem(column, spelled, context) or Unsupported(str(error)) from None
+    if collation and type.charset:
+        check_collation(collation, type.charset)
+    twice = _duplicate(type.labels)
+    if twice:
+        raise SqlError(1291, column, twice)
     if mysql.family(type) in ("text", "enum", "set"):
         if type.charset is None and not collation:
             type, collation = replace(type, charset=context.charset), context.collation

@@ -170,10 +170,7 @@ def read_table(
 
 def add_table(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
     """Put a new table in and log it."""
-    for key in definition.foreign:
-        parent = session.found(key.parent)
-        if parent is None and session.settings["foreign_key_checks"] and key.parent != definition.id:
-            raise SqlError(1146, f"{key.parent.database}.{key.parent.name}")
+    relations.check_foreign_keys(session, definition)
     data = Data(session.numbered(definition))
     check_definition(data, session)
     auto = session.user_variables.pop("?auto", None)

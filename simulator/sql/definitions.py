@@ -97,10 +97,13 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
         text = words.brackets()
         stored = words.one_of("VIRTUAL", "STORED", "PERSISTENT") in ("STORED", "PERSISTENT")
         return replace(made, generated=text, stored=stored)
-    if words.take("REFERENCES"):  # read and not heeded, as MySQL does it
-        words.qualified()
-        words.names_in_brackets()
-        _references(words)
+    if words.take("REFERENCES"):  # MySQL reads it and does not heed it
+        database, parent = words.qualified()
+        parents = tuple(name for name, _ in words.names_in_brackets())
+        actions = _references(words)
+        if server.mariadb:
+            id = TableId(database or context.database, parent)
+            items.foreign.append(ForeignKey("", (made.name,), id, parents, *actions))
         return made
     if words.one_of("CONSTRAINT"):
         if not words.peek("CHECK"):
@@ -298,9 +301,9 @@ def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definiti
 
 
 def _needs_length(one: Field, key: Key, mariadb: bool) -> None:
-    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB's unique keys hold them whole."""
+    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB shortens them."""
     lob = one.type.name.endswith(("text", "blob"))
-    if lob and not (mariadb and key.kind == "unique"):
+    if lob and not (mariadb and key.kind != "primary"):
         raise SqlError(1170, one.name)
 
 

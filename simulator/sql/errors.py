@@ -11,6 +11,8 @@ SYNTAX: Final = (
 # Number: SQLSTATE and text. Source: share/errmsg-utf8.txt of MySQL 5.7 and 8.0 (mysqld_error.h); the texts that differ
 # between servers are in DIFFERENT.
 TEXTS: Final = {
+    1005: ("HY000", 'Can\'t create table `{}`.`{}` (errno: {} "{}")'),
+    1022: ("23000", "Can't write; duplicate key in table '{}'"),
     1007: ("HY000", "Can't create database '{}'; database exists"),
     1008: ("HY000", "Can't drop database '{}'; database doesn't exist"),
     1046: ("3D000", "No database selected"),
@@ -44,6 +46,7 @@ TEXTS: Final = {
     1170: ("42000", "BLOB/TEXT column '{}' used in key specification without a key length"),
     1176: ("42000", "Key '{}' doesn't exist in table '{}'"),
     1193: ("HY000", "Unknown system variable '{}'"),
+    1215: ("HY000", "Cannot add foreign key constraint"),
     1217: ("23000", "Cannot delete or update a parent row: a foreign key constraint fails"),
     14510: ("23000", "Cannot delete or update a parent row: a foreign key constraint fails"),
     1222: ("21000", "The used SELECT statements have a different number of columns"),
@@ -76,6 +79,14 @@ TEXTS: Final = {
     1690: ("22003", "{} value is out of range in '{}'"),
     3037: ("22023", "Invalid GIS data provided to function {}."),
     3105: ("HY000", "The value specified for generated column '{}' in table '{}' is not allowed."),
+    1824: ("HY000", "Failed to open the referenced table '{}'"),
+    1826: ("HY000", "Duplicate foreign key constraint name '{}'"),
+    3734: (
+        "HY000",
+        "Failed to add the foreign key constraint. Missing column '{}' for constraint '{}' in the referenced table "
+        "'{}'",
+    ),
+    4161: ("HY000", "Unknown data type: '{}'"),
     3109: ("HY000", "Generated column '{}' cannot refer to auto-increment column."),
     3140: ("22032", "Invalid JSON text: {} in value for column '{}'."),
     3141: ("22032", "Invalid JSON text in argument {} to function {}: {}."),

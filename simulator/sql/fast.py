@@ -11,8 +11,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.sources.mysql import unquote
+from simulator.sql.catalog import Definition
 from simulator.sql.errors import SqlError
 from simulator.sql.inserting import DEFAULT, Inserter
+from simulator.sql.plans import plan_of
 from simulator.sql.session import Session
 
 _NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
@@ -49,18 +51,10 @@ def insert_literals(session: Session, text: str) -> bool:
     session.refuses_texts = False
     data = session.table(database, name)
     definition = data.definition
-    if head[5]:
-        places = []
-        for match in _COLUMN.finditer(head[5]):
-            column = match[1] or match[2]
-            place = definition.place(column)
-            if place is None:
-                raise SqlError(1054, column, "columns")
-            if place in places:
-                raise SqlError(1110, column)
-            places.append(place)
-    else:
-        places = [i for i, one in enumerate(definition.fields) if not one.invisible]
+    known = plan_of(data, session).places
+    places = known.get(head[5] or "")
+    if places is None:
+        places = known[head[5] or ""] = _places(definition, head[5])
     for number, values in enumerate(rows, 1):
         if len(values) != len(places):
             raise SqlError(1136, number)
@@ -70,6 +64,22 @@ def insert_literals(session: Session, text: str) -> bool:
             inserter.insert(values, number)
         inserter.done()
     return True
+
+
+def _places(definition: Definition, columns: str | None) -> list[int]:
+    """The places of the columns of `(a, `b`)`; of all visible ones without it. Raises SqlError 1054, 1110."""
+    if columns is None:
+        return [i for i, one in enumerate(definition.fields) if not one.invisible]
+    places: list[int] = []
+    for match in _COLUMN.finditer(columns):
+        column = match[1] or match[2]
+        place = definition.place(column)
+        if place is None:
+            raise SqlError(1054, column, "columns")
+        if place in places:
+            raise SqlError(1110, column)
+        places.append(place)
+    return places
 
 
 def _rows(text: str, at: int) -> list[list[Any]] | None:

@@ -104,19 +104,29 @@ class Inserter:
         if plan.stored is None or plan.stored[0] is not self.rules:
             plan.stored = (self.rules, [{} for _ in self.fields])
         self.stored = plan.stored[1]
-        named = set(self.places) if data.auto_place is None else {*self.places, data.auto_place}
-        self.rest = [i for i in range(len(self.fields)) if i not in named]
-        if data.auto_place is not None and data.auto_place not in self.places:
-            self.rest.append(data.auto_place)
-        # what a minimal image holds: columns that are named, computed, or filled by the clock
-        computed = {i for i, one in enumerate(self.fields) if one.generated is not None and in_images(one, session)}
-        clocked = {i for i, one in enumerate(self.fields) if (one.default or "")[:3].upper() == "CUR"}
-        self.touched = frozenset(named | computed | clocked)
+        shape = plan.shapes.get(self.places)
+        if shape is None:
+            shape = plan.shapes[self.places] = self._shape()
+        self.rest, self.touched = shape
         if session.server.mariadb and self.rules.strict:
             for place in self.rest:  # even if no row comes
                 self._default(place)
         self.on_duplicate: Callable[[int, list[Any]], None] | None = None
         self.watched = bool(self.plan.generated or self.plan.checks or self.plan.triggers or data.definition.foreign)
+
+    def _shape(self) -> tuple[list[int], frozenset[int]]:
+        """The columns that are not named, the counter's last, and what a minimal image holds: the columns that are
+        named, computed, or filled by the clock."""
+        auto = self.data.auto_place
+        named = set(self.places) if auto is None else {*self.places, auto}
+        rest = [i for i in range(len(self.fields)) if i not in named]
+        if auto is not None and auto not in self.places:
+            rest.append(auto)
+        for i, one in enumerate(self.fields):
+            computed = one.generated is not None and in_images(one, self.session)
+            if computed or (one.default or "")[:3].upper() == "CUR":
+                named.add(i)
+        return rest, frozenset(named)
 
     def insert(self, values: Iterable[Any], row_number: int) -> None:
         """One row; `values` are those of the named columns, DEFAULT where the column decides; each is stored before the

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from simulator.sources import mysql
 from simulator.sql.assign import assign
-from simulator.sql.catalog import ForeignKey, Trigger
+from simulator.sql.catalog import Definition, ForeignKey, Trigger
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.rows import Data, Row, carrier, index_value
 from simulator.sql.scopes import Scope, Source, compiled
@@ -32,6 +32,39 @@ def told(data: Data, key: ForeignKey) -> str:
         f"`{id.database}`.`{id.name}`, CONSTRAINT `{key.name}` FOREIGN KEY ({columns}) "
         f"REFERENCES `{key.parent.name}` ({parents})"
     )
+
+
+def check_foreign_keys(session: Session, definition: Definition) -> None:
+    """Whether parents, their columns and the names of a new table's foreign keys are right; each server says it in its
+    own way. Raises SqlError."""
+    server, id = session.server, definition.id
+    taken = {
+        key.name
+        for other in session.all_tables()
+        if other.definition.id.database == id.database and other.definition.id != id
+        for key in other.definition.foreign
+    }
+    for key in definition.foreign:
+        if key.name in taken:
+            if server.mariadb:
+                raise SqlError(1005, id.database, id.name, 121, "Duplicate key on write or update")
+            raise SqlError(1826, key.name) if server.modern else SqlError(1022, id.name)
+        parent = definition if key.parent == id else None
+        if parent is None:
+            data = session.found(key.parent)
+            parent = None if data is None else data.definition
+        if not session.settings["foreign_key_checks"] and parent is None:
+            continue
+        lacking = [] if parent is None else [name for name in key.parent_columns if parent.place(name) is None]
+        if parent is not None and not lacking:
+            continue
+        if server.mariadb:
+            raise SqlError(1005, id.database, id.name, 150, "Foreign key constraint is incorrectly formed")
+        if not server.modern:
+            raise SqlError(1215)
+        raise (
+            SqlError(1824, key.parent.name) if parent is None else SqlError(3734, lacking[0], key.name, key.parent.name)
+        )
 
 
 def parents_there(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:

@@ -54,6 +54,9 @@ class Plan:
     triggers: list[tuple[Trigger, Any]] = field(default_factory=list)
     # What literals became in a column under certain rules: (rules, a map for each place).
     stored: tuple[Any, list[dict[Any, Any]]] | None = None
+    # Lists of columns as typed in INSERT, and by places what is left to the columns and what an image shows.
+    places: dict[str, list[int]] = field(default_factory=dict)
+    shapes: dict[tuple[int, ...], tuple[list[int], frozenset[int]]] = field(default_factory=dict)
 
 
 class Data:

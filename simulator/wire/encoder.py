@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
@@ -36,8 +36,15 @@ KEPT_DICTIONARIES = 512
 class Encoder:
     """Fields compiled for the tables that come along. Holds no state but caches; encodes any event first or twice."""
 
-    def __init__(self, fields: Sequence[Field], cells: Cells, style: Style, order: Order = table_order) -> None:
-        self.fields, self.style, self.order = tuple(fields), style, order
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        cells: Cells,
+        style: Style,
+        order: Order = table_order,
+        member: Callable[[str], str] = str,
+    ) -> None:
+        self.fields, self.style, self.order, self.member = tuple(fields), style, order, member
         self._cells = cells
         self._cell_cache: dict[tuple[int, int], tuple[Column, Cell]] = {}
         self._tables: dict[tuple[int, int], tuple[Table, str]] = {}

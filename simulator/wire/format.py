@@ -103,11 +103,11 @@ def kind_of(event: Event) -> Kind:
 class Layout:
     """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
 
-    `order` is the order of columns in row maps. A format that is not JSON has a `writer` instead of fields; then `cell`
-    says how values look where they are hashed, and `container` what a file of its values is. `snapshot_ddl`: rows of a
-    snapshot come after the CREATE TABLE of their table. `previous_commit`: what changes carry as their event time is
-    the commit time of the transaction before theirs. `sources`: of the format's sources, those that the product offers
-    with these settings; None: all.
+    `order` is the order of columns in row maps, `member` the name of a column's member there. A format that is not
+    JSON has a `writer` instead of fields; then `cell` says how values look where they are hashed, and `container`
+    what a file of its values is. `snapshot_ddl`: rows of a snapshot come after the CREATE TABLE of their table.
+    `previous_commit`: what changes carry as their event time is the commit time of the transaction before theirs.
+    `sources`: of the format's sources, those that the product offers with these settings; None: all.
     """
 
     fields: tuple[Field, ...]
@@ -116,6 +116,7 @@ class Layout:
     routing: Routing
     packing: Packing | None = None
     order: Order = table_order
+    member: Callable[[str], str] = str
     beside: Beside | None = None
     writer: Writer | None = None
     container: Container | None = None
@@ -187,7 +188,9 @@ class Codec:
 
     def __init__(self, format: Format, settings: Settings, layout: Layout) -> None:
         self.format, self.settings, self.layout = format, settings, layout
-        self._encoder: Writer = layout.writer or Encoder(layout.fields, layout.cell, layout.style, layout.order)
+        self._encoder: Writer = layout.writer or Encoder(
+            layout.fields, layout.cell, layout.style, layout.order, layout.member
+        )
         self._sends = self.format.sends if layout.sends is None else self.format.sends & layout.sends
 
     def sends(self, kind: Kind) -> bool:

@@ -91,7 +91,7 @@ class Images:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [quote(column.name, self.encoder.style) for column in self.batch.table.columns]
+        return [quote(self.encoder.member(column.name), self.encoder.style) for column in self.batch.table.columns]
 
     def _text(self, image: str, column: int) -> Text:
         """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
