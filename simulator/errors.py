@@ -75,6 +75,11 @@ class DeliveryFailed(SimulatorError):
     """Some messages were not delivered: how many, which first (its order key), and the broker's words."""
 
 
+def short(text: str) -> str:
+    """A text as messages quote it: sixty characters at the most."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The nearest known name, or None: `closest("canal_json", ["canal-json"])` is `canal-json`."""
     known = list(known)

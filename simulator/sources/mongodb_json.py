@@ -25,6 +25,8 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
+from simulator.errors import short
+
 Value: TypeAlias = Any
 Leaf: TypeAlias = Callable[[Value], str]
 
@@ -114,7 +116,7 @@ def loads(text: str) -> Value:
     except RecursionError:
         raise ValueError(f"a document is nested {MAX_DEPTH} deep at most") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"{_short(text)} is not extended JSON: {error.msg} at character {error.pos}") from None
+        raise ValueError(f"{short(text)} is not extended JSON: {error.msg} at character {error.pos}") from None
     if depth(value) > MAX_DEPTH:
         raise ValueError(f"a document is nested {MAX_DEPTH} deep at most")
     return value
@@ -148,10 +150,6 @@ def depth(value: Value) -> int:
     return 0 if inner is None else 1 + max(map(depth, inner), default=0)
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
 def _refuse(word: str) -> Any:
     raise ValueError(f'{word} is not a JSON value; a double may be {{"$numberDouble": "{word}"}}')
 
@@ -172,17 +170,17 @@ def decimal128(text: str) -> Decimal128:
     try:
         value = Decimal(word, Context(prec=50))
     except InvalidOperation:
-        raise ValueError(f"{_short(text)} is not a decimal number") from None
+        raise ValueError(f"{short(text)} is not a decimal number") from None
     if value.is_finite():
         digits, exponent = value.as_tuple().digits, int(value.as_tuple().exponent)
         if len(digits) > 34 or not -6176 <= exponent <= 6111:
-            raise ValueError(f"{_short(text)} does not fit decimal128: 34 digits, exponents from -6176 to 6111")
+            raise ValueError(f"{short(text)} does not fit decimal128: 34 digits, exponents from -6176 to 6111")
     return Decimal128("NaN" if value.is_nan() else str(value))
 
 
 def object_id(text: str) -> ObjectId:
     if not re.fullmatch(r"[0-9A-Fa-f]{24}", text):
-        raise ValueError(f"{_short(text)} is not an ObjectId: 24 hexadecimal digits")
+        raise ValueError(f"{short(text)} is not an ObjectId: 24 hexadecimal digits")
     return ObjectId(text.lower())
 
 
@@ -195,14 +193,14 @@ def iso_ms(text: str) -> int:
     """The milliseconds of `2024-05-01T10:00:00.123Z` or with an offset; without one it is UTC; finer parts are cut."""
     match = _ISO.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{_short(text)} is not a date such as 2024-05-01T10:00:00.123Z")
+        raise ValueError(f"{short(text)} is not a date such as 2024-05-01T10:00:00.123Z")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:
         moment = dt.datetime(
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=dt.UTC
         )
     except ValueError:
-        raise ValueError(f"{_short(text)} is not in the calendar") from None
+        raise ValueError(f"{short(text)} is not in the calendar") from None
     ms = (moment - EPOCH) // dt.timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
     if zone and zone != "Z":
         ahead = int(zone[1:3]) * 60 + int(zone[-2:])
@@ -217,7 +215,7 @@ def _double(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{_short(text)} is not a double") from None
+        raise ValueError(f"{short(text)} is not a double") from None
 
 
 def _date(given: Value) -> Date:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import primitive, time_text
+from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import mongodb_json as bson
 from simulator.sources.mongodb_table import arrow_type, bounds, family, subtype
@@ -59,15 +60,11 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     return [None if value is None else show(value, type) for value in raw.to_pylist()]
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
 def _integer(text: str, type: ColumnType) -> int:
     word = text.strip()
     low, high = bounds(type)
     if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{_short(text)} is not a whole number")
+        raise ValueError(f"{short(text)} is not a whole number")
     if not low <= int(word) <= high:
         raise ValueError(f"{word} is outside {low} to {high}, the bounds of {type.name}")
     return int(word)
@@ -78,7 +75,7 @@ def _double(text: str, type: ColumnType) -> float:
     try:
         value = float(word.replace("_", "x"))
     except ValueError:
-        raise ValueError(f"{_short(text)} is not a double such as 1.5, 1e3 or NaN") from None
+        raise ValueError(f"{short(text)} is not a double such as 1.5, 1e3 or NaN") from None
     if value in (float("inf"), float("-inf")) and "inf" not in word.lower():
         raise ValueError(f"{word} is beyond the range of double")
     return value
@@ -94,7 +91,7 @@ def _decimal(text: str, type: ColumnType) -> Decimal | str:
                 raise InvalidOperation
             value = exact.quantize(Decimal(1).scaleb(-(type.scale or 0)), rounding=ROUND_HALF_UP, context=context)
         except InvalidOperation:
-            raise ValueError(f"{_short(text)} is not a decimal number") from None
+            raise ValueError(f"{short(text)} is not a decimal number") from None
         if abs(value) >= Decimal(10) ** (type.length - (type.scale or 0)):
             raise ValueError(f"{text.strip()} does not fit {type_text(type)}")
         return value if value else abs(value)
@@ -102,7 +99,7 @@ def _decimal(text: str, type: ColumnType) -> Decimal | str:
 
 def _string(text: str, type: ColumnType) -> str:
     if type.labels and text not in type.labels:
-        raise ValueError(f"{_short(text)} is none of {', '.join(map(repr, type.labels[:8]))}")
+        raise ValueError(f"{short(text)} is none of {', '.join(map(repr, type.labels[:8]))}")
     text.encode("utf-8")
     return text
 
@@ -110,7 +107,7 @@ def _string(text: str, type: ColumnType) -> str:
 def _bool(text: str, type: ColumnType) -> bool:
     word = text.strip().lower()
     if word not in _BOOLS:
-        raise ValueError(f"{_short(text)} is not true or false")
+        raise ValueError(f"{short(text)} is not true or false")
     return _BOOLS[word]
 
 
@@ -132,7 +129,7 @@ def _date(text: str, type: ColumnType) -> int:
 def _timestamp(text: str, type: ColumnType) -> int:
     match = _TIMESTAMP.fullmatch(text.strip())
     if not match or int(match[1]) >> 32 or int(match[2]) >> 32:
-        raise ValueError(f"{_short(text)} is not a timestamp such as 1714557600:1")
+        raise ValueError(f"{short(text)} is not a timestamp such as 1714557600:1")
     return int(match[1]) << 32 | int(match[2])
 
 
@@ -142,7 +139,7 @@ def _binary(text: str, type: ColumnType) -> bytes:
     match = _HEX.fullmatch(text)
     value = bytes.fromhex(match[1].zfill(len(match[1]) + len(match[1]) % 2)) if match else text.encode()
     if subtype(type) == 4 and len(value) != 16:
-        raise ValueError(f"{_short(text)} has {len(value)} bytes, and a UUID has 16")
+        raise ValueError(f"{short(text)} has {len(value)} bytes, and a UUID has 16")
     return value
 
 
@@ -150,7 +147,7 @@ def _document(text: str, type: ColumnType) -> str:
     value = bson.loads(text)
     wanted = dict if type.name == "object" else list
     if not isinstance(value, wanted):
-        raise ValueError(f"{_short(text)} is not an {type.name}")
+        raise ValueError(f"{short(text)} is not an {type.name}")
     return bson.dumps(value)
 
 
@@ -184,7 +181,7 @@ def _other(text: str, type: ColumnType) -> str:
         return bson.extended(bson.Symbol(text) if type.name == "symbol" else bson.Code(text))
     value = bson.loads(text)
     if not _OTHERS[type.name](value):
-        raise ValueError(f"{_short(text)} is not a {type.name}")
+        raise ValueError(f"{short(text)} is not a {type.name}")
     return bson.extended(value)
 
 

@@ -11,6 +11,8 @@ import math
 import re
 from typing import Any, Final
 
+from simulator.errors import short
+
 MAX_DEPTH: Final = 100
 # MySQL's double_quote: these, and the other control characters as \u00xx with lower-case digits.
 _ESCAPES: Final = {
@@ -45,7 +47,7 @@ def normalise(text: str, *, duplicates: str = "last") -> str:
     except RecursionError:
         raise ValueError(f"a JSON document is nested {MAX_DEPTH} deep at most") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"{_short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
+        raise ValueError(f"{short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
     out: list[str] = []
     _write(value, out, 1)
     return "".join(out)
@@ -58,10 +60,6 @@ def write(value: Any, out: list[str]) -> None:
 
 def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not a JSON value")
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _write(value: Any, out: list[str], depth: int) -> None:

@@ -5,7 +5,6 @@ Vectorised nothing: literals come from scenarios and scripts, a few at a time.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,25 +14,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, partial_day, partial_us, split_partial
+from simulator.errors import short
 from simulator.model import ColumnType
-from simulator.sources import mysql_geometry, mysql_json
+from simulator.sources import mysql_geometry, mysql_json, mysql_times
 from simulator.sources.mysql_types import CHARSETS, DEFAULT_CHARSET, TYPES, arrow_type, bounds, family, precision_scale
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
-_DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
-_CLOCK: Final = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?"
-_DATETIME: Final = re.compile(rf"(\d{{4}}-\d{{1,2}}-\d{{1,2}})(?:[ T]{_CLOCK})?\s*(Z|[+-]\d{{2}}:\d{{2}})?")
-_TIME: Final = re.compile(r"(-?)(\d{1,3}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?")
 _HEX: Final = re.compile(r"0x([0-9A-Fa-f]+)|[xX]'((?:[0-9A-Fa-f]{2})*)'")
 _BITS: Final = re.compile(r"0b([01]+)|[bB]'([01]*)'")
 _BOOLS: Final = {"true": 1, "false": 0}
-# 838:59:59
-MAX_TIME_US: Final = (838 * 3600 + 59 * 60 + 59) * 1_000_000
-# 1970-01-01 00:00:01 and 2038-01-19 03:14:07.999999, UTC
-TIMESTAMP_US: Final = (1_000_000, (1 << 31) * 1_000_000 - 1)
-# 9999-12-31 23:59:59.999999
-_LAST_US: Final = 253_402_300_800_000_000 - 1
 
 
 def parse_values(texts: Sequence[str | None], type: ColumnType) -> pa.Array:
@@ -91,10 +80,6 @@ def _array(values: list[Any], type: ColumnType) -> pa.Array:
     return pa.array(values, type=carrier)
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
 # ------------------------------------------------------------------------------------------------------ numbers
 
 
@@ -104,7 +89,7 @@ def _integer(text: str, type: ColumnType) -> int:
     if type.name == "tinyint" and word.lower() in _BOOLS:
         return _BOOLS[word.lower()]
     if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{_short(text)} is not a whole number")
+        raise ValueError(f"{short(text)} is not a whole number")
     if not low <= int(word) <= high:
         raise ValueError(f"{word} is outside {low} to {high}, the bounds of {_name(type)}")
     return int(word)
@@ -123,7 +108,7 @@ def _decimal(text: str, type: ColumnType) -> Decimal:
                 raise InvalidOperation
             value = exact.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP, context=context)
         except InvalidOperation:
-            raise ValueError(f"{_short(text)} is not a decimal number") from None
+            raise ValueError(f"{short(text)} is not a decimal number") from None
         if abs(value) >= Decimal(10) ** (precision - scale):
             raise ValueError(f"{text.strip()} does not fit decimal({precision},{scale})")
         if type.unsigned and value < 0:
@@ -139,7 +124,7 @@ def _float(text: str, type: ColumnType) -> float:
         value = float("nan")
     word = text.strip().lower().lstrip("+-")
     if value != value or word.startswith(("inf", "nan")) or "_" in word:
-        raise ValueError(f"{_short(text)} is not a number such as 1.5 or 1e3")
+        raise ValueError(f"{short(text)} is not a number such as 1.5 or 1e3")
     if type.scale is not None and type.length is not None and math.isfinite(value):
         value = cut(value, type.scale)
         if abs(value) >= 10.0 ** (type.length - type.scale):
@@ -176,7 +161,7 @@ def _bit(text: str, type: ColumnType) -> int:
     elif word.isdecimal():
         value = int(word)
     else:
-        raise ValueError(f"{_short(text)} is not a bit value such as b'101', 0x05 or 5")
+        raise ValueError(f"{short(text)} is not a bit value such as b'101', 0x05 or 5")
     bits = type.length or 1
     if value >> bits:
         raise ValueError(f"{word} does not fit bit({bits})")
@@ -188,120 +173,8 @@ def _year(text: str, type: ColumnType) -> int:
     if word in ("0", "0000"):
         return 0
     if not re.fullmatch(r"\d{4}", word) or not 1901 <= int(word) <= 2155:
-        raise ValueError(f"{_short(text)} is not a year from 1901 to 2155, or 0000")
+        raise ValueError(f"{short(text)} is not a year from 1901 to 2155, or 0000")
     return int(word)
-
-
-# ------------------------------------------------------------------------------------------------ dates and times
-
-
-def _day(text: str) -> int:
-    """The carrier of a date: days since 1970, or the code of a partial date."""
-    match = _DATE.fullmatch(text)
-    if not match:
-        raise ValueError(f"{_short(text)} is not a date such as 2024-02-29")
-    year, month, day = (int(part) for part in match.groups())
-    if month and day and year:
-        try:
-            return dt.date(year, month, day).toordinal() + FIRST_DAY - 1
-        except ValueError:
-            raise ValueError(f"{text} is not in the calendar") from None
-    if month > 12 or day > 31 or (month and day > _longest(month)):
-        raise ValueError(f"{text} is not in the calendar")
-    return partial_day(year, month, day)
-
-
-def _longest(month: int) -> int:
-    return 29 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
-
-
-def _date(text: str, type: ColumnType) -> int:
-    return _day(text.strip())
-
-
-def _show_day(days: int) -> str:
-    if days >= FIRST_DAY:
-        return dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()
-    return "{:04}-{:02}-{:02}".format(*split_partial(days - PARTIAL_DAYS))
-
-
-def _fraction_us(digits: str | None, places: int) -> int:
-    """Microseconds of a fraction's digits, rounded half up to this many places; may be a whole second."""
-    if not digits:
-        return 0
-    kept = int(digits[: places + 1].ljust(places + 1, "0"))
-    return (kept + 5) // 10 * int(10 ** (6 - places))
-
-
-def _datetime(text: str, type: ColumnType) -> int:
-    word = text.strip()
-    match = _DATETIME.fullmatch(word)
-    if not match:
-        raise ValueError(f"{_short(text)} is not a date and time such as 2024-02-29 12:34:56")
-    date, hour, minute, second, digits, zone = match.groups()
-    parts = int(hour or 0), int(minute or 0), int(second or 0)
-    if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
-        raise ValueError(f"{_short(text)} has no such time of day")
-    time_us = (parts[0] * 3600 + parts[1] * 60 + parts[2]) * 1_000_000 + _fraction_us(digits, type.length or 0)
-    day = _day(date)
-    if day < FIRST_DAY:
-        return _partial(word, day, time_us, type, zone)
-    us = day * US_PER_DAY + time_us
-    if zone is not None:
-        if type.name != "timestamp":
-            raise ValueError(f"{_short(text)} has a time zone, and {type.name} has none")
-        if zone != "Z":
-            sign = -1 if zone[0] == "-" else 1
-            us -= sign * (int(zone[1:3]) * 60 + int(zone[4:])) * 60_000_000
-    if type.name == "timestamp" and not TIMESTAMP_US[0] <= us <= TIMESTAMP_US[1]:
-        raise ValueError(
-            f"{word} is outside 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999, the bounds of timestamp"
-        )
-    if us > _LAST_US:
-        raise ValueError(f"{word} is rounded beyond the year 9999")
-    return us
-
-
-def _partial(word: str, day: int, time_us: int, type: ColumnType, zone: str | None) -> int:
-    code = day - PARTIAL_DAYS
-    if type.name == "timestamp" and (code or time_us):
-        raise ValueError(f"{word} is no point in time; a timestamp has no partial date but 0000-00-00 00:00:00")
-    if zone is not None:
-        raise ValueError(f"{word} has a time zone, but is no point in time")
-    if time_us >= US_PER_DAY:
-        raise ValueError(f"{word} is rounded beyond its day, which is none of the calendar")
-    return partial_us(*split_partial(code), time_us)
-
-
-def _show_datetime(us: int, type: ColumnType) -> str:
-    if us >= FIRST_DAY * US_PER_DAY:
-        days, rest = divmod(us, US_PER_DAY)
-    else:
-        code, rest = divmod(us - PARTIAL_US, US_PER_DAY)
-        days = PARTIAL_DAYS + code
-    return f"{_show_day(days)} {_show_clock(rest, type.length or 0)}"
-
-
-def _show_clock(us: int, digits: int) -> str:
-    seconds, us = divmod(us, 1_000_000)
-    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{text}.{us:06}"[: 1 + digits - 7 or None] if digits else text
-
-
-def _time(text: str, type: ColumnType) -> int:
-    word = text.strip()
-    match = _TIME.fullmatch("00:00:00" if word == "0" else word)
-    if not match or int(match[3]) > 59 or int(match[4] or 0) > 59:
-        raise ValueError(f"{_short(text)} is not a time such as 12:34:56 or -838:59:59")
-    us = (int(match[2]) * 3600 + int(match[3]) * 60 + int(match[4] or 0)) * 1_000_000
-    us += _fraction_us(match[5], type.length or 0)
-    if us > MAX_TIME_US:
-        raise ValueError(f"{word} is outside -838:59:59 to 838:59:59")
-    return -us if match[1] else us
-
-
-def _show_time(us: int, type: ColumnType) -> str:
-    return ("-" if us < 0 else "") + _show_clock(abs(us), type.length or 0)
 
 
 # ---------------------------------------------------------------------------------------------- texts and the rest
@@ -316,14 +189,14 @@ def _text(text: str, type: ColumnType) -> str:
     try:
         encoded = value.encode(codec)
     except UnicodeEncodeError as error:
-        raise ValueError(f"{_short(text)} has a character that {charset} lacks: {value[error.start]!r}") from None
+        raise ValueError(f"{short(text)} has a character that {charset} lacks: {value[error.start]!r}") from None
     if codec == "utf-8" and width == 3 and len(encoded) > 3 and any(ord(character) > 0xFFFF for character in value):
-        raise ValueError(f"{_short(text)} has a character of four bytes, and {charset} has three at most")
+        raise ValueError(f"{short(text)} has a character of four bytes, and {charset} has three at most")
     if row.arguments in ("char", "varchar"):
         if len(value) > (type.length or 0):
-            raise ValueError(f"{_short(text)} has {len(value)} characters, and {type.name}({type.length}) holds fewer")
+            raise ValueError(f"{short(text)} has {len(value)} characters, and {type.name}({type.length}) holds fewer")
     elif len(encoded) > row.max_bytes:
-        raise ValueError(f"{_short(text)} has {len(encoded)} bytes, and {type.name} holds {row.max_bytes}")
+        raise ValueError(f"{short(text)} has {len(encoded)} bytes, and {type.name} holds {row.max_bytes}")
     return value
 
 
@@ -337,7 +210,7 @@ def _binary(text: str, type: ColumnType) -> bytes:
     most = type.length if type.length is not None else row.max_bytes
     if len(value) > most:
         shown = f"{type.name}({most})" if type.length is not None else type.name
-        raise ValueError(f"{_short(text)} has {len(value)} bytes, and {shown} holds {most}")
+        raise ValueError(f"{short(text)} has {len(value)} bytes, and {shown} holds {most}")
     return value.ljust(most, b"\0") if type.name == "binary" else value
 
 
@@ -353,7 +226,7 @@ def _enum(text: str, type: ColumnType) -> int:
         return 0
     if text.isdecimal() and int(text) <= len(type.labels):
         return int(text)
-    raise ValueError(f"{_short(text)} is none of {_listed(type.labels)}")
+    raise ValueError(f"{short(text)} is none of {_listed(type.labels)}")
 
 
 def _set(text: str, type: ColumnType) -> int:
@@ -363,7 +236,7 @@ def _set(text: str, type: ColumnType) -> int:
         if place is None:
             if text.isdecimal() and int(text) < 1 << len(type.labels):
                 return int(text)
-            raise ValueError(f"{_short(label)} is none of {_listed(type.labels)}")
+            raise ValueError(f"{short(label)} is none of {_listed(type.labels)}")
         mask |= 1 << place
     return mask
 
@@ -394,9 +267,9 @@ _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
     "decimal": _decimal,
     "float": _float,
     "bit": _bit,
-    "date": _date,
-    "datetime": _datetime,
-    "time": _time,
+    "date": mysql_times.date,
+    "datetime": mysql_times.datetime,
+    "time": mysql_times.time,
     "year": _year,
     "text": _text,
     "binary": _binary,
@@ -410,9 +283,9 @@ _FORMATTERS: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "decimal": lambda value, type: format(value, "f"),
     "float": _show_float,
     "bit": lambda value, type: f"b'{value:0{type.length or 1}b}'",
-    "date": lambda value, type: _show_day(value),
-    "datetime": _show_datetime,
-    "time": _show_time,
+    "date": lambda value, type: mysql_times.show_day(value),
+    "datetime": mysql_times.show_datetime,
+    "time": mysql_times.show_time,
     "year": lambda value, type: f"{value:04}",
     "text": lambda value, type: value,
     "binary": lambda value, type: "0x" + value.hex() if value else "",

@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.errors import short
 from simulator.model import ColumnType
 
 _CLOCK: Final = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?"
@@ -23,10 +24,6 @@ _SECONDS: Final = re.compile(rf"([+-]?)(?:(\d+) +)?{_CLOCK}|([+-]?)(\d+)")
 # 1 second and 1 minute of time in nanoseconds; intervals are reckoned in them
 _NS: Final = 1_000_000_000
 _LAST_DAY: Final = dt.date.max.toordinal() + FIRST_DAY - 1
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _fraction(digits: str | None, places: int) -> int:
@@ -41,11 +38,11 @@ def _wall_clock(text: str, type: ColumnType) -> tuple[int, int, str | None]:
     """(days since 1970, nanoseconds of the day, zone) of a literal, rounded to the type's digits."""
     match = _MOMENT.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{_short(text)} is not a date and time such as 2024-02-29 12:34:56")
+        raise ValueError(f"{short(text)} is not a date and time such as 2024-02-29 12:34:56")
     year, month, day, hour, minute, second, digits, zone = match.groups()
     parts = int(hour or 0), int(minute or 0), int(second or 0)
     if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
-        raise ValueError(f"{_short(text)} has no such time of day")
+        raise ValueError(f"{short(text)} has no such time of day")
     try:
         days = dt.date(int(year), int(month), int(day)).toordinal() + FIRST_DAY - 1
     except ValueError:
@@ -64,7 +61,7 @@ def _offset_minutes(text: str, zone: str) -> int:
         return 0
     hours, minutes = int(zone[1:-3]), int(zone[-2:])
     if hours > 15 or minutes > 59:
-        raise ValueError(f"{_short(text)}: an offset is -15:59 to +15:59")
+        raise ValueError(f"{short(text)}: an offset is -15:59 to +15:59")
     return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)
 
 
@@ -90,7 +87,7 @@ def show(us: int, digits: int) -> str:
 def parse_datetime(text: str, type: ColumnType) -> int | str:
     days, ns, zone = _wall_clock(text, type)
     if zone is not None:
-        raise ValueError(f"{_short(text)} has a time zone, and {type.name} has none")
+        raise ValueError(f"{short(text)} has a time zone, and {type.name} has none")
     return _carrier(days, ns, type.length or 0)
 
 
@@ -110,7 +107,7 @@ def parse_moment(text: str, type: ColumnType) -> int | str:
     days, ns, zone = _wall_clock(text, type)
     if zone is not None:
         if zone != "Z" and zone[0] not in "+-":
-            raise ValueError(f"{_short(text)}: {type.name} is written in UTC or with an offset such as +08:00")
+            raise ValueError(f"{short(text)}: {type.name} is written in UTC or with an offset such as +08:00")
         ns -= _offset_minutes(text, zone) * 60 * _NS
         days, ns = days + ns // (86_400 * _NS), ns % (86_400 * _NS)
     if not FIRST_DAY <= days <= _LAST_DAY:
@@ -132,7 +129,7 @@ def parse_months(text: str, type: ColumnType) -> str:
     """`+02-03`: two years and three months, as Oracle prints an interval of YEAR(2)."""
     match = _MONTHS.fullmatch(text.strip())
     if not match or int(match[3] or 0) > 11:
-        raise ValueError(f"{_short(text)} is not an interval of years and months such as 2-3 or -4-11")
+        raise ValueError(f"{short(text)} is not an interval of years and months such as 2-3 or -4-11")
     digits = 2 if type.length is None else type.length
     if int(match[2]) >= 10**digits:
         raise ValueError(f"{text.strip()} has more years than {digits} digits hold")
@@ -145,7 +142,7 @@ def parse_seconds(text: str, type: ColumnType) -> str:
     match = _SECONDS.fullmatch(text.strip())
     digits, places = 2 if type.length is None else type.length, 6 if type.scale is None else type.scale
     if not match or int(match[3] or 0) > 23 or int(match[4] or 0) > 59 or int(match[5] or 0) > 59:
-        raise ValueError(f"{_short(text)} is not an interval of days and seconds such as 1 02:03:04.5")
+        raise ValueError(f"{short(text)} is not an interval of days and seconds such as 1 02:03:04.5")
     days = int(match[2] or match[8] or 0)
     ns = (int(match[3] or 0) * 3600 + int(match[4] or 0) * 60 + int(match[5] or 0)) * _NS
     ns += days * 86_400 * _NS + _fraction(match[6], places)

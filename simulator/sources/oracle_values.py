@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import numbers, primitive, text_us, time_text
+from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import oracle_times
 from simulator.sources.oracle_table import TYPES, arrow_type, family, most_bytes, number_digits
@@ -173,10 +174,6 @@ def _array(values: list[Any], type: ColumnType) -> pa.Array:
     return pa.array(values, type=carrier)
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
 # ------------------------------------------------------------------------------------------------------ numbers
 
 
@@ -186,7 +183,7 @@ def _exact(text: str) -> Decimal:
         if not value.is_finite() or "_" in text:
             raise InvalidOperation
     except InvalidOperation:
-        raise ValueError(f"{_short(text)} is not a decimal number") from None
+        raise ValueError(f"{short(text)} is not a decimal number") from None
     return value
 
 
@@ -239,7 +236,7 @@ def _binary_float(text: str, type: ColumnType) -> float:
     except ValueError:
         value = float("nan")
     if not special and (value != value or "_" in word):
-        raise ValueError(f"{_short(text)} is not a number such as 1.5, 1e3, NaN or Infinity")
+        raise ValueError(f"{short(text)} is not a number such as 1.5, 1e3, NaN or Infinity")
     with np.errstate(over="ignore"):
         narrow = float(np.float32(value)) if type.name == "binary_float" else value
     if not special and narrow in (float("inf"), float("-inf")):
@@ -263,15 +260,15 @@ def _text(text: str, type: ColumnType) -> str:
         return ""
     if type.labels and text not in type.labels:
         listed = ", ".join(map(repr, type.labels[:8])) + (" …" if len(type.labels) > 8 else "")
-        raise ValueError(f"{_short(text)} is none of the values {listed}")
+        raise ValueError(f"{short(text)} is none of the values {listed}")
     national = type.name in ("nchar", "nvarchar2")
     size = len(text.encode("utf-16-le" if national else "utf-8", "strict"))
     # the national character set is AL16UTF16, in which a character beyond U+FFFF counts as two
     characters = size // 2 if national else len(text)
     if type.length is not None and type.characters and characters > type.length:
-        raise ValueError(f"{_short(text)} has {characters} characters, and {type_text(type)} holds fewer")
+        raise ValueError(f"{short(text)} has {characters} characters, and {type_text(type)} holds fewer")
     if size > most_bytes(type):
-        raise ValueError(f"{_short(text)} has {size} bytes, and {type_text(type)} holds {most_bytes(type)}")
+        raise ValueError(f"{short(text)} has {size} bytes, and {type_text(type)} holds {most_bytes(type)}")
     if type.name in ("char", "nchar"):
         return text + " " * ((type.length or 1) - (characters if type.characters else size))
     return text
@@ -286,19 +283,19 @@ def _binary(text: str, type: ColumnType) -> bytes:
     else:
         value = text.encode()
     if len(value) > most_bytes(type):
-        raise ValueError(f"{_short(text)} has {len(value)} bytes, and {type_text(type)} holds {most_bytes(type)}")
+        raise ValueError(f"{short(text)} has {len(value)} bytes, and {type_text(type)} holds {most_bytes(type)}")
     if not value and type.name not in _LARGE:
-        raise ValueError(f"{_short(text)} has no byte; an empty {type_text(type)} is null")
+        raise ValueError(f"{short(text)} has no byte; an empty {type_text(type)} is null")
     return value
 
 
 def _xml(text: str, type: ColumnType) -> str:
     if "<!ENTITY" in text:
-        raise ValueError(f"{_short(text)} declares an entity, which is not read here")
+        raise ValueError(f"{short(text)} declares an entity, which is not read here")
     try:
         ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise ValueError(f"{_short(text)} is not well-formed XML: {error}") from None
+        raise ValueError(f"{short(text)} is not well-formed XML: {error}") from None
     return text
 
 
@@ -311,7 +308,7 @@ def _json(text: str, type: ColumnType) -> str:
     try:
         value = json.loads(text, parse_float=_JsonNumber, parse_int=_JsonNumber, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{_short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
+        raise ValueError(f"{short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
     return _json_text(value)
 
 
@@ -335,9 +332,9 @@ def _json_text(value: Any) -> str:
 def _rowid(text: str, type: ColumnType) -> str:
     word = text.strip()
     if not (_UROWID if type.name == "urowid" else _ROWID).fullmatch(word):
-        raise ValueError(f"{_short(text)} is not a ROWID such as AAAR3sAAEAAAACXAAA")
+        raise ValueError(f"{short(text)} is not a ROWID such as AAAR3sAAEAAAACXAAA")
     if type.name == "urowid" and len(word) > most_urowid(type):
-        raise ValueError(f"{_short(text)} is longer than {type_text(type)}")
+        raise ValueError(f"{short(text)} is longer than {type_text(type)}")
     return word
 
 
@@ -349,7 +346,7 @@ def most_urowid(type: ColumnType) -> int:
 def _bfile(text: str, type: ColumnType) -> str:
     match = _BFILE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{_short(text)} is not a file such as bfilename('DATA_DIR', 'a.txt')")
+        raise ValueError(f"{short(text)} is not a file such as bfilename('DATA_DIR', 'a.txt')")
     return f"bfilename('{match[1]}', '{match[2]}')"
 
 

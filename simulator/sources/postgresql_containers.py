@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simulator.sources.postgresql_times import short
+from simulator.errors import short
 
 # ------------------------------------------------------------------------------------------------------------- arrays
 

@@ -9,8 +9,8 @@ import json
 from decimal import Decimal
 from typing import Any, Final
 
+from simulator.errors import short
 from simulator.sources.postgresql_numbers import plain_decimal
-from simulator.sources.postgresql_times import short
 
 # escape_json: these, and the other control characters as \u00xx with lower-case digits.
 _ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | {

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from simulator.errors import short
 from simulator.model import ColumnType
-from simulator.sources.postgresql_times import short
 
 # Digits before and behind the point that a numeric takes.
 MOST_WHOLE: Final = 131_072

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from simulator.sources.postgresql_times import short
+from simulator.errors import short
 
 _LAST_POSITION: Final = 16_383
 _MOST_POSITIONS: Final = 255

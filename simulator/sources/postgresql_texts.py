@@ -9,8 +9,8 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 from xml.parsers import expat
 
+from simulator.errors import short
 from simulator.sources.postgresql_numbers import float_, show_float
-from simulator.sources.postgresql_times import short
 
 # ----------------------------------------------------------------------------------------------------- bits, uuid, xml
 

@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from simulator.carriers import INFINITE_DAYS, INFINITE_US, US_PER_DAY
+from simulator.errors import short
 
 # 4714-11-24 BC, the first day of the Julian count, and 5874897-12-31.
 FIRST_DAY: Final = -2_440_588
@@ -24,10 +25,6 @@ _DATE: Final = re.compile(rf"{_DAY}(?:\s+(BC|AD))?", re.IGNORECASE)
 _MOMENT: Final = re.compile(rf"{_DAY}(?:[ T]{_CLOCK})?\s*{_ZONE}?(?:\s+(BC|AD))?", re.IGNORECASE)
 _TIME: Final = re.compile(rf"{_CLOCK}\s*{_ZONE}?", re.IGNORECASE)
 _INFINITE: Final = {"infinity": 1, "+infinity": 1, "-infinity": -1}
-
-
-def short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def day_number(year: int, month: int, day: int) -> int:

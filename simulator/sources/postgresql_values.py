@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.carriers import INFINITE_DAYS
+from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import (
     postgresql_containers,
@@ -33,7 +34,6 @@ from simulator.sources.postgresql_table import (
     fraction_digits,
     padding,
 )
-from simulator.sources.postgresql_times import short
 from simulator.sources.postgresql_types import POSTGRESQL_16, Dialect, type_text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")

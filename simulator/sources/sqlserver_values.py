@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import sqlserver_clr, sqlserver_times
 from simulator.sources.sqlserver_table import (
@@ -80,23 +81,19 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     return [None if value is None else show(value, type) for value in raw.to_pylist()]
 
 
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
 def _bit(text: str, type: ColumnType) -> int:
     word = text.strip().lower()
     if word in ("true", "false"):
         return int(word == "true")
     if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{_short(text)} is not a bit: 0, 1, true or false")
+        raise ValueError(f"{short(text)} is not a bit: 0, 1, true or false")
     return int(int(word) != 0)
 
 
 def _integer(text: str, type: ColumnType) -> int:
     word = text.strip()
     if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{_short(text)} is not a whole number")
+        raise ValueError(f"{short(text)} is not a whole number")
     low, high = bounds(type)
     if not low <= int(word) <= high:
         raise ValueError(f"{word} is outside {low} to {high}, the bounds of {type.name}")
@@ -112,7 +109,7 @@ def _decimal(text: str, type: ColumnType) -> Decimal:
                 raise InvalidOperation
             value = exact.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP, context=context)
         except InvalidOperation:
-            raise ValueError(f"{_short(text)} is not a decimal number") from None
+            raise ValueError(f"{short(text)} is not a decimal number") from None
         unscaled = int(value.scaleb(scale))
         most = MONEY.get(type.name, 10**precision - 1)
         if not -most - (type.name in MONEY) <= unscaled <= most:
@@ -127,7 +124,7 @@ def _float(text: str, type: ColumnType) -> float:
     except ValueError:
         value = float("nan")
     if value != value or "_" in word or word.lower().lstrip("+-").startswith(("inf", "nan")):
-        raise ValueError(f"{_short(text)} is not a number such as 1.5 or 1e3")
+        raise ValueError(f"{short(text)} is not a number such as 1.5 or 1e3")
     most = _MOST_REAL if type.name == "real" else float(np.finfo(np.float64).max)
     with np.errstate(over="ignore"):
         stored = float(np.float32(value)) if type.name == "real" else value
@@ -148,18 +145,18 @@ def _datetime(text: str, type: ColumnType) -> int | str:
 
 def _text(text: str, type: ColumnType) -> str:
     if type.labels and text not in type.labels:
-        raise ValueError(f"{_short(text)} is none of {', '.join(map(repr, type.labels[:8]))}")
+        raise ValueError(f"{short(text)} is none of {', '.join(map(repr, type.labels[:8]))}")
     try:
         encoded = text.encode(codec(type), "surrogatepass")
     except UnicodeEncodeError as error:
         page = type.charset or "cp1252"
-        raise ValueError(f"{_short(text)} has a character that {page} lacks: {text[error.start]!r}") from None
+        raise ValueError(f"{short(text)} has a character that {page} lacks: {text[error.start]!r}") from None
     row = TYPES[type.name]
     length = len(encoded) // 2 if type.name in NATIONAL else len(encoded)
     most = type.length if type.length is not None else row.most if not row.arguments else (1 << 31) - 1
     if length > most:
         unit = "pairs of bytes" if type.name in NATIONAL else "bytes"
-        raise ValueError(f"{_short(text)} has {length} {unit}, and {type_text(type)} holds {most}")
+        raise ValueError(f"{short(text)} has {length} {unit}, and {type_text(type)} holds {most}")
     return text + " " * (most - length) if type.name in FILLED else text
 
 
@@ -168,18 +165,18 @@ def _binary(text: str, type: ColumnType) -> bytes:
     value = bytes.fromhex(match[1].zfill(len(match[1]) + len(match[1]) % 2)) if match else text.encode()
     if type.name == "timestamp":
         if len(value) > 8:
-            raise ValueError(f"{_short(text)} has {len(value)} bytes, and a rowversion has 8")
+            raise ValueError(f"{short(text)} has {len(value)} bytes, and a rowversion has 8")
         return value.rjust(8, b"\0")
     most = type.length if type.length is not None else (1 << 31) - 1
     if len(value) > most:
-        raise ValueError(f"{_short(text)} has {len(value)} bytes, and {type_text(type)} holds {most}")
+        raise ValueError(f"{short(text)} has {len(value)} bytes, and {type_text(type)} holds {most}")
     return value.ljust(most, b"\0") if type.name == "binary" else value
 
 
 def _uuid(text: str, type: ColumnType) -> str:
     match = _UUID.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{_short(text)} is not a uniqueidentifier such as 6F9619FF-8B86-D011-B42D-00C04FC964FF")
+        raise ValueError(f"{short(text)} is not a uniqueidentifier such as 6F9619FF-8B86-D011-B42D-00C04FC964FF")
     return match[1].upper()
 
 
@@ -235,7 +232,7 @@ def _xml(text: str, type: ColumnType) -> str:
     try:
         writer.parser.Parse(f"<x>{body}</x>", True)
     except xml.parsers.expat.ExpatError as error:
-        raise ValueError(f"{_short(text)} is not well-formed XML: {error}") from None
+        raise ValueError(f"{short(text)} is not well-formed XML: {error}") from None
     return "".join(writer.out)
 
 
@@ -244,7 +241,7 @@ def _other(text: str, type: ColumnType) -> str | bytes:
         match = _HEX.fullmatch(text)
         return bytes.fromhex(match[1]) if match else sqlserver_clr.hierarchyid(text.strip())
     if len(text.encode("utf-16-le", "surrogatepass")) > TYPES[type.name].most:
-        raise ValueError(f"{_short(text)} is longer than the 8000 bytes of a sql_variant")
+        raise ValueError(f"{short(text)} is longer than the 8000 bytes of a sql_variant")
     return text
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.carriers import PARTIAL_DAYS
-from simulator.sources.mysql_values import MAX_TIME_US, TIMESTAMP_US
+from simulator.sources.mysql_times import MAX_TIME_US, TIMESTAMP_US
 from simulator.sql import moments
 from simulator.sql.catalog import Field
 from simulator.sql.documents import Document
