@@ -294,7 +294,7 @@ def test_what_drs_does_not_offer() -> None:
 )
 def test_what_drs_offers_of_a_source(format: str, source: str, sentence: str) -> None:
     with pytest.raises(NotOffered, match=re.escape(sentence)):
-        codec_of(format, source)
+        open_codec(format, find(source))
 
 
 @pytest.mark.parametrize("format", ["drs-avro", "drs-json-c"])
