@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from simulator.errors import UsageError
 from simulator.model import ColumnType
 from simulator.sources import mysql
-from simulator.wire import binlog_text, java, java_decimal, json_style
+from simulator.wire import binlog_text, decimal_text, java, java_decimal, json_style
 
 RENDERERS = {
     "integer": binlog_text.integer,
-    "decimal": binlog_text.decimal_groups,
+    "decimal": decimal_text.decimal_groups,
     "float": binlog_text.float_,
     "bit": binlog_text.bit,
     "date": binlog_text.date,
@@ -278,7 +278,7 @@ def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[s
 )
 def test_plain_decimals(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
     type = mysql.parse_type(typed)
-    assert binlog_text.decimal_plain(mysql.parse_values(literals, type), type).to_pylist() == texts
+    assert decimal_text.decimal_plain(mysql.parse_values(literals, type), type).to_pylist() == texts
 
 
 def grouped(value: Decimal, scale: int) -> str:
@@ -312,7 +312,7 @@ def test_wide_decimals_follow_the_rules(scale: int, values: list[int]) -> None:
     decimals = [None, *(Context(prec=40).scaleb(Decimal(value), -scale) for value in values)]
     array = pa.array([Decimal(1), *decimals], type=pa.decimal128(38, scale)).slice(1)
     expected = [None if value is None else f"{value:.{scale}f}" for value in decimals]
-    assert binlog_text.decimal_plain(array, ColumnType("decimal")).to_pylist() == expected
+    assert decimal_text.decimal_plain(array, ColumnType("decimal")).to_pylist() == expected
     assert java_decimal.decimal_text(array).to_pylist() == [
         None
         if value is None
@@ -327,12 +327,12 @@ def test_decimals_follow_the_rules(scale: int, values: list[int], data: st.DataO
     decimals = [Decimal(cut(value, zeros)).scaleb(-scale) for value in values]
     array = pa.array([*decimals, None], type=pa.decimal128(18, scale))
     type = mysql.parse_type(f"decimal(18,{scale})")
-    assert binlog_text.decimal_groups(array, type).to_pylist() == [*(grouped(d, scale) for d in decimals), None]
-    assert binlog_text.decimal_plain(array, type).to_pylist() == [*(f"{d:.{scale}f}" for d in decimals), None]
+    assert decimal_text.decimal_groups(array, type).to_pylist() == [*(grouped(d, scale) for d in decimals), None]
+    assert decimal_text.decimal_plain(array, type).to_pylist() == [*(f"{d:.{scale}f}" for d in decimals), None]
     wide = array.cast(pa.decimal128(38, scale))
     # with a number that 64 bits do not hold, all are made one by one
     wider = pa.concat_arrays([wide, pa.array([Decimal(10**37).scaleb(-scale)], wide.type)])
-    for render in (binlog_text.decimal_groups, binlog_text.decimal_plain):
+    for render in (decimal_text.decimal_groups, decimal_text.decimal_plain):
         assert render(wide, type).equals(render(array, type))
         assert render(wider, type).slice(0, len(array)).equals(render(array, type))
 

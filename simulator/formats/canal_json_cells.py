@@ -18,7 +18,7 @@ from simulator.model import (
     ColumnType,
 )
 from simulator.sources import mysql
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
 from simulator.wire.template import repeat
@@ -29,7 +29,7 @@ VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
 # Column values: type name (or family of types) to its text. Canal LogBuffer.fetchValue, LogEventConvert.parseOneRow.
 TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,
-    "decimal": binlog_text.decimal_groups,
+    "decimal": decimal_text.decimal_groups,
     "float": binlog_text.float_,
     "bit": binlog_text.bit,
     "date": binlog_text.date,
@@ -109,7 +109,7 @@ def cell(column: Column, settings: Settings) -> Cell:
     if family == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
     render = TEXT[family]
-    parts = (lambda array: binlog_text.decimal_parts(array, grouped=True)) if family == "decimal" else None
+    parts = (lambda array: decimal_text.decimal_parts(array, grouped=True)) if family == "decimal" else None
     return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 

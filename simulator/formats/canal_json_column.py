@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from simulator.batch import Delta, scatter
 from simulator.sources import mysql_json
 from simulator.wire import java
-from simulator.wire.binlog_text import decimal_text
+from simulator.wire.decimal_text import grouped_text
 
 _NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA1))}
@@ -84,7 +84,7 @@ def _write(value: Any, version: str, out: list[str], dates: set[str]) -> None:
             _write(member, version, out, dates)
         out.append("]")
     elif isinstance(value, _Decimal):
-        out.append(decimal_text(value))
+        out.append(grouped_text(value))
     elif isinstance(value, str):
         if f'"{value}"' in dates:
             value += " 00:00:00.000000"  # a date is a datetime to Canal

@@ -17,7 +17,7 @@ from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, primitive
 from simulator.model import ColumnType
 from simulator.sources.postgresql_times import show_moment, show_offset
 from simulator.sources.postgresql_values import format_values
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.cells import offsets_us, whole_numbers
 from simulator.wire.template import join
 
@@ -97,5 +97,5 @@ def show_millis(us: int, offset_us: int) -> str:
 def numeric(array: pa.Array, type: ColumnType) -> pa.Array:
     """A number with the scale that it was declared with; of others the text that they come with, `NaN` too."""
     if pa.types.is_decimal(array.type):
-        return binlog_text.decimal_plain(array, type)
+        return decimal_text.decimal_plain(array, type)
     return decoded(array)

@@ -26,7 +26,7 @@ from simulator.formats.cloudcanal_types import is_mysql, library, source_id
 from simulator.model import READ, Column, ColumnType, Event, Kind, Table
 from simulator.sources import oracle, sqlserver_clr, sqlserver_shapes, sqlserver_table
 from simulator.sources.mysql_geometry import to_text
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field
 from simulator.wire.format import Settings
@@ -35,7 +35,7 @@ from simulator.wire.json_style import FASTJSON2, Style
 # Family of types to the text of its values, where a system has no way of its own.
 TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,
-    "decimal": binlog_text.decimal_plain,
+    "decimal": decimal_text.decimal_plain,
     "bit": binlog_text.bit_hex,
     "time": binlog_text.time_fixed,
     "year": binlog_text.year,

@@ -14,13 +14,13 @@ from simulator.formats.drs import System
 from simulator.formats.drs_record import Image, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.model import READ, Column, ColumnType, Kind
 from simulator.sources import mysql
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
 
 TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,  # sample
-    "decimal": binlog_text.decimal_plain,  # sample
+    "decimal": decimal_text.decimal_plain,  # sample
     "float": binlog_text.float_,  # sample: 10357.0, 1.2510357E7
     "bit": binlog_text.bit,
     "date": binlog_text.date,

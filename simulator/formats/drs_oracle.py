@@ -19,7 +19,7 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.formats.drs import System
 from simulator.formats.drs_record import Image, binary, character, date, decimal, floating, timestamp
 from simulator.model import Column, ColumnType, Kind, SchemaChangeKind
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
 
@@ -47,7 +47,7 @@ def number(array: pa.Array) -> pa.Array:
     """A NUMBER without zeros at its end, never with an exponent: `100`, `12.5`, `-0.001`."""
     if not pa.types.is_decimal(array.type):
         return array if pa.types.is_string(array.type) else array.cast(pa.string())
-    text = binlog_text.decimal_plain(array, _NO_FRACTION)
+    text = decimal_text.decimal_plain(array, _NO_FRACTION)
     return pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".") if array.type.scale > 0 else text
 
 

@@ -36,7 +36,7 @@ from simulator.formats.drs import System
 from simulator.formats.drs_record import Image, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.model import Column, ColumnType, Kind
 from simulator.sources import postgresql, postgresql_times
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
 
@@ -96,7 +96,7 @@ def text(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
         case "integer":
             return binlog_text.integer(array, type)
         case "decimal" if pa.types.is_decimal(array.type):
-            return binlog_text.decimal_plain(array, type)
+            return decimal_text.decimal_plain(array, type)
         case "float":
             return printed(array, type)
         case "binary":

@@ -15,7 +15,7 @@ import pyarrow as pa
 from simulator.formats.drs import System
 from simulator.formats.drs_record import NULL, Image, binary, bit, character, date, decimal, floating, integer
 from simulator.model import DELETE, Column, ColumnType, Kind
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
 
@@ -39,7 +39,7 @@ def text(array: pa.Array, type: ColumnType) -> pa.Array:
         case "bit" | "tinyint" | "smallint" | "int" | "bigint":
             return binlog_text.integer(array, type)
         case "decimal" | "numeric" | "money" | "smallmoney":
-            return binlog_text.decimal_plain(array, type)
+            return decimal_text.decimal_plain(array, type)
         case "real" | "float":
             return binlog_text.float_(array, type)
         case "date":

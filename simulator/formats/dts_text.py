@@ -35,7 +35,7 @@ from simulator.formats.dts_times import members_of
 from simulator.formats.dts_types import system_of
 from simulator.model import Column, ColumnType
 from simulator.sources import mysql, postgresql
-from simulator.wire import binlog_text, postgresql_text
+from simulator.wire import binlog_text, decimal_text, postgresql_text
 from simulator.wire.cells import whole_numbers
 from simulator.wire.fields import Cell
 from simulator.wire.format import Settings
@@ -44,7 +44,7 @@ from simulator.wire.template import join
 
 MYSQL: Final[Mapping[str, Any]] = {
     **canal_json_cells.TEXT,
-    "decimal": binlog_text.decimal_plain,
+    "decimal": decimal_text.decimal_plain,
     "datetime": binlog_text.datetime_trimmed,
     "time": binlog_text.time_trimmed,
     "enum": binlog_text.enum_label,
@@ -100,7 +100,7 @@ def mysql_cell(column: Column, settings: Settings) -> Cell:
     if settings["binary"] == "hex" and words in ("binary", "geometry"):
         return Cell(lambda array: binlog_text.hex_bytes(array, type))
     render = MYSQL[words]
-    parts = (lambda array: binlog_text.decimal_parts(array, grouped=False)) if words == "decimal" else None
+    parts = (lambda array: decimal_text.decimal_parts(array, grouped=False)) if words == "decimal" else None
     return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
 
 
@@ -156,7 +156,7 @@ def number(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
     carrier = decoded_type(array)
     if pa.types.is_string(carrier):
         return array
-    render = binlog_text.decimal_plain if pa.types.is_decimal(carrier) else binlog_text.integer
+    render = decimal_text.decimal_plain if pa.types.is_decimal(carrier) else binlog_text.integer
     return render(array, type)
 
 

@@ -34,7 +34,7 @@ from simulator.formats.dts_times import datetimes, timestamps, zoned
 from simulator.formats.dts_types import DtsType, System
 from simulator.model import ColumnType
 from simulator.sources import mysql
-from simulator.wire import avro, binlog_text
+from simulator.wire import avro, binlog_text, decimal_text
 from simulator.wire.avro import Bytes
 from simulator.wire.cells import nulls_of
 
@@ -122,7 +122,7 @@ def decimals(array: pa.Array) -> list[Bytes]:
     type = decoded_type(array)
     if pa.types.is_decimal(type):
         array = decoded(array)
-        texts = binlog_text.decimal_plain(array, ColumnType("decimal"))
+        texts = decimal_text.decimal_plain(array, ColumnType("decimal"))
         if is_narrow(array):
             return _narrow(texts, unscaled(array), array, type.scale)
         array = texts

@@ -38,7 +38,7 @@ from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.model import ColumnType
 from simulator.sources import Source, mysql
-from simulator.wire import binlog_text, java_decimal
+from simulator.wire import binlog_text, decimal_text, java_decimal
 from simulator.wire.base64_text import base64, number_bytes
 from simulator.wire.cells import whole_numbers
 from simulator.wire.moment_text import (
@@ -104,7 +104,7 @@ def big_decimal(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:
         return binlog_text.integer(array, type)
     if not pa.types.is_decimal(array.type):
         return java_decimal.quoted_where_none(java_decimal.number_text(array, plain=how.plain))
-    return binlog_text.decimal_plain(array, type) if how.plain else java_decimal.decimal_text(array)
+    return decimal_text.decimal_plain(array, type) if how.plain else java_decimal.decimal_text(array)
 
 
 def double(array: pa.Array, type: ColumnType, how: Writing) -> pa.Array:

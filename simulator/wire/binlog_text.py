@@ -16,14 +16,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import FIRST_DAY, US_PER_DAY, is_narrow, unscaled, validity
+from simulator.carriers import FIRST_DAY, US_PER_DAY, validity
 from simulator.model import ColumnType
 from simulator.wire import java
 from simulator.wire.cells import (
     day_cells,
     digits_table,
+    distinct_text,
     fraction_cells,
     joined,
+    looked_up,
     minutes_table,
     nulls_of,
     seconds_table,
@@ -50,17 +52,6 @@ def _of_dictionary(render: Renderer) -> Renderer:
     return rendered
 
 
-def _looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
-    return pa.array(texts, type=pa.string()).take(pa.array(places, mask=nulls))
-
-
-def _distinct(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
-    """Texts made one by one, of each distinct value."""
-    encoded = array.dictionary_encode()
-    texts = [None if value is None else text(value) for value in encoded.dictionary.to_pylist()]
-    return pa.array(texts, type=pa.string()).take(encoded.indices)
-
-
 # ------------------------------------------------------------------------------------------------------ numbers
 
 
@@ -83,98 +74,6 @@ def integer(array: pa.Array, type: ColumnType) -> pa.Array:
 def small_texts() -> pa.Array:
     """`0`, `1`, `2` …: ages, quantities, line numbers are looked up rather than printed."""
     return pa.array(np.arange(SMALL)).cast(pa.string())
-
-
-def decimal_plain(array: pa.Array, type: ColumnType) -> pa.Array:
-    """A decimal with its scale kept, never scientific.
-
-    | decimal(10,2) | decimal(8,3) | decimal(20,9) | decimal(8,0) |
-    | --- | --- | --- | --- |
-    | 5 is `5.00` | 12345.11 is `12345.110` | 1 is `1.000000000` | `11111` |
-    | -0.5 is `-0.50` | 0 is `0.000` | | |
-    """
-    return _decimal(array, grouped=False)
-
-
-def decimal_groups(array: pa.Array, type: ColumnType) -> pa.Array:
-    """A decimal as LogBuffer.getDecimal0 of the dbsync library prints it: groups of nine digits after the point are
-    written in full, what is left of the scale only where it is not zero, and a lone point gets a zero.
-
-    | decimal(10,2) | decimal(20,9) | decimal(20,11) | decimal(8,0) |
-    | --- | --- | --- | --- |
-    | 5 is `5.0` | 1 is `1.000000000` | 1.123456789 is `1.123456789` | `11111` |
-    | 5.1 is `5.10` | | -0.12345678901 is `-0.12345678901` | |
-    | -0.5 is `-0.50` | | | |
-    """
-    return _decimal(array, grouped=True)
-
-
-def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
-    return join(decimal_parts(array, grouped=grouped), len(array))
-
-
-def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
-    """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
-    scale = array.type.scale
-    if not is_narrow(array):
-        return [_distinct(array, lambda value: _wide_decimal(value, scale, grouped))]
-    nulls = nulls_of(array)
-    values = np.ascontiguousarray(unscaled(array))
-    if nulls is not None:
-        values = np.where(nulls, 0, values)
-    if scale == 0:
-        return [pc.cast(pa.array(values, mask=nulls), pa.string())]
-    size = np.abs(values)
-    units = size // 10**scale
-    fraction = size - units * 10**scale
-    parts: list[Any] = [pc.cast(pa.array(units, mask=nulls), pa.string())]
-    if (values < 0).any():
-        parts.insert(0, _looked_up(["", "-"], (values < 0).astype(np.int64), None))
-    return [*parts, *_fraction_parts(fraction, scale, grouped)]
-
-
-def _fraction_parts(fraction: Ints, scale: int, grouped: bool) -> list[pa.Array]:
-    """The point and the fraction's digits, in pieces of up to four digits, each from a table."""
-    full, rest = divmod(scale, 9)
-    parts: list[pa.Array] = []
-    dropped = (fraction % 10**rest == 0) if grouped and rest else None
-    lone = dropped is not None and not full
-    left = scale
-    while left:
-        # pieces do not cross from the whole groups into the last one, which may be left out
-        width = min(4, left if left <= rest else left - rest)
-        left -= width
-        piece = fraction // 10**left % 10**width if left else fraction % 10**width
-        prefix = "." if left + width == scale else ""
-        if dropped is not None and left < rest:
-            instead = ".0" if lone and prefix else ""
-            parts.append(_digits_or(instead, prefix, width).take(pa.array(np.where(dropped, 10**width, piece))))
-        else:
-            parts.append(joined(len(piece), None, digits_table(width, prefix)[piece]))
-    return parts
-
-
-def decimal_text(text: str) -> str:
-    """One decimal, written plainly, in groups of nine digits: `5.00` is `5.0`."""
-    return _grouped(text, len(text.partition(".")[2]), grouped=True)
-
-
-@lru_cache(maxsize=32)
-def _digits_or(last: str, prefix: str, width: int) -> pa.Array:
-    """All numbers of this many digits, and a text of its own behind them."""
-    return pa.array([*(f"{prefix}{number:0{width}}" for number in range(10**width)), last], pa.string())
-
-
-def _wide_decimal(value: Any, scale: int, grouped: bool) -> str:
-    return _grouped(format(value, "f"), scale, grouped=grouped)
-
-
-def _grouped(text: str, scale: int, *, grouped: bool) -> str:
-    rest = scale % 9
-    if grouped and rest and text.endswith("0" * rest):
-        text = text[:-rest]
-        return text + "0" if text.endswith(".") else text
-    return text
 
 
 def float_(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -312,7 +211,7 @@ def _clock(array: pa.Array) -> tuple[pa.Array, Ints]:
         clock = joined(len(us), nulls, digits_table(2)[hours], minutes_table()[minutes])
     else:
         texts = [f"{sign}{hour:02}" for sign in ("", "-") for hour in range(1000)]
-        sign = _looked_up(texts, hours + (us < 0) * 1000, nulls)
+        sign = looked_up(texts, hours + (us < 0) * 1000, nulls)
         clock = join([sign, joined(len(us), None, minutes_table()[minutes])], len(us))
     return clock, size - seconds * 1_000_000
 
@@ -328,7 +227,7 @@ def enum_index(array: pa.Array, type: ColumnType) -> pa.Array:
 def enum_label(array: pa.Array, type: ColumnType) -> pa.Array:
     """The label; the error value is empty."""
     values, nulls = whole_numbers(array)
-    return _looked_up(["", *type.labels], values, nulls)
+    return looked_up(["", *type.labels], values, nulls)
 
 
 def set_mask(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -338,7 +237,7 @@ def set_mask(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def set_labels(array: pa.Array, type: ColumnType) -> pa.Array:
     """The labels of the members in the type's order, with commas between."""
-    return _distinct(array, lambda mask: ",".join(label for i, label in enumerate(type.labels) if mask >> i & 1))
+    return distinct_text(array, lambda mask: ",".join(label for i, label in enumerate(type.labels) if mask >> i & 1))
 
 
 def text(array: pa.Array, type: ColumnType) -> pa.Array:

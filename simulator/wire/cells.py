@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -197,3 +198,15 @@ def fraction_cells(fraction: Ints, digits: int) -> list[Cells]:
         return [digits_table(digits, ".")[fraction // 10 ** (6 - digits)]]
     high = fraction // 1000
     return [digits_table(3, ".")[high], digits_table(digits - 3)[(fraction - high * 1000) // 10 ** (6 - digits)]]
+
+
+def looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
+    """The text at each place of a table, null where the mask says so."""
+    return pa.array(texts, type=pa.string()).take(pa.array(places, mask=nulls))
+
+
+def distinct_text(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
+    """Texts made one by one, of each distinct value."""
+    encoded = array.dictionary_encode()
+    texts = [None if value is None else text(value) for value in encoded.dictionary.to_pylist()]
+    return pa.array(texts, type=pa.string()).take(encoded.indices)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from simulator.batch import decoded
 from simulator.carriers import is_narrow, numbers, unscaled
 from simulator.model import ColumnType
-from simulator.wire.binlog_text import decimal_plain
+from simulator.wire.decimal_text import decimal_plain
 from simulator.wire.template import constant
 
 # Scales up to this are always plain.

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, numbers, primitive
 from simulator.model import ColumnType
-from simulator.wire import binlog_text
+from simulator.wire import binlog_text, decimal_text
 from simulator.wire.cells import nulls_of, split_moments
 from simulator.wire.template import join
 
@@ -56,7 +56,7 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
         case "boolean":
             return pc.if_else(array, "t", "f")
         case "decimal":
-            return binlog_text.decimal_plain(array, type)
+            return decimal_text.decimal_plain(array, type)
         case "float":
             return _floats(array, type, show)
         case "date":
