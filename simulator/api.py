@@ -19,12 +19,11 @@ from simulator.sources import Source
 from simulator.sql import is_script
 from simulator.stream import open_stream, source_of
 from simulator.stream.block import Stream
-from simulator.stream.each_type import expand
-from simulator.stream.loader import Loaded, load
 from simulator.wire.format import Codec
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
+    from simulator.stream.loader import Loaded
 
 
 @dataclass(frozen=True)
@@ -59,25 +58,13 @@ class Job:
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
         route = parse_route(text, self.codec.layout.routing)
-        known = self._column_names() if route.columns else set()
         for name in route.columns:
+            known = self.stream.column_names
             if name not in known:
                 guess = closest(name, known)
                 hint = f" Did you mean {guess!r}?" if guess else ""
                 raise UsageError(f"--route {text}: no table of {self.loaded.file} has a column {name!r}.{hint}")
         return route
-
-    def _column_names(self) -> set[str]:
-        """The columns of all tables at any time."""
-        if not isinstance(self.loaded, Loaded):
-            return set(getattr(self.stream, "column_names", ()))
-        spec = self.loaded.spec
-        changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
-        known = {name for table in spec.tables.values() for name in table.columns}
-        known |= {change.add_column.name for change in changes if change.add_column is not None}
-        known |= {change.rename_column.to for change in changes if change.rename_column is not None}
-        known |= {column.name for table in self.stream.first_tables for column in table.columns}
-        return known | set(map(self.source.types.identifier, known))  # as the source stores them
 
     @property
     def failure(self) -> UsageError | None:
@@ -131,6 +118,8 @@ def open_scenario(
         script = read_script(scenario)
         found = source_of_script(script, source)
         return script, found, SqlStream(script, found, force=force, tell=tell)
+    from simulator.stream.loader import load
+
     loaded = load(scenario)
     found = source_of(loaded, source)
     return loaded, found, open_stream(loaded, found, seed=seed)
@@ -150,6 +139,10 @@ def open_job(
     if is_script(scenario):
         loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
         return Job(loaded, found, stream, open_codec(format, found, allow_undocumented=allow_undocumented))
+    # A script needs neither the language nor pydantic, which take a sixth of a second to import.
+    from simulator.stream.each_type import expand
+    from simulator.stream.loader import load
+
     loaded = load(scenario)
     found = source_of(loaded, source)
     codec = open_codec(format, found, allow_undocumented=allow_undocumented)

@@ -46,7 +46,7 @@ _DEFAULTS: Final = {"character": 1, "bit": 1}
 # Scales below 0 or above the precision: PostgreSQL since this version.
 _ANY_SCALE_SINCE: Final = 15
 
-_ENUM: Final = re.compile(r"(?:([A-Za-z_\u0080-\uffff][\w$]*)\s+)?enum\s*\((.*)\)", re.DOTALL | re.IGNORECASE)
+_ENUM: Final = re.compile(r"(?:([A-Za-z_\u0080-\uffff][\w$]*)\s+)?(?i:enum)\s*\((.*)\)", re.DOTALL)
 _LABEL: Final = re.compile(r"\s*'((?:[^']|'')*)'\s*(,|$)")
 _SHAPE: Final = re.compile(
     r"""\s* ( "char" | [A-Za-z_][A-Za-z0-9_]* (?:\s+[A-Za-z_][A-Za-z0-9_]*)* )

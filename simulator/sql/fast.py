@@ -18,9 +18,9 @@ from simulator.sql.plans import plan_of
 from simulator.sql.session import Session
 
 _NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
+# Only the words are compared without case: a range of all letters without case takes long to compile.
 _HEAD: Final = re.compile(
-    rf"INSERT\s+INTO\s+(?:{_NAME}\s*\.\s*)?{_NAME}\s*(\((?:\s*(?:`[^`]+`|[A-Za-z_]\w*)\s*,?)+\)\s*)?VALUES\s*",
-    re.IGNORECASE,
+    rf"(?i:INSERT\s+INTO)\s+(?:{_NAME}\s*\.\s*)?{_NAME}\s*(\((?:\s*(?:`[^`]+`|[A-Za-z_]\w*)\s*,?)+\)\s*)?(?i:VALUES)\s*"
 )
 _COLUMN: Final = re.compile(r"`([^`]+)`|([A-Za-z_]\w*)")
 _VALUE: Final = re.compile(

@@ -6,7 +6,7 @@ A generated stream and a script have the same shape: `turns` (None: endless), `b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -54,12 +54,16 @@ class Stream(Protocol):
     """A generated stream or a script. `previous_ms`: when the transaction before that of each turn was committed.
 
     `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
+    `column_names` are the columns of all tables at any time.
     """
 
     block_turns: int
     database: str
     first_tables: tuple[Table, ...]
     failure: UsageError | None
+
+    @property
+    def column_names(self) -> Collection[str]: ...
 
     @property
     def turns(self) -> int | None: ...

@@ -16,6 +16,7 @@ from simulator.stream.block import WRITE_LAG_MS, Block
 from simulator.stream.literal import Numbers
 from simulator.stream.loader import Loaded
 from simulator.stream.script_rows import Cells, Change, Shape, Statement, Turn, prepare
+from simulator.stream.tables import column_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,11 @@ class ScriptStream:
         times = [turn.event_ms for turn in self._script.turns]
         entries = [[ms] * len(done) for ms, done in zip(times, self._done, strict=True)]
         self.numbers = Numbers(alive, is_txn, entries, times)
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """The columns of all tables at any time."""
+        return column_names(self.loaded, self.source, self.first_tables)
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn: every turn of a script is one."""

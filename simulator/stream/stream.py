@@ -19,6 +19,7 @@ from simulator.stream.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_t
 from simulator.stream.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.history import State, row_count
 from simulator.stream.loader import Loaded
+from simulator.stream.tables import column_names
 from simulator.values.draw import Ints
 
 BLOCK_TURNS: Final = 32_768
@@ -62,6 +63,11 @@ class ChangeStream:
     def turns(self) -> None:
         """Endless."""
         return None
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """The columns of all tables at any time."""
+        return column_names(self.loaded, self.source, self.first_tables)
 
     @property
     def notes(self) -> list[str]:

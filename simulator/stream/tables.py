@@ -45,6 +45,17 @@ def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnT
     loaded.fail(path, problem)
 
 
+def column_names(loaded: Loaded, source: Source, first: Iterable[Table]) -> frozenset[str]:
+    """The columns that the tables of a scenario have at any time, by its own names and by those that the source has."""
+    spec = loaded.spec
+    changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
+    known = {name for table in spec.tables.values() for name in table.columns}
+    known |= {change.add_column.name for change in changes if change.add_column is not None}
+    known |= {change.rename_column.to for change in changes if change.rename_column is not None}
+    known |= {column.name for table in first for column in table.columns}
+    return frozenset(known | set(map(source.types.identifier, known)))
+
+
 def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0) -> Table:
     """The table as `tables.<name>` declares it."""
     spec = loaded.spec.tables[name]
