@@ -82,7 +82,11 @@ class Job:
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
     ) -> Run:
-        """The run, ready to be called. `snapshot` None: what the scenario says. Raises UsageError for the route."""
+        """The run, ready to be called. `snapshot` None: what the scenario says. Raises UsageError for the route and for
+        a start behind the end of a script."""
+        turns = self.stream.turns
+        if turns is not None and limits.start_at > turns:
+            raise UsageError(f"--start-at {limits.start_at}: {self.loaded.file} ends at turn {turns}.")
         renderer = Renderer(
             self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions, line_end=sink.line_end
         )

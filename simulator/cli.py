@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import click
 from simulator import __version__
 from simulator.cli_options import (
     MOST_TURNS,
+    complete_format,
     force_option,
     format_option,
     json_option,
@@ -82,7 +84,8 @@ class _Commands(click.Group):
 
 def _sentence(error: click.ClickException) -> str:
     """Click's message as one sentence with a way out."""
-    text = error.format_message().strip()
+    text = " ".join(error.format_message().split())
+    text = re.sub(r"is not a valid integer( range)?\b", "is not a whole number", text)
     if not isinstance(error, click.UsageError) or error.ctx is None:
         return text
     command = error.ctx.command_path
@@ -127,7 +130,7 @@ def cli() -> None:
 )
 @start_option
 @snapshot_option
-@click.option("--rate", metavar="RATE", help="Row changes a second: 50000/s, ramp:1k..50k/10m, sine:…, spike:…")
+@click.option("--rate", metavar="RATE", help="Row changes a second: 50000/s; ramp:, sine: or spike:1k..50k/10m.")
 @click.option("--duration", metavar="TIME", help="Stop at a transaction border after this time: 90s, 10m.")
 @click.option(
     "--clock", type=click.Choice(["simulated", "wall"]), default="simulated", show_default=True,
@@ -140,7 +143,7 @@ def cli() -> None:
 @force_option
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
 @click.option(
-    "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it as JSON, too."
+    "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the summary as JSON."
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def run(
@@ -259,11 +262,20 @@ def _write_json(path: Path, facts: object) -> None:
 @cli.command()
 @scenario_argument
 @format_option
-@click.option("-n", "count", type=click.IntRange(min=1), default=5, show_default=True, help="Messages to show.")
+@click.option(
+    "-n", "count", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="Messages to show."
+)
 @start_option
 @snapshot_option
 @route_option
-@click.option("--partitions", type=click.IntRange(min=1), default=1, show_default=True, help="Partitions to route to.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Partitions to route to.",
+)
 @source_option
 @seed_option
 @undocumented_option
@@ -306,7 +318,7 @@ def show(
 @source_option
 @force_option
 @json_option
-def check(scenario: str, source: str | None, force: bool, as_json: bool) -> None:
+def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
     """Validate a scenario; errors come with file, line and key."""
     from simulator import progress
     from simulator.api import open_scenario
@@ -316,6 +328,7 @@ def check(scenario: str, source: str | None, force: bool, as_json: bool) -> None
         raise stream.failure
     facts = progress.checked(loaded, found, stream)
     click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
+    return 2 if facts["errors"] else 0
 
 
 @cli.command()
@@ -328,14 +341,15 @@ def schema() -> None:
 
 
 @cli.command()
+@click.argument("format", required=False, shell_complete=complete_format)
 @json_option
-def formats(as_json: bool) -> None:
-    """List the message formats, their options, sources and event kinds."""
+def formats(format: str | None, as_json: bool) -> None:
+    """List the message formats, or one of them: options, sources and event kinds."""
     from simulator import progress
     from simulator.formats import FORMATS, find
     from simulator.registry import names
 
-    facts = [progress.format_facts(find(name)) for name in names("format", FORMATS)]
+    facts = [progress.format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
     click.echo(progress.as_json(facts) if as_json else progress.formats_text(facts))
 
 

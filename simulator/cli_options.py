@@ -22,7 +22,7 @@ def _complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: s
     return [*names, CompletionItem(incomplete, type="file")]
 
 
-def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
     from simulator.formats import FORMATS
@@ -41,7 +41,7 @@ def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str
 
 scenario_argument = click.argument("scenario", shell_complete=_complete_scenario)
 format_option = click.option(
-    "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=_complete_format,
+    "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
     help="Message format, such as canal-json or dts-canal-json,images=before-2022-03-20.",
 )  # fmt: skip
 source_option = click.option(

@@ -263,6 +263,7 @@ def checked(loaded: Loaded | Script, source: Source, stream: Stream) -> dict[str
             }
             for t in stream.first_tables
         ],
+        "errors": len(getattr(stream, "errors", ())),
         "turns": stream.turns,
         "last_turn": getattr(stream, "last_turn", None),
         "notes": list(getattr(stream, "notes", ())),
@@ -270,11 +271,12 @@ def checked(loaded: Loaded | Script, source: Source, stream: Stream) -> dict[str
 
 
 def checked_text(facts: Mapping[str, Any]) -> str:
-    parts = [f"{facts['scenario']} is fine on {facts['source']}."]
+    fine = f"has {facts['errors']} errors on {facts['source']}; the rest makes" if facts["errors"] else ""
+    parts = [f"{facts['scenario']} {fine or 'is fine on ' + facts['source'] + '.'}"]
     for t in facts["tables"]:
         parts.append(f"\n{t['name']} (key: {', '.join(t['key']) or 'none'})")
         parts += [f"  {c['name']} {c['type']}{'' if c['null'] else ' not null'}" for c in t["columns"]]
     if facts["turns"] is not None:
-        parts.append(f"\nA script of {facts['turns']} entries.")
+        parts.append(f"\nA script of {facts['turns']} {'entry' if facts['turns'] == 1 else 'entries'}.")
     parts += [f"\n{note}" for note in facts["notes"]]
     return "\n".join(parts)

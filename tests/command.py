@@ -1,4 +1,4 @@
-"""The command line as a user has it: a process of its own, its output and its exit status."""
+"""The command line as a user has it: its output and its exit status, of a process of its own or in this one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "simulator")
+
+
+class Done(NamedTuple):
+    """A command that was run in this process."""
+
+    status: int
+    out: str
+    err: str
+
+
+# The fixture `command`: `command("check", file)`, or with the exit status that is expected, `status=2`.
+Command = Callable[..., Done]
 
 
 def environment() -> dict[str, str]:

@@ -8,46 +8,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from command import COMMAND, ROOT, cdcsim, environment, start, summary
+from command import COMMAND, ROOT, Command, Done, cdcsim, environment, start, summary
 
 import simulator
-from simulator import cli
 from simulator.formats import FORMATS
 from simulator.formats import find as find_format
 from simulator.sources import SOURCES
 from simulator.sources import find as find_source
 
 COMMANDS = ("run", "show", "check", "schema", "formats", "sources", "scenarios", "completion")
-
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """The command in this process, which is faster than one of its own."""
-
-    def run(*arguments: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["cdcsim", *map(str, arguments)])
-        with pytest.raises(SystemExit) as leaving:
-            cli.main()
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
-        assert isinstance(leaving.value.code, int)
-        return Done(leaving.value.code, out, err)
-
-    return run
 
 
 # ---------------------------------------------------------------------------------------------------------- mistakes
@@ -96,7 +69,13 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
             ["run", "wide", "-f", "canal-json", "--source", "mariadb"],
             "scenarios/wide.yaml has the column types of mysql",
         ),
+        (["run", "tour", "-f", "canal-json", "--start-at", "99"], "scenarios/tour.yaml ends at turn "),
+        (["run", "crud", "-f", "canal-json,version=1.1.4,version=1.1.5"], "the option 'version' is there twice"),
+        (["run", "crud", "-f", "canal-json", "--limit", "10k"], "'10k' is not a whole number"),
+        (["formats", "canal_json"], "no format 'canal_json'. Did you mean 'canal-json'?"),
+        (["completion"], "Choose from: bash, zsh, fish"),
         # where messages go, and how fast
+        ([*RUN, "--to", "kafka://localhost/{db}.{table}"], "has {db}: it may have {database}, {schema} and {table}"),
         ([*RUN, "--route", "rows"], "key, single, table, columns"),
         ([*RUN, "--route", "columns"], "columns:customer_id"),
         ([*RUN, "--route", "table:orders"], "columns:customer_id"),

@@ -416,7 +416,7 @@ def test_finding_files(tmp_path: Path) -> None:
     (tmp_path / "mein.yaml").write_text(BASE)
     with pytest.raises(UsageError, match=r"^there is no scenario file '.*mine\.yaml'\. Did you mean '.*mein\.yaml'\?$"):
         load(str(tmp_path / "mine.yaml"))
-    with pytest.raises(UsageError, match=r"is a directory; a scenario is a YAML file\.$"):
+    with pytest.raises(UsageError, match=r"is a directory; a scenario is a YAML file or a SQL script\.$"):
         load(str(tmp_path) + "/")
     loaded = load(str(tmp_path / "mein.yaml"))
     assert (loaded.name, loaded.file) == ("mein", str(tmp_path / "mein.yaml"))

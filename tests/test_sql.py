@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from command import Command
 
-from simulator import cli, sources
+from simulator import sources
 from simulator.api import messages
 from simulator.errors import ScenarioError, UsageError
 from simulator.sql.client import Meta, Statement, split
@@ -41,31 +39,6 @@ def sent(path: Path, text: str, **options: Any) -> list[dict[str, Any]]:
     file = path / "s.sql"
     file.write_text(text, encoding="utf-8")
     return [json.loads(m.value or b"") for m in messages(str(file), "canal-json", limit=None, **options)]
-
-
-@dataclass(frozen=True)
-class Done:
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
-    """The command in this process; its exit status is the one that is expected."""
-
-    def run_it(*arguments: str, status: int = 0) -> Done:
-        monkeypatch.setattr(sys, "argv", ["cdcsim", *arguments])
-        with pytest.raises(SystemExit) as leaving:
-            cli.main()
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
-        assert leaving.value.code == status, err
-        return Done(out, err)
-
-    return run_it
 
 
 # -------------------------------------------------------------------------------------------------------------- client
@@ -195,7 +168,7 @@ def test_a_mistake_ends_the_script_as_a_client_would(tmp_path: Path, command: Co
     assert done.err.count("\n") == 1
     # what went before is there, what comes behind is not
     assert [json.loads(line)["type"] for line in done.out.splitlines()] == ["QUERY", "CREATE", "INSERT"]
-    forced = command("run", str(file), "-f", "canal-json", "-q", "--force")
+    forced = command("run", str(file), "-f", "canal-json", "-q", "--force", status=0)
     assert forced.err == done.err
     assert json.loads(forced.out.splitlines()[-1])["data"][0]["id"] == "9"
 
@@ -223,7 +196,7 @@ def test_show_and_check_tell_the_error_too(tmp_path: Path, command: Command) -> 
     assert "ERROR 1051" in shown.err
     assert "ERROR 1051" in command("check", str(file), status=2).err
     file.write_text(HEAD)
-    assert "d.t (key: id)" in command("check", str(file)).out
+    assert "d.t (key: id)" in command("check", str(file), status=0).out
 
 
 def test_sources(tmp_path: Path) -> None:
@@ -335,3 +308,27 @@ def test_the_fast_way_and_the_tree_make_the_same(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(execute, "insert_literals", lambda session, statement: False)
     assert rows(text) == fast
     assert fast[1] == ("1", "it's \\ \n", "-0.500", "5")
+
+
+def test_a_meta_comment_that_is_misspelt_is_refused(command: Command, tmp_path: Path) -> None:
+    """Other words behind an @ are comments as any."""
+    script = tmp_path / "mine.sql"
+    script.write_text("-- @author me\nCREATE DATABASE d;\n-- @snapshto\nUSE d;\n")
+    status, _, err = command("check", script)
+    assert (status, err) == (
+        2, f"cdcsim: {script}:3: @snapshto: there is no such meta-comment. Did you mean '@snapshot'?\n"
+    )  # fmt: skip
+    script.write_text("-- @source mysql-9\nCREATE DATABASE d;\n")
+    assert command("check", script).err == (
+        f"cdcsim: {script}:1: @source: mysql-9: MySQL is known here in version 8.0, 5.7, not '9'.\n"
+    )
+
+
+def test_check_with_force_tells_how_many_errors_there_are(command: Command, tmp_path: Path) -> None:
+    script = tmp_path / "mine.sql"
+    script.write_text("CREATE DATABASE d; USE d;\nCREATE TABLE t (id INT, b ENUM());\nDROP TABLE u;\n")
+    status, out, err = command("check", script, "--force")
+    assert (status, out.splitlines()[0]) == (2, f"{script} has 2 errors on mysql-8.0; the rest makes")
+    assert err.startswith(
+        f"cdcsim: {script}:2: 'ENUM()': quoted labels belong between the brackets, as in enum('a','b'):"
+    )

@@ -156,6 +156,9 @@ def parse_url(url: str) -> KafkaUrl:
     topic = unquote(topic)
     if topic and not (PATTERN.fullmatch(topic) if "{" in topic else TOPIC.fullmatch(topic)):
         raise UsageError(_bad_topic(topic))
+    for name in re.findall(r"\{(.*?)\}", topic):
+        if name not in ("database", "schema", "table"):
+            raise UsageError(f"the topic {topic!r} has {{{name}}}: it may have {{database}}, {{schema}} and {{table}}.")
     options: dict[str, Any] = {}
     for part in filter(None, query.split("&")):
         name, given, text = part.partition("=")

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from simulator.errors import closest
+
 META: Final = re.compile(r"--\s*@(\w+)\b[ \t]*(.*?)\s*\Z", re.DOTALL)
 _BLANK: Final = " \t\n\r\v\f"
 # Where a line of plain text may have to be looked at: quotes, delimiters, comments, escapes.
@@ -61,6 +63,11 @@ class _Splitter:
         line, self.line = self.line, 0
         self.buffer.clear()
         return Statement(text, line) if text else None
+
+
+def _is_meta(word: str) -> bool:
+    """Whether a comment's word is one of ours, or one of ours misspelt, which is told rather than passed over."""
+    return word in WORDS or closest(word, WORDS) is not None
 
 
 def split(script: str) -> Iterator[Statement | Meta]:
@@ -113,7 +120,7 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
                 at += 1
             if line.startswith("#", at) or re.match(r"--(?:\s|\Z)", line[at:]):
                 meta = META.match(line[at:])
-                if meta and meta[1] in WORDS:
+                if meta and _is_meta(meta[1]):
                     done = state.flush()
                     if done is not None:
                         yield done
@@ -129,7 +136,7 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
                 # a comment on its own is sent on its own, so that it is no part of what follows
                 state.flush()
                 meta = META.match(line[mark:])
-                if meta and meta[1] in WORDS:
+                if meta and _is_meta(meta[1]):
                     yield Meta(meta[1], meta[2], number)
                 return
             state.add(line[mark:], number)

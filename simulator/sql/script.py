@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from simulator import sources
-from simulator.errors import ScenarioError, UsageError
+from simulator.errors import ScenarioError, UsageError, closest
 from simulator.sources import Source
-from simulator.sql.client import Meta, Statement, split
+from simulator.sql.client import WORDS, Meta, Statement, split
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.server import SERVERS
 from simulator.sql.session import Session
@@ -72,7 +72,12 @@ def script_of(content: bytes | str, file: str) -> Script:
 def source_of(script: Script, wanted: str | None) -> Source:
     """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
     own = script.meta("source")
-    found = sources.find(wanted or (own.argument if own else DEFAULT_SOURCE))
+    try:
+        found = sources.find(wanted or (own.argument if own else DEFAULT_SOURCE))
+    except UsageError as error:
+        if wanted or own is None:
+            raise
+        raise ScenarioError(script.file, own.line, "@source", str(error).removeprefix("--source ")) from None
     if str(found) not in SERVERS:
         raise UsageError(f"{script.file}: SQL scripts are run as on {', '.join(SERVERS)}, not on {found}.")
     return found
@@ -119,9 +124,10 @@ def run(
         except SqlError as error:
             problem = ScenarioError(script.file, part.line, "", f"{error}: {_begin(part)}")
         except Unsupported as error:
-            problem = ScenarioError(
-                script.file, part.line, "", f"{error} is not supported: {_begin(part)}. Supported are {SUPPORTED}."
-            )
+            told = f"{error} is not supported: {_begin(part)}. Supported are {SUPPORTED}."
+            if str(error).endswith("."):  # a sentence of a type's own
+                told = f"{str(error)[:-1]}: {_begin(part)}."
+            problem = ScenarioError(script.file, part.line, "", told)
         except RecursionError:
             problem = ScenarioError(script.file, part.line, "", f"this statement nests too deeply: {_begin(part)}.")
         else:
@@ -173,3 +179,6 @@ def _meta(script: Script, meta: Meta, outcome: Outcome, at_snapshot: Callable[[S
             session.account = meta.argument
         case "source":
             pass
+        case word:
+            problem = f"there is no such meta-comment. Did you mean '@{closest(word, WORDS)}'?"
+            raise ScenarioError(script.file, meta.line, f"@{word}", problem)

@@ -36,10 +36,14 @@ def source_of(loaded: Loaded, wanted: str | None) -> Source:
     own = loaded.spec.source
     if own is None:
         return sources.find(wanted or DEFAULT_SOURCE)
+    try:
+        own_source = sources.find(own)
+    except UsageError as error:
+        loaded.fail(("source",), str(error).removeprefix("--source "))
     if wanted is None:
-        return sources.find(own)
+        return own_source
     source = sources.find(wanted)
-    if source.id != sources.find(own).id:
+    if source.id != own_source.id:
         raise UsageError(
             f"--source {wanted}: {loaded.file} has the column types of {own}; "
             "choose a version of that, or a scenario with portable types."

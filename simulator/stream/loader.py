@@ -56,7 +56,7 @@ def load(name_or_path: str) -> Loaded:
         guess = f" Did you mean {str(path.parent / near)!r}?" if near else ""
         raise UsageError(f"there is no scenario file {name!r}.{guess}") from None
     except IsADirectoryError:
-        raise UsageError(f"{name!r} is a directory; a scenario is a YAML file.") from None
+        raise UsageError(f"{name!r} is a directory; a scenario is a YAML file or a SQL script.") from None
     except OSError as error:
         raise UsageError(f"the scenario file {name!r} cannot be read: {error.strerror}.") from None
 

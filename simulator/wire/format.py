@@ -234,5 +234,7 @@ def parse_format(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = part.partition("=")
         if not equals or not key:
             raise UsageError(f"-f {text}: {part!r} is not an option such as 'version=1.1.8'.")
+        if key.strip() in options:
+            raise UsageError(f"-f {text}: the option {key.strip()!r} is there twice: leave one out.")
         options[key.strip()] = value.strip()
     return name.strip(), options
