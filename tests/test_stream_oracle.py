@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_scenarios import loaded, scenarios
-from test_stream import Replay, changes_of, replayed, state_at, texts
+from test_stream import changes_of, replay_all, texts
 
 from simulator import sources
 from simulator.errors import ScenarioError
@@ -39,15 +39,7 @@ def checked(scenario: dict[str, Any]) -> ChangeStream:
 def test_history_has_no_contradiction_and_ends_in_the_closed_form(
     scenario: dict[str, Any], start: int, system: str
 ) -> None:
-    stream = stream_of(scenario, system)
-    at = stream.border(start)
-    replay = Replay(stream, at)
-    assert replayed(replay) == state_at(stream, at)
-    for length in (1, 150, 400):
-        stop = stream.border(at + length)
-        replay.block(stream.read(at, stop))
-        assert replayed(replay) == state_at(stream, stop)
-        at = stop
+    replay_all(stream_of(scenario, system), start)
 
 
 @quick

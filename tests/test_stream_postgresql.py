@@ -10,7 +10,7 @@ from cases import samples_of
 from hypothesis import given
 from hypothesis import strategies as st
 from random_scenarios import loaded, scenarios
-from test_stream import Replay, quick, replayed, state_at, texts
+from test_stream import quick, replay_all, texts
 
 from simulator import sources
 from simulator.errors import ScenarioError
@@ -26,17 +26,6 @@ def stream_of(scenario: dict[str, Any], source: str) -> ChangeStream:
     stream = open_stream(loaded(scenario), sources.find(source))
     assert isinstance(stream, ChangeStream)
     return stream
-
-
-def replay_all(stream: ChangeStream, start: int, lengths: tuple[int, ...] = (1, 150, 400)) -> None:
-    at = stream.border(start)
-    replay = Replay(stream, at)
-    assert replayed(replay) == state_at(stream, at)
-    for length in lengths:
-        stop = stream.border(at + length)
-        replay.block(stream.read(at, stop))
-        assert replayed(replay) == state_at(stream, stop)
-        at = stop
 
 
 @quick

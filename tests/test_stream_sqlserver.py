@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_scenarios import loaded, scenarios
-from test_stream import Replay, changes_of, quick, replayed, state_at, texts
+from test_stream import changes_of, quick, replay_all, texts
 
 from simulator import sources
 from simulator.model import SchemaChange
@@ -22,17 +22,6 @@ SQLSERVER = sources.find("sqlserver")
 
 def stream_of(scenario: dict[str, Any]) -> ChangeStream:
     return ChangeStream(loaded(scenario), SQLSERVER)
-
-
-def replay_all(stream: ChangeStream, start: int, lengths: tuple[int, ...] = (1, 150, 400)) -> None:
-    at = stream.border(start)
-    replay = Replay(stream, at)
-    assert replayed(replay) == state_at(stream, at)
-    for length in lengths:
-        stop = stream.border(at + length)
-        replay.block(stream.read(at, stop))
-        assert replayed(replay) == state_at(stream, stop)
-        at = stop
 
 
 @quick

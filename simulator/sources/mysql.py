@@ -18,9 +18,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from simulator.errors import UsageError, closest
 from simulator.model import ColumnType, TableId
-from simulator.sources import mysql_values
+from simulator.sources import mysql_values, portable
 from simulator.sources.mysql_binlog import (
     binlog_file,
     binlog_file_number,
@@ -165,7 +164,6 @@ PORTABLE: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {
     "json": ((0,), "json"),
     "uuid": ((0,), "char(36)"),
 }
-_PORTABLE_TEXT: Final = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?:\(\s*(\d+(?:\s*,\s*\d+)*)\s*\))?\s*")
 
 
 def from_portable(text: str) -> ColumnType:
@@ -178,16 +176,7 @@ def from_portable(text: str) -> ColumnType:
     """
     if re.match(r"\s*enum\s*\(", text, re.IGNORECASE):
         return _unspelled(parse_type(text))
-    match = _PORTABLE_TEXT.fullmatch(text)
-    name = match[1].lower() if match else text.strip()
-    if not match or name not in PORTABLE:
-        guess = closest(name, [*PORTABLE, "enum"])
-        raise UsageError(f"{name!r} is not a portable type." + (f" Did you mean {guess!r}?" if guess else ""))
-    counts, target = PORTABLE[name]
-    given = match[2].split(",") if match[2] else []
-    if len(given) not in counts:
-        example = {"string": "string(40)", "bytes": "bytes(16)"}.get(name, name)
-        raise UsageError(f"{text!r}: {name} wants {' or '.join(map(str, counts))} arguments, as in {example}.")
+    _, target, given = portable.parsed(text, PORTABLE)
     return _unspelled(parse_type(target + (f"({','.join(given)})" if given else "")))
 
 

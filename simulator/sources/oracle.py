@@ -22,9 +22,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError
 from simulator.model import ColumnType, TableId
-from simulator.sources import oracle_table, oracle_values
+from simulator.sources import oracle_table, oracle_values, portable
 from simulator.sources.oracle_corpus import CORPUS_TYPES, LARGE_BYTES, boundary_values, default_values
 from simulator.sources.oracle_ddl import ddl
 from simulator.sources.oracle_log import packed_bytes, row_numbers, rowid, transaction_id, xid
@@ -105,7 +105,6 @@ PORTABLE: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {
 }
 # What stands in the braces if nothing is said: as many digits as a portable type of that name has.
 _NOTHING_SAID: Final = {"decimal": "10,0", "time": "0", "timestamp": "0", "timestamptz": "0"}
-_PORTABLE_TEXT: Final = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?:\(\s*(\d+(?:\s*,\s*\d+)*)\s*\))?\s*")
 _ENUM: Final = re.compile(r"\s*enum\s*\(((?:\s*'(?:[^']|'')*'\s*,?)+)\)\s*", re.IGNORECASE)
 # The longest text and RAW that a column of a table of the standard size holds.
 MOST_STRING: Final = 4000
@@ -193,16 +192,7 @@ class OracleSystem:
             if not longest:
                 raise UsageError(f"{text.strip()!r}: an empty label is null in {self.title}.")
             return ColumnType("varchar2", longest, labels=labels, characters=True)
-        match = _PORTABLE_TEXT.fullmatch(text)
-        name = match[1].lower() if match else text.strip()
-        if not match or name not in PORTABLE:
-            guess = closest(name, [*PORTABLE, "enum"])
-            raise UsageError(f"{name!r} is not a portable type." + (f" Did you mean {guess!r}?" if guess else ""))
-        counts, target = PORTABLE[name]
-        given = match[2].split(",") if match[2] else []
-        if len(given) not in counts:
-            example = {"string": "string(40)", "bytes": "bytes(16)"}.get(name, name)
-            raise UsageError(f"{text!r}: {name} wants {' or '.join(map(str, counts))} arguments, as in {example}.")
+        name, target, given = portable.parsed(text, PORTABLE)
         if (name == "json" and "json" not in self.TYPES) or (name == "string" and int(given[0]) > MOST_STRING):
             target = "clob"
         elif name == "bytes" and int(given[0]) > MOST_RAW:

@@ -24,9 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import INFINITE_US, numbers, primitive
-from simulator.errors import UsageError, closest
 from simulator.model import ColumnType, TableId
-from simulator.sources import postgresql_corpus, postgresql_types, postgresql_values
+from simulator.sources import portable, postgresql_corpus, postgresql_types, postgresql_values
 from simulator.sources.postgresql_corpus import LARGE_BYTES, default_values
 from simulator.sources.postgresql_ddl import ddl
 from simulator.sources.postgresql_log import lsn, lsn_text, packed_bytes, xid
@@ -103,7 +102,6 @@ PORTABLE: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {
     "json": ((0,), "jsonb"),
     "uuid": ((0,), "uuid"),
 }
-_PORTABLE_TEXT: Final = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?:\(\s*(\d+(?:\s*,\s*\d+)*)\s*\))?\s*")
 # What stands in brackets if a portable type says nothing.
 _PORTABLE_DEFAULTS: Final = {"decimal": (10, 0), "time": (0, None), "timestamp": (0, None), "timestamptz": (0, None)}
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*")
@@ -215,16 +213,7 @@ class PostgresTypes:
         """
         if re.match(r"\s*enum\s*\(", text, re.IGNORECASE):
             return _unspelled(self.parse_type(text))
-        match = _PORTABLE_TEXT.fullmatch(text)
-        name = match[1].lower() if match else text.strip()
-        if not match or name not in self.PORTABLE:
-            guess = closest(name, [*self.PORTABLE, "enum"])
-            raise UsageError(f"{name!r} is not a portable type." + (f" Did you mean {guess!r}?" if guess else ""))
-        counts, target = self.PORTABLE[name]
-        given = match[2].split(",") if match[2] else []
-        if len(given) not in counts:
-            example = {"string": "string(40)", "bytes": "bytes(16)"}.get(name, name)
-            raise UsageError(f"{text!r}: {name} wants {' or '.join(map(str, counts))} arguments, as in {example}.")
+        name, target, given = portable.parsed(text, self.PORTABLE)
         if name == "bytes":
             return _unspelled(self.parse_type(target))
         if not given and name in _PORTABLE_DEFAULTS:
