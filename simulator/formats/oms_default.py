@@ -41,6 +41,7 @@ from simulator.model import (
     Kind,
     Table,
 )
+from simulator.sources.oracle_log import LOG_STREAM_ID, TENANT_ID
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable, Rows
 from simulator.wire.format import Format, Layout, Option, Settings
 from simulator.wire.java_map import hash_order
@@ -138,8 +139,8 @@ OPTIONS: Final = (
     Option("tenant", "obt1", "The OceanBase tenant, which db begins with.", parse=oms.word),
     Option("include_tenant_in_db", "on", "off: db is the database alone.", parse=switch),
     Option("source_identity", "np_4w1_source-000-0", "The subtopic of the store.", parse=oms.word),
-    Option("tenant_id", "1042", "The tenant's number in uniqueId.", parse=oms.positive),
-    Option("log_stream", "1002", "The log stream's number in uniqueId.", parse=oms.positive),
+    Option("tenant_id", str(TENANT_ID), "The tenant's number in uniqueId.", parse=oms.positive),
+    Option("log_stream", str(LOG_STREAM_ID), "The log stream's number in uniqueId.", parse=oms.positive),
     Option("extended_meta", "off", "on: transId and clusterId.", parse=switch),
     Option("cluster_id", "1", "clusterId, if there is one.", parse=oms.word),
     oms.SEQUENCE,

@@ -30,6 +30,7 @@ from simulator.formats.oms_writer import Writer
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind, Table
 from simulator.routing import Routing
 from simulator.sources import mysql
+from simulator.sources.oracle_log import redo_lsn, trans_id
 from simulator.wire.fields import Field, Members, Order, PerChange, PerTable, number_pieces, plain, table_order
 from simulator.wire.format import Layout, Option, Settings
 from simulator.wire.java_map import hash_order
@@ -85,11 +86,6 @@ SPELLINGS: Final = (
 )
 # The systems that dbType names, of those that there are here.
 SOURCES: Final = ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle")
-
-# Where a cluster's numbers begin: transaction ids, bytes of the redo log (in steps of a redo record).
-FIRST_TRANSACTION: Final = 52_267_000_000
-FIRST_LSN: Final = 112_495_476_000_000
-REDO_BYTES: Final = 64
 
 
 # -------------------------------------------------------------------------------------------------------------- options
@@ -233,9 +229,7 @@ SEQUENCE_NUMBER: Final = PerChange(
     lambda batch: sequence_of(batch.envelope.event_ms, batch.envelope.in_second),
     lambda event: sequence_of(event.event_ms, event.in_second),
 )
-TRANSACTION: Final = as_text(
-    PerChange(lambda batch: batch.envelope.txn + FIRST_TRANSACTION, lambda event: event.txn + FIRST_TRANSACTION)
-)
+TRANSACTION: Final = as_text(PerChange(lambda batch: trans_id(batch.envelope.txn), lambda event: trans_id(event.txn)))
 
 
 def unique_id(settings: Settings) -> PerChange:
@@ -247,8 +241,8 @@ def unique_id(settings: Settings) -> PerChange:
         row = number_pieces("_", envelope.seq - 1)
         if in_oceanbase(settings):
             stream = f'"{settings["tenant_id"]}_{settings["log_stream"]}_'
-            transaction = number_pieces(stream, envelope.txn + FIRST_TRANSACTION)
-            redo = number_pieces("_", envelope.offset * REDO_BYTES + FIRST_LSN)
+            transaction = number_pieces(stream, trans_id(envelope.txn))
+            redo = number_pieces("_", redo_lsn(envelope.offset))
             return join([*transaction, *redo, *row, '"'], len(batch))
         if settings.source.startswith(("mysql", "mariadb")):
             place = number_pieces("_", mysql.binlog_offset(envelope.turn, envelope.ordinal))

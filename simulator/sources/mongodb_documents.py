@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, Delta, changed_rows
 from simulator.model import Absent, Column, Table
 from simulator.sources import mongodb_json as bson
-from simulator.sources.mongodb_table import family
 from simulator.sources.mongodb_values import extended_text
 
 ID: Final = "_id"
@@ -266,8 +265,3 @@ def set_ids(parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
     """An `_id` that is an object of several fields: `{"order_id": 7, "line": 1}`."""
     members = [_member(column.name, extended(column, array), EXTENDED) for column, array in parts]
     return _braces(_joined(members, ", ", len(parts[0][1])))
-
-
-def is_document(column: Column) -> bool:
-    """Whether a field holds objects or arrays."""
-    return family(column.type) == "document"

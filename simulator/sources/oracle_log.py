@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from simulator.sources.oracle_table import family
 from simulator.values.draw import mix
 
 Ints = npt.NDArray[np.int64]
+Number = TypeVar("Number", int, Ints)
 Bits = npt.NDArray[np.uint64]
 
 # The SCN below that of the first transaction; a transaction takes so many. An SCN is a moment, not a change: those of
@@ -146,21 +147,19 @@ def _polynomial(data: Bits, offsets: Ints) -> Bits:
 # Numbers of OceanBase V4: a tenant, a log stream, and what its transactions are counted from.
 TENANT_ID: Final = 1042
 LOG_STREAM_ID: Final = 1002
-FIRST_TRANS_ID: Final = 52_267_214_708
-FIRST_LSN: Final = 112_495_476_554_643
-BYTES_PER_OFFSET: Final = 128
+FIRST_TRANS_ID: Final = 52_267_000_000
+FIRST_LSN: Final = 112_495_476_000_000
+BYTES_PER_OFFSET: Final = 64
 
 
-def trans_id(txn: Ints) -> Ints:
+def trans_id(txn: Number) -> Number:
     """OceanBase's number of each transaction."""
-    number: Ints = FIRST_TRANS_ID + txn
-    return number
+    return FIRST_TRANS_ID + txn
 
 
-def redo_lsn(offset: Ints) -> Ints:
+def redo_lsn(offset: Number) -> Number:
     """Where in its log stream a change stands, in bytes."""
-    lsn: Ints = FIRST_LSN + offset * BYTES_PER_OFFSET
-    return lsn
+    return FIRST_LSN + offset * BYTES_PER_OFFSET
 
 
 def commit_version(event_ms: Ints, txn: Ints) -> Ints:

@@ -35,7 +35,6 @@ def make_now(kind: str, *, utc: bool = False) -> Callable[[Any, Scope], Compiled
                 return Moment("date", moment.day)
             return Moment("time", 0, moment.us, digits) if kind == "time" else moment
 
-        session.clock_used = True
         return read
 
     return make

@@ -58,7 +58,7 @@ def _execute(session: Session, text: str) -> None:
         return
     session.text, session.annotated = text, False
     session.run += 1
-    session.unsafe = session.random_used = session.last_insert_id_used = session.clock_used = False
+    session.unsafe = session.random_used = session.last_insert_id_used = False
     session.used_variables, session.generated_ids = [], 0
     session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes
     verb = words.upper

@@ -9,8 +9,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from simulator.sources import mysql
-from simulator.sql.assign import shown
 from simulator.sql.calling import CONTEXT
 from simulator.sql.catalog import Compiled, Field
 from simulator.sql.comparing import compare, sort_key
@@ -381,12 +379,3 @@ def _union(node: exp.Union, session: Any, outer: Scope | None) -> Query:
 
 def _at(scope: Scope, place: str) -> Scope:
     return Scope(scope.session, scope.sources, place, scope.inserted, scope.run_query, scope.base)
-
-
-def shown_row(fields: Sequence[Field], row: Sequence[Any], session: Any) -> list[Any]:
-    """A stored row as values of expressions."""
-    text = session.server.json_is_text
-    return [
-        value if text and mysql.family(one.type) == "json" else shown(value, one.type, session.zone)
-        for value, one in zip(row, fields, strict=True)
-    ]

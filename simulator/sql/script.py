@@ -16,7 +16,6 @@ from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.server import SERVERS
 from simulator.sql.session import Session
 
-SUFFIX: Final = ".sql"
 # The clock of a script that does not set it: that of scenarios in YAML.
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
 DEFAULT_SOURCE: Final = "mysql"

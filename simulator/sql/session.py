@@ -65,7 +65,6 @@ class Session:
     unsafe: bool = False
     random_used: bool = False
     last_insert_id_used: bool = False
-    clock_used: bool = False
     division_fails: bool = False
     refuses_texts: bool = False
     used_variables: list[str] = field(default_factory=list)

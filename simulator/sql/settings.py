@@ -61,7 +61,7 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
     work: list[Callable[[], None]] = []
     while True:
         words.one_of("SESSION", "LOCAL")
-        scope_global = bool(words.one_of("GLOBAL", "PERSIST", "PERSIST_ONLY"))
+        words.one_of("GLOBAL", "PERSIST", "PERSIST_ONLY")
         if words.take("TRANSACTION"):
             words.at = len(words.words)  # the isolation of one session alone shows nowhere
             return
@@ -70,13 +70,12 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
         if word.value == "@":  # @`name`
             name = "@" + words.next().value.lower()
         if name in ("@@session", "@@local", "@@global"):
-            scope_global = name == "@@global"
             words.need(".")
             name = words.next().value.lower()
         words.one_of(":=") or words.one_of(":", "=")
         words.take("=")
         node_text, bare = _right_side(words)
-        work.append(_assignment(session, name, node_text, bare, scope_global))
+        work.append(_assignment(session, name, node_text, bare))
         if words.done:
             break
         words.need(",")
@@ -100,7 +99,7 @@ def _right_side(words: Reader) -> tuple[str, str]:
     return words.between(first, words.at), alone.value if alone is not None and alone.kind == "word" else ""
 
 
-def _assignment(session: Session, name: str, text: str, bare: str, everywhere: bool) -> Callable[[], None]:
+def _assignment(session: Session, name: str, text: str, bare: str) -> Callable[[], None]:
     if (bare and not name.startswith("@")) or bare.lower() in ("on", "off", "default"):
         value: Any = bare
     elif name.startswith("@@"):

@@ -70,9 +70,6 @@ class Scope:
         self.rows, self.column, self.members = rows, column, members
 
 
-Evaluate = Callable[[Scope], Number]
-
-
 def parse(text: str) -> ast.expr:
     """The expression's tree. Raises ValueError with a sentence if it is none of ours."""
     try:
