@@ -14,10 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simulator.api import messages, publish
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import SimulatorError, UsageError
     from simulator.model import Column, Kind, Message, OrderKey, Table
+    from simulator.run.job import messages, publish
     from simulator.sinks.memory import MemorySink
 
 __version__ = "0.1.0"
@@ -33,8 +33,8 @@ _HOMES = {
     "SimulatorError": "simulator.errors",
     "Table": "simulator.model",
     "UsageError": "simulator.errors",
-    "messages": "simulator.api",
-    "publish": "simulator.api",
+    "messages": "simulator.run.job",
+    "publish": "simulator.run.job",
 }
 
 __all__ = [

@@ -1,6 +1,6 @@
 """`python -m simulator` is `cdcsim`."""
 
-from simulator.cli import main
+from simulator.cli.commands import main
 
 if __name__ == "__main__":
     main()

@@ -15,6 +15,7 @@ from simulator.batch import ChangeBatch, Envelope
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.formats import open_codec
+from simulator.formats.format import Codec
 from simulator.model import (
     DELETE,
     READ,
@@ -28,9 +29,8 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
-from simulator.render import Renderer
-from simulator.stream.block import Block, Stream
-from simulator.wire.format import Codec
+from simulator.run.render import Renderer
+from simulator.stream.engine.block import Block, Stream
 
 # A row as a scenario would write it: a literal for each column in table order, or for some by name (others are null).
 Row = Sequence[str | None] | Mapping[str, str | None]

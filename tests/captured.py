@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from simulator import sources
-from simulator.api import Job
 from simulator.formats import open_codec
-from simulator.pipeline import Limits
+from simulator.run.job import Job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sql.client import Meta, Statement
+from simulator.sql.parse.client import Meta, Statement
 from simulator.sql.script import Script, script_of
 from simulator.sql.stream import SqlStream
 

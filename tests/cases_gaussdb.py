@@ -9,7 +9,7 @@ from cases import Samples
 from cases_postgresql import MORE, samples_for
 
 from simulator.model import INSERT, UPDATE
-from simulator.sources import gaussdb
+from simulator.sources.postgresql import gaussdb
 
 ADDED: Final = table_of(
     "added",

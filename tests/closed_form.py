@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from replay import Key, Row
 
-from simulator.api import open_job
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, split_partial
 from simulator.model import ColumnType
+from simulator.run.job import open_job
 
 DAY_ZERO = date(1970, 1, 1)
 

@@ -10,7 +10,7 @@ import pytest
 from command import Command, Done
 from hypothesis import settings
 
-from simulator import cli
+from simulator.cli import commands as cli
 
 # In CI a property is tried with the same examples each time: a new counterexample is found at a desk, where someone
 # can look at it, not by a change that has nothing to do with it.

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import fastavro
 
-from simulator.formats import cloudcanal_dts_avro, drs_record, dts_record
+from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
+from simulator.formats.drs import record as drs_record
+from simulator.formats.dts.record import record as dts_record
 
 
 def read_json(value: bytes) -> Any:
@@ -37,7 +39,7 @@ def read_drs_avro(value: bytes) -> Any:
 
 @cache
 def _drs_reader() -> Callable[[bytes], Any]:
-    text = Path(drs_record.__file__).with_name("drs_record.avsc").read_text(encoding="utf-8")
+    text = Path(drs_record.__file__).with_name("record.avsc").read_text(encoding="utf-8")
     schema = fastavro.parse_schema(json.loads(text))
     canonical = fastavro.schema.to_parsing_canonical_form(json.loads(text))
     fingerprint = bytes.fromhex(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"))
@@ -75,7 +77,7 @@ def dts_schema(variant: str) -> Any:
 @cache
 def ispk_schema(variant: str) -> Any:
     """Of the shipped file, which has a member isPk in each field."""
-    path = Path(cloudcanal_dts_avro.__file__).with_name("cloudcanal_dts_record.avsc")
+    path = Path(cloudcanal_dts_avro.__file__).with_name("dts_record.avsc")
     schema = json.loads(path.read_text(encoding="utf-8"))
     if variant == "A":
         schema["fields"] = [field for field in schema["fields"] if field["name"] != "bornTimestamp"]

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from simulator.stream.loader import Loaded, read
+from simulator.stream.scenario.loader import Loaded, read
 
 
 def loaded(scenario: dict[str, Any]) -> Loaded:

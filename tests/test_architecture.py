@@ -20,17 +20,15 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 LAYERS: Final = (
     "__main__",
     "cli",
-    "cli_options",
-    "progress",
-    "api",
-    "pipeline",
-    "render",
+    "run",
     "sql",
-    "stream | delivery | formats | sinks",
+    "stream",
+    "delivery | formats | sinks",
     "sources | wire",
+    "text",
     "values",
     "registry",
-    "batch | carriers | routing | pacing",
+    "batch | carriers | routing",
     "model",
     "errors",
 )
@@ -38,17 +36,17 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 
 # Where a third-party package may be imported; "lazy": inside functions only, since it is an extra.
 HOMES: Final = {
-    "click": ("cli.py", "cli_options.py"),
+    "click": ("cli/*",),
     "confluent_kafka": ("sinks/kafka.py", "lazy"),
     "faker": ("values/pools.py", "lazy"),
-    "fastavro": ("progress.py", "lazy"),
+    "fastavro": ("cli/output.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
     "pyarrow": ("*",),
-    "pydantic": ("stream/*",),
-    "pydantic_core": ("stream/*",),
+    "pydantic": ("stream/scenario/*",),
+    "pydantic_core": ("stream/scenario/*",),
     "sqlglot": ("sql/*",),
-    "yaml": ("stream/*",),
+    "yaml": ("stream/scenario/*",),
 }
 # Loaded by `import simulator` and by commands that only look: of the standard library only.
 PLAIN: Final = ("__init__", "__main__", "errors", "registry", "formats/__init__")
@@ -163,7 +161,7 @@ def test_what_only_looks_imports_the_standard_library(module: str) -> None:
         for found in imports(path)
         if not (found.lazy or found.typing_only)
         and found.module.split(".")[0] not in sys.stdlib_module_names
-        and found.module not in ("simulator", "simulator.errors", "simulator.registry", "simulator.cli")
+        and found.module not in ("simulator", "simulator.errors", "simulator.registry", "simulator.cli.commands")
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -10,14 +10,14 @@ import pytest
 from random_scenarios import loaded
 
 from simulator import sources
-from simulator.api import open_job
 from simulator.errors import ScenarioError, UnsupportedType
 from simulator.formats import open_codec
 from simulator.model import INSERT, Table
-from simulator.render import renders
+from simulator.run.job import open_job
+from simulator.run.render import renders
 from simulator.stream import open_stream
-from simulator.stream.each_type import expand
-from simulator.stream.loader import load
+from simulator.stream.scenario.each_type import expand
+from simulator.stream.scenario.loader import load
 
 SOURCES = [f"{id}-{version}" for id, (_, _, versions) in sources.SOURCES.items() for version in versions]
 

@@ -1,4 +1,4 @@
-"""What differs between versions of Canal, from one script: each line of the table in `simulator.formats.canal_json`."""
+"""What differs between versions of Canal, from one script: each line of the table in `simulator.formats.canal.json`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 import pytest
 
 from simulator import sources
-from simulator.api import Job
 from simulator.errors import UnsupportedType
 from simulator.formats import open_codec
-from simulator.pipeline import Limits
+from simulator.run.job import Job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sql.script import script_of
 from simulator.sql.stream import SqlStream

@@ -14,14 +14,14 @@ from cases import cases_of
 from decoding import decode
 
 from simulator import formats, messages, sources
-from simulator.api import open_job
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.errors import NotOffered
-from simulator.formats import cloudcanal_dts_avro
+from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
-from simulator.pipeline import Limits
-from simulator.render import Renderer
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
+from simulator.run.render import Renderer
 from simulator.sinks.memory import MemorySink
 
 # "Message Format", the JSON examples as printed, comments and all.

@@ -24,8 +24,8 @@ from decoding import decode
 from simulator import formats, registry, sources
 from simulator.batch import ChangeBatch, Delta, changed_rows
 from simulator.errors import NotOffered, OptionError, UnknownName, UnsupportedType, UsageError
+from simulator.formats.format import Format
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, UPDATE, Kind
-from simulator.wire.format import Format
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 

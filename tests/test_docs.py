@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli import cli
+from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.sources import SOURCES

@@ -14,11 +14,12 @@ from building import Case, Ddl, Rows, Times, batch_of, block_of, codec_of, encod
 from decoding import decode
 from drs_samples import AT, compact, kafka_partition, one, sample, values
 
-from simulator.api import messages
 from simulator.errors import NotOffered, OptionError, UsageError
-from simulator.formats import drs_record, open_codec
-from simulator.formats.drs_mysql import CODES
+from simulator.formats import open_codec
+from simulator.formats.drs import record as drs_record
+from simulator.formats.drs.mysql import CODES
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
+from simulator.run.job import messages
 from simulator.sources import find, mysql
 
 # --------------------------------------------------------------------------------------- the sample of MySQL, table 2
@@ -114,7 +115,7 @@ def test_codes_of_the_sample_of_gaussdb() -> None:
     """The others are a reconstruction: nobody knows them."""
     document = json.loads(sample("gaussdb-update"))
     known = {document["columnType"][name]: code for name, code in document["sqlType"].items()}
-    path = Path(drs_record.__file__).with_name("drs_postgresql.csv")
+    path = Path(drs_record.__file__).with_name("postgresql.csv")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["type"]: int(row["code"]) for row in rows if row["source"] == "sample"} == {**known, "jsonb": 22}

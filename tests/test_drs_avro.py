@@ -11,7 +11,7 @@ from building import Case, Ddl, Rows, block_of, messages_of, table_of
 from decoding import decode
 from drs_samples import AT, one
 
-from simulator.formats import drs_record
+from simulator.formats.drs import record as drs_record
 from simulator.model import INSERT, SchemaChangeKind
 
 # The smallest record, made by the Avro library of Java.

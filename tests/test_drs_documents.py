@@ -11,9 +11,9 @@ import pytest
 from building import Case, Ddl, Rows, Times, block_of, codec_of, messages_of, table_of
 from drs_samples import AT, compact, kafka_partition, sample
 
-from simulator.api import messages
 from simulator.errors import OptionError
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChangeKind
+from simulator.run.job import messages
 
 ID: Final = "64650cf67dc36a464e76e583"
 DOCUMENTS: Final = table_of(

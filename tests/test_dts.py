@@ -14,17 +14,18 @@ from building import batch_of, block_of, codec_of, encoded, messages_of, table_o
 from cases import cases_of
 from decoding import decode
 
-from simulator.api import open_job
 from simulator.errors import OptionError
-from simulator.formats import dts_record, dts_values
-from simulator.formats.dts_drds import physical_name
-from simulator.formats.dts_geometry import well_known_binary
-from simulator.formats.dts_types import MYSQL, MYSQL_TYPES
+from simulator.formats.dts.record import record as dts_record
+from simulator.formats.dts.record import values as dts_values
+from simulator.formats.dts.record.drds import physical_name
+from simulator.formats.dts.record.geometry import well_known_binary
+from simulator.formats.dts.types import MYSQL, MYSQL_TYPES
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sources import sqlserver_clr
-from simulator.sources.mysql_geometry import to_bytes
+from simulator.sources.mysql.geometry import to_bytes
+from simulator.sources.sqlserver import clr as sqlserver_clr
 
 # ------------------------------------------------------------------------------------------------------ golden records
 

@@ -15,11 +15,11 @@ from building import Case, Rows, batch_of, block_of, codec_of, encoded, messages
 from cases import cases_of, samples_of
 from decoding import decode
 
-from simulator.api import open_job
 from simulator.errors import DeliveryFailed, NotOffered, UnsupportedType
 from simulator.formats import open_codec
 from simulator.model import DELETE, INSERT, UPDATE
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import find
 

@@ -15,12 +15,12 @@ from building import batch_of, block_of, codec_of, encoded, messages_of, table_o
 from cases import cases_of, samples_of
 from decoding import decode
 
-from simulator.formats.dts_avro import FORMAT
-from simulator.formats.dts_types import SYSTEMS, System
+from simulator.formats.dts.avro import FORMAT
+from simulator.formats.dts.types import SYSTEMS, System
 from simulator.model import INSERT
 from simulator.sources import SOURCES, find
-from simulator.sources.postgresql_table import EVERY_TYPE
-from simulator.sources.postgresql_times import day_number
+from simulator.sources.postgresql.times import day_number
+from simulator.sources.postgresql.type_table import EVERY_TYPE
 
 SYSTEMS_READ: Final = [f"{id}-{version}" for id in FORMAT.sources for version in SOURCES[id][2]]
 

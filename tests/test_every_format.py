@@ -20,8 +20,8 @@ from random_scenarios import loaded, scenarios
 from simulator import formats, registry, sources
 from simulator.delivery.router import parse_route
 from simulator.model import Message
-from simulator.render import Renderer
-from simulator.stream.stream import ChangeStream
+from simulator.run.render import Renderer
+from simulator.stream.engine.stream import ChangeStream
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 TURNS: Final = 80

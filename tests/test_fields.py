@@ -10,11 +10,11 @@ from building import batch_of, table_of
 
 from simulator.delivery.pack import cut, pack
 from simulator.model import ABSENT, INSERT, UPDATE, Column
-from simulator.wire import binlog_text
+from simulator.text import mysql as binlog_text
+from simulator.text.java.hash_map import hash_order
+from simulator.text.json_style import FASTJSON2
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, Members, Order, PerTable, Rows, table_order
-from simulator.wire.java_map import hash_order
-from simulator.wire.json_style import FASTJSON2
 
 TABLE: Final = table_of("t", {"id": "int", "name": "varchar(9)", "qty": "int"}, ["id"])
 NEW: Final = [["1", "a", "5"], ["2", None, None], ["3", "c", None]]

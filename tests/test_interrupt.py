@@ -13,7 +13,7 @@ from closed_form import rows_at
 from command import cdcsim, start, summary
 from replay import Replay, messages
 
-from simulator.api import open_job
+from simulator.run.job import open_job
 
 SIGNAL_SECONDS = 1.0
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from simulator.delivery.partition import java_abs_mod, string_hash, to_positive_mod
-from simulator.wire import java
-from simulator.wire.java_map import hash_order
+from simulator.text.java import numbers as java
+from simulator.text.java.hash_map import hash_order
 
 pytestmark = pytest.mark.jvm
 

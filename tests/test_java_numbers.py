@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 from simulator.carriers import decimals
-from simulator.wire import java_decimal
-from simulator.wire.base64_text import base64
-from simulator.wire.java_map import hash_order
-from simulator.wire.moment_text import local_datetime, local_time
+from simulator.text.base64 import base64
+from simulator.text.java import decimal as java_decimal
+from simulator.text.java.hash_map import hash_order
+from simulator.text.timestamps import local_datetime, local_time
 
 pytestmark = pytest.mark.jvm
 

@@ -12,8 +12,9 @@ from building import Beat, Case, Ddl, Rows, batch_of, block_of, codec_of, encode
 
 from simulator import messages, sources
 from simulator.errors import OptionError, UnsupportedType, UsageError
-from simulator.formats import oms_default, open_codec
-from simulator.formats.oms_columns import Columns
+from simulator.formats import open_codec
+from simulator.formats.oms import default as oms_default
+from simulator.formats.oms.columns import Columns
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
 from simulator.wire.fields import Members
 

@@ -16,9 +16,9 @@ from typing import Any, Final
 import pytest
 from building import Beat, Case, Ddl, Rows, Times, block_of, messages_of, table_of
 
-from simulator.api import open_job
 from simulator.model import DELETE, INSERT, READ, UPDATE, Message, SchemaChangeKind
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 
 FORMAT: Final = "oms-default-extend-column-type,version=4"

@@ -22,19 +22,17 @@ from building import codec_of
 
 from simulator.batch import ChangeBatch, Envelope
 from simulator.delivery.pack import cut, pack
-from simulator.formats import (
-    oms_canal_json,
-    oms_dataworks,
-    oms_default,
-    oms_default_extend_column_type,
-    oms_shareplex,
-    oms_values,
-)
-from simulator.formats.oms_columns import Columns
-from simulator.formats.oms_writer import Writer
+from simulator.formats.oms import canal_json as oms_canal_json
+from simulator.formats.oms import dataworks as oms_dataworks
+from simulator.formats.oms import default as oms_default
+from simulator.formats.oms import default_extend_column_type as oms_default_extend_column_type
+from simulator.formats.oms import shareplex as oms_shareplex
+from simulator.formats.oms import values as oms_values
+from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.writer import Writer
 from simulator.model import ABSENT, DELETE, INSERT, UPDATE, Column, ColumnType, Kind, Table, TableId
+from simulator.text.json_style import JACKSON, quote
 from simulator.wire.fields import Field, Members
-from simulator.wire.json_style import JACKSON, quote
 
 PRINTED: Final = Path(__file__).parent / "samples" / "oms-3.3.1.txt"
 SOURCE: Final = "oceanbase-mysql-4.3"

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of
 
-from simulator.formats.oms_envelope import DDL_TYPES, WORDS
+from simulator.formats.oms.envelope import DDL_TYPES, WORDS
 from simulator.model import DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
 
 OB_MYSQL: Final = "oceanbase-mysql-4.3"

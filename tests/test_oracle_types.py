@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from simulator import sources
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import oracle, oracle_log
+from simulator.sources import oracle
+from simulator.sources.oracle import log as oracle_log
 from simulator.values.draw import Ints
 
 SYSTEMS = ["oracle-11g", "oracle-19c", "oracle-21c", "oceanbase-oracle-4.3"]

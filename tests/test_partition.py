@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import zlib
 
 import numpy as np
@@ -141,7 +140,3 @@ def test_the_same_as_the_client() -> None:
     keys = [f"key-{i}"[: i % 9] + "中" * (i % 3) for i in range(500)]
     found = to_positive_mod(murmur2(texts(*keys).cast(pa.binary())), 12)
     assert found.tolist() == [confluent.murmur2(key.encode(), 12) for key in keys]
-
-
-def test_examples_in_docstrings() -> None:
-    assert doctest.testmod(partition).failed == 0

@@ -17,12 +17,12 @@ import yaml
 from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind
 from simulator.sources import find, mysql
-from simulator.stream import tables
-from simulator.stream.check import check
-from simulator.stream.language import ScenarioSpec
-from simulator.stream.language_changes import TableChange
-from simulator.stream.loader import Loaded, about, load, read, shipped
-from simulator.stream.script import ScriptStream
+from simulator.stream.literal.script import ScriptStream
+from simulator.stream.scenario import tables
+from simulator.stream.scenario.checks import check
+from simulator.stream.scenario.language import ScenarioSpec
+from simulator.stream.scenario.language.changes import TableChange
+from simulator.stream.scenario.loader import Loaded, about, load, read, shipped
 
 MYSQL = find("mysql")
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -581,7 +581,7 @@ def test_shipped_scenarios(name: str) -> None:
 
 
 def test_wide_has_every_type() -> None:
-    from simulator.sources.mysql_types import TYPES
+    from simulator.sources.mysql.types import TYPES
 
     loaded = load("wide")
     table = tables.first_version(loaded, "everything", MYSQL)

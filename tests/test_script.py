@@ -13,9 +13,9 @@ from simulator.errors import ScenarioError
 from simulator.model import Heartbeat, Kind, SchemaChange
 from simulator.model import SchemaChangeKind as Ddl
 from simulator.sources import find
-from simulator.stream.block import WRITE_LAG_MS, Block
-from simulator.stream.loader import load, read
-from simulator.stream.script import ScriptStream
+from simulator.stream.engine.block import WRITE_LAG_MS, Block
+from simulator.stream.literal.script import ScriptStream
+from simulator.stream.scenario.loader import load, read
 
 HEAD = """\
 source: mysql
@@ -333,7 +333,7 @@ def test_a_script_that_cannot_happen_is_told_in_one_sentence(entries: str, sente
 
 
 def test_a_script_says_every_value_itself() -> None:
-    from simulator.stream.check import check
+    from simulator.stream.scenario.checks import check
 
     with pytest.raises(
         ScenarioError, match=r"^f\.yaml:7: tables\.t\.columns\.id\.values: values is of no use in a script"

@@ -10,9 +10,9 @@ import pytest
 from command import Command
 
 from simulator import sources
-from simulator.api import messages
 from simulator.errors import ScenarioError, UsageError
-from simulator.sql.client import Meta, Statement, split
+from simulator.run.job import messages
+from simulator.sql.parse.client import Meta, Statement, split
 from simulator.sql.script import script_of
 from simulator.sql.stream import SqlStream
 
@@ -295,7 +295,7 @@ def test_rows_are_grouped_and_ordered_as_the_server_logs_them(tmp_path: Path) ->
 
 
 def test_the_fast_way_and_the_tree_make_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from simulator.sql import execute
+    from simulator.sql.statements import execute
 
     text = (
         "create database d; use d; "

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from random_sql import scripts
 
 from simulator import sources
-from simulator.api import Job
 from simulator.formats import open_codec
-from simulator.pipeline import Limits
+from simulator.run.job import Job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sql.script import script_of
 from simulator.sql.stream import SqlStream

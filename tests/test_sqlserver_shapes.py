@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.sources import sqlserver_clr, sqlserver_shapes
+from simulator.sources.sqlserver import clr as sqlserver_clr
+from simulator.sources.sqlserver import shapes as sqlserver_shapes
 
 
 @pytest.mark.parametrize("kind", ["geometry", "geography"])

@@ -21,8 +21,8 @@ from random_scenarios import loaded, scenarios
 from simulator import sources
 from simulator.batch import ChangeBatch
 from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChange
-from simulator.stream.block import Block
-from simulator.stream.stream import ChangeStream
+from simulator.stream.engine.block import Block
+from simulator.stream.engine.stream import ChangeStream
 
 MYSQL = sources.find("mysql")
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

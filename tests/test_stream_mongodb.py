@@ -19,11 +19,11 @@ from simulator.batch import ChangeBatch
 from simulator.errors import ScenarioError
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChange
 from simulator.sources import mongodb
-from simulator.sources import mongodb_json as bson
+from simulator.sources.mongodb import json as bson
 from simulator.stream import open_stream
-from simulator.stream.block import Block
-from simulator.stream.loader import load
-from simulator.stream.stream import ChangeStream
+from simulator.stream.engine.block import Block
+from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.loader import load
 
 MONGODB = sources.find("mongodb")
 

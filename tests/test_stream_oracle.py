@@ -17,8 +17,8 @@ from simulator import sources
 from simulator.errors import ScenarioError
 from simulator.model import SchemaChange
 from simulator.stream import open_stream
-from simulator.stream.loader import load
-from simulator.stream.stream import ChangeStream
+from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.loader import load
 
 SYSTEMS = ("oracle", "oracle-21c", "oceanbase-oracle")
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -111,7 +111,7 @@ def column(stream: ChangeStream, name: str) -> list[Any]:
 
 
 def changes_of_batch(batch: Any) -> Any:
-    from simulator.stream.block import Block
+    from simulator.stream.engine.block import Block
 
     return changes_of(Block(0, 0, (batch,), (), 0))
 

@@ -16,8 +16,8 @@ from simulator import sources
 from simulator.errors import ScenarioError
 from simulator.model import SchemaChange
 from simulator.stream import open_stream
-from simulator.stream.loader import load
-from simulator.stream.stream import ChangeStream
+from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.loader import load
 
 SYSTEMS = ("postgresql", "gaussdb")
 

@@ -14,8 +14,8 @@ from test_stream import changes_of, quick, replay_all, texts
 from simulator import sources
 from simulator.model import SchemaChange
 from simulator.stream import open_stream
-from simulator.stream.loader import load
-from simulator.stream.stream import ChangeStream
+from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.loader import load
 
 SQLSERVER = sources.find("sqlserver")
 

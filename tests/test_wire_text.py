@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import doctest
-import importlib
 from collections.abc import Callable
 from decimal import Context, Decimal
 
@@ -17,7 +15,11 @@ from hypothesis import strategies as st
 from simulator.errors import UsageError
 from simulator.model import ColumnType
 from simulator.sources import mysql
-from simulator.wire import binlog_text, decimal_text, java, java_decimal, json_style
+from simulator.text import decimals as decimal_text
+from simulator.text import json_style
+from simulator.text import mysql as binlog_text
+from simulator.text.java import decimal as java_decimal
+from simulator.text.java import numbers as java
 
 RENDERERS = {
     "integer": binlog_text.integer,
@@ -498,8 +500,3 @@ def test_java_doubles_mean_the_same(values: list[float | None]) -> None:
 def test_one_java_double_is_as_a_column_of_them(digits: int, places: int) -> None:
     value = digits / 10**places
     assert java.double_string(value) == java.double_text(pa.array([value]))[0].as_py()
-
-
-@pytest.mark.parametrize("module", ["binlog_text", "cells", "java", "json_style"])
-def test_examples_in_docstrings(module: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"simulator.wire.{module}")).failed == 0

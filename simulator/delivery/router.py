@@ -13,8 +13,8 @@ from simulator.delivery import partition
 from simulator.errors import UsageError, closest
 from simulator.model import MARKS, UPDATE, Column, Event, LoggedStatement, SchemaChange, Table
 from simulator.routing import POLICIES, Policy, Routing, fill, without
-from simulator.wire.json_style import escape, quote
-from simulator.wire.template import join, repeat
+from simulator.text.json_style import escape, quote
+from simulator.text.template import join, repeat
 
 # A column's values as the product's text, nulls kept.
 Texts = Callable[[Column, pa.Array], pa.Array]

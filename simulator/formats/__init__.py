@@ -9,26 +9,26 @@ from simulator import registry
 from simulator.errors import NotOffered
 
 if TYPE_CHECKING:
+    from simulator.formats.format import Codec, Format
     from simulator.sources import Source
-    from simulator.wire.format import Codec, Format
 
 FORMATS: Final = {
-    "canal-json": "simulator.formats.canal_json:FORMAT",
-    "cloudcanal-canal-json": "simulator.formats.cloudcanal_canal_json:FORMAT",
-    "cloudcanal-debezium": "simulator.formats.cloudcanal_debezium:FORMAT",
-    "cloudcanal-dts-avro": "simulator.formats.cloudcanal_dts_avro:FORMAT",
-    "cloudcanal-json": "simulator.formats.cloudcanal_json:FORMAT",
-    "drs-avro": "simulator.formats.drs_avro:FORMAT",
-    "drs-json": "simulator.formats.drs_json:FORMAT",
-    "drs-json-c": "simulator.formats.drs_json_c:FORMAT",
-    "dts-avro": "simulator.formats.dts_avro:FORMAT",
-    "dts-canal-json": "simulator.formats.dts_canal_json:FORMAT",
-    "dts-shareplex-json": "simulator.formats.dts_shareplex_json:FORMAT",
-    "oms-canal-json": "simulator.formats.oms_canal_json:FORMAT",
-    "oms-dataworks": "simulator.formats.oms_dataworks:FORMAT",
-    "oms-default": "simulator.formats.oms_default:FORMAT",
-    "oms-default-extend-column-type": "simulator.formats.oms_default_extend_column_type:FORMAT",
-    "oms-shareplex": "simulator.formats.oms_shareplex:FORMAT",
+    "canal-json": "simulator.formats.canal.json:FORMAT",
+    "cloudcanal-canal-json": "simulator.formats.cloudcanal.canal_json:FORMAT",
+    "cloudcanal-debezium": "simulator.formats.cloudcanal.debezium:FORMAT",
+    "cloudcanal-dts-avro": "simulator.formats.cloudcanal.dts_avro:FORMAT",
+    "cloudcanal-json": "simulator.formats.cloudcanal.json:FORMAT",
+    "drs-avro": "simulator.formats.drs.avro:FORMAT",
+    "drs-json": "simulator.formats.drs.json:FORMAT",
+    "drs-json-c": "simulator.formats.drs.json_c:FORMAT",
+    "dts-avro": "simulator.formats.dts.avro:FORMAT",
+    "dts-canal-json": "simulator.formats.dts.canal_json:FORMAT",
+    "dts-shareplex-json": "simulator.formats.dts.shareplex_json:FORMAT",
+    "oms-canal-json": "simulator.formats.oms.canal_json:FORMAT",
+    "oms-dataworks": "simulator.formats.oms.dataworks:FORMAT",
+    "oms-default": "simulator.formats.oms.default:FORMAT",
+    "oms-default-extend-column-type": "simulator.formats.oms.default_extend_column_type:FORMAT",
+    "oms-shareplex": "simulator.formats.oms.shareplex:FORMAT",
 }
 
 
@@ -41,7 +41,7 @@ def find(name: str) -> Format:
 def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -> Codec:
     """`canal-json,version=1.1.5` made ready for a source. Raises UnknownName, OptionError, and NotOffered where the
     product does not read such a source, unless that is allowed."""
-    from simulator.wire.format import parse_format
+    from simulator.formats.format import parse_format
 
     name, options = parse_format(text)
     format = find(name)

@@ -20,7 +20,7 @@ from simulator.model import Column, ColumnType, Table, TableId
 
 # id: (module, title, versions with the default first)
 SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
-    "gaussdb": ("simulator.sources.gaussdb", "GaussDB", ("505",)),
+    "gaussdb": ("simulator.sources.postgresql.gaussdb", "GaussDB", ("505",)),
     "mariadb": ("simulator.sources.mysql", "MariaDB", ("10.11",)),
     "mongodb": ("simulator.sources.mongodb", "MongoDB", ("6.0", "4.4")),
     "mysql": ("simulator.sources.mysql", "MySQL", ("8.0", "5.7")),

@@ -4,15 +4,15 @@
 | --- | --- |
 | `client`, `script`, `stream` | the file: statements and meta-comments; the run; its log as a stream of changes |
 | `execute`, `settings`, `transactions` | which statement is which; SET; BEGIN to XA |
-| `ddl`, `alter`, `altered_rows`, `as_select` | databases, tables and indexes, and what changes them |
-| `definitions`, `column_types`, `reader`, `catalog` | definitions, read from sqlglot's tokens |
+| `ddl`, `alter`, `store/altered_rows`, `statements/as_select` | databases, tables and indexes, and what changes them |
+| `definitions`, `parse/column_types`, `reader`, `catalog` | definitions, read from sqlglot's tokens |
 | `dml`, `inserting`, `changing`, `fast` | INSERT, REPLACE, UPDATE, DELETE: rows put in, rows changed, literals |
 | `rows`, `plans`, `relations` | a table's rows; defaults, generated columns and triggers; foreign keys |
 | `queries`, `scopes`, `expressions` | SELECT; expressions from sqlglot's trees, and what they see |
 | `conditions`, `arithmetic`, `calls`, `casts`, `comparing` | the kinds of expressions |
-| `functions`, `texts`, `json_functions`, `calling` | functions by name, on values |
-| `values`, `moments`, `documents`, `json_errors` | kinds of values |
-| `assign`, `assign_numbers`, `assign_moments`, `assign_texts`, `rules` | what a column makes of them |
+| `functions`, `texts`, `functions/json_functions`, `calling` | functions by name, on values |
+| `values`, `moments`, `documents`, `functions/json_errors` | kinds of values |
+| `assign`, `assignment/numbers`, `assignment/moments`, `assignment/texts`, `rules` | what a column makes of them |
 | `session`, `log`, `server`, `errors` | the connection, the log, what differs between servers, what can go wrong |
 
 MySQL and MariaDB are known so far; another system's SQL is another `execute` on the same log and stream.

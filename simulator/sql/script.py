@@ -11,10 +11,10 @@ from typing import Final
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
 from simulator.sources import Source
-from simulator.sql.client import WORDS, Meta, Statement, split
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.server import SERVERS
-from simulator.sql.session import Session
+from simulator.sql.parse.client import WORDS, Meta, Statement, split
+from simulator.sql.store.server import SERVERS
+from simulator.sql.store.session import Session
 
 # The clock of a script that does not set it: that of scenarios in YAML.
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
@@ -108,7 +108,7 @@ def run(
 
     `until`: stop when the log holds so many transactions.
     """
-    from simulator.sql.execute import SUPPORTED, execute
+    from simulator.sql.statements.execute import SUPPORTED, execute
 
     session = Session(SERVERS[str(source)], START_MS * 1000)
     outcome = Outcome(session)

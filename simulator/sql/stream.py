@@ -23,12 +23,12 @@ from simulator.model import (
     Table,
 )
 from simulator.sources import Source
-from simulator.sql.log import Ddl, Entry, RowChange, Transaction
-from simulator.sql.rows import Row, carrier
 from simulator.sql.script import START_MS, Outcome, Script, run
-from simulator.sql.session import Session
-from simulator.stream.block import WRITE_LAG_MS, Block
-from simulator.stream.literal import Numbers
+from simulator.sql.store.log import Ddl, Entry, RowChange, Transaction
+from simulator.sql.store.rows import Row, carrier
+from simulator.sql.store.session import Session
+from simulator.stream.engine.block import WRITE_LAG_MS, Block
+from simulator.stream.literal.numbers import Numbers
 
 _Place = tuple[int, int, int, RowChange]  # turn, place in it among all entries, and among its row changes from 1
 

@@ -8,19 +8,19 @@ from simulator.errors import UsageError
 
 if TYPE_CHECKING:
     from simulator.sources import Source
-    from simulator.stream.loader import Loaded
-    from simulator.stream.script import ScriptStream
-    from simulator.stream.stream import ChangeStream
+    from simulator.stream.engine.stream import ChangeStream
+    from simulator.stream.literal.script import ScriptStream
+    from simulator.stream.scenario.loader import Loaded
 
 DEFAULT_SOURCE = "mysql"
 
 
 def open_stream(loaded: Loaded, source: Source, *, seed: int | None = None) -> ChangeStream | ScriptStream:
     """Check a scenario against a source and make its stream. Raises ScenarioError."""
-    from simulator.stream.check import check
-    from simulator.stream.each_type import expand
-    from simulator.stream.script import ScriptStream
-    from simulator.stream.stream import ChangeStream
+    from simulator.stream.engine.stream import ChangeStream
+    from simulator.stream.literal.script import ScriptStream
+    from simulator.stream.scenario.checks import check
+    from simulator.stream.scenario.each_type import expand
 
     loaded, _ = expand(loaded, source)
     check(loaded, source)

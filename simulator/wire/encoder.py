@@ -8,6 +8,8 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.model import ABSENT, Column, Event, Kind, Table
+from simulator.text.json_style import Style, quote
+from simulator.text.template import Piece, join
 from simulator.wire.fields import (
     Cell,
     Cells,
@@ -26,8 +28,6 @@ from simulator.wire.fields import (
     table_order,
 )
 from simulator.wire.images import Images
-from simulator.wire.json_style import Style, quote
-from simulator.wire.template import Piece, join
 
 # Dictionaries that an encoder keeps in finished form.
 KEPT_DICTIONARIES = 512

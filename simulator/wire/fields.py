@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.model import ABSENT, Column, Event, Kind, Table
-from simulator.wire.json_style import Style, quote
-from simulator.wire.template import Piece, join
+from simulator.text.json_style import Style, quote
+from simulator.text.template import Piece, join
 
 Ints = npt.NDArray[np.int64]
 

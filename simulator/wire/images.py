@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import Delta, Ints, PackedBatch
+from simulator.text.json_style import escape, quote
+from simulator.text.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
 from simulator.wire.fields import (
     Cells,
     Rows,
     plain,
 )
-from simulator.wire.json_style import escape, quote
-from simulator.wire.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
 
 if TYPE_CHECKING:
     from simulator.wire.encoder import Encoder

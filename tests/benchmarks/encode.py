@@ -14,10 +14,10 @@ from measure import in_turns, progress, spread, table
 from rowwise import Rowwise, rowwise
 
 from simulator import formats as all_formats
-from simulator.api import Job, open_job
 from simulator.batch import PackedBatch
 from simulator.delivery.router import parse_route
-from simulator.render import Renderer
+from simulator.run.job import Job, open_job
+from simulator.run.render import Renderer
 
 UNIT: Final = "canal-json"
 

@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jvm import Reader
 
-from simulator.api import open_job
-from simulator.formats.drs_shell import shell, shell_string
 from simulator.model import DELETE, INSERT, UPDATE
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import mongodb
-from simulator.sources import mongodb_json as bson
+from simulator.sources.mongodb import json as bson
+from simulator.sources.mongodb.shell import shell, shell_string
 
 pytestmark = pytest.mark.jvm
 

@@ -12,9 +12,9 @@ from cases import cases_of, samples_of
 from jvm import Reader
 
 from simulator import sources
-from simulator.formats.cloudcanal_mongodb import relaxed
+from simulator.formats.cloudcanal.mongodb import relaxed
 from simulator.model import INSERT
-from simulator.sources import mongodb_json as bson
+from simulator.sources.mongodb import json as bson
 
 pytestmark = pytest.mark.jvm
 

@@ -20,8 +20,8 @@ from cases import cases_of, samples_of
 from decoding import decode
 from jvm import Reader
 
-from simulator.formats import cloudcanal_dts_avro
-from simulator.formats.dts_avro import FORMAT
+from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
+from simulator.formats.dts.avro import FORMAT
 from simulator.model import INSERT
 from simulator.sources import SOURCES, find
 

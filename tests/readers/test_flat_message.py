@@ -16,8 +16,8 @@ from cases import cases_of
 from jvm import Reader
 
 from simulator import formats
-from simulator.api import open_job
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import SOURCES
 

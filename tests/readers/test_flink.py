@@ -12,9 +12,9 @@ from flink_table import CORRUPT, ORDERS, Row, by_type, flink_type, read
 from jvm import Reader
 
 from simulator import messages
-from simulator.api import open_job
 from simulator.batch import decoded
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm

@@ -12,10 +12,10 @@ from cases import cases_of
 from jvm import Reader
 
 from simulator import formats, sources
-from simulator.api import open_job
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.wire.json_style import HTML_SAFE, escape
+from simulator.text.json_style import HTML_SAFE, escape
 
 pytestmark = pytest.mark.jvm
 

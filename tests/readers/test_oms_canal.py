@@ -10,9 +10,9 @@ from building import batch_of, codec_of, encoded, table_of
 from flink_table import CORRUPT, ORDERS, by_type, read
 from jvm import Reader
 
-from simulator.api import open_job
 from simulator.model import INSERT, UPDATE
-from simulator.pipeline import Limits
+from simulator.run.job import open_job
+from simulator.run.pipeline import Limits
 from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm

@@ -1,0 +1,386 @@
+"""The commands. They read options and print; what they do is elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from simulator import __version__
+from simulator.cli.options import (
+    MOST_TURNS,
+    complete_format,
+    force_option,
+    format_option,
+    json_option,
+    route_option,
+    scenario_argument,
+    seed_option,
+    snapshot_option,
+    source_option,
+    start_option,
+    undocumented_option,
+)
+from simulator.errors import DeliveryFailed, SimulatorError, UsageError, closest
+
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run a command; every mistake becomes one sentence on stderr and an exit status."""
+    # Arrow's allocator gives freed memory back to the system after 10 ms; taking it again, page by page, costs a fifth
+    # of a run. Read when Arrow is loaded, so set before.
+    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "5000")
+    try:
+        status = cli(standalone_mode=False, prog_name="cdcsim")
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        click.echo(_sentence(error), err=True)
+        sys.exit(2)
+    except SimulatorError as error:
+        click.echo(f"cdcsim: {error}", err=True)
+        sys.exit(error.exit_status)
+    except _ReaderGone:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        click.echo(f"cdcsim: {error.filename or 'the output'}: {error.strerror}.", err=True)
+        if sys.stdout is not None:  # what could not be written is not tried again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+class _ReaderGone(Exception):
+    """Who reads the output (head, less) has seen enough."""
+
+
+class _Commands(click.Group):
+    """Click ends with status 1 at a broken pipe, before anybody else can see it."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except BrokenPipeError:
+            raise _ReaderGone from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
+
+
+def _sentence(error: click.ClickException) -> str:
+    """Click's message as one sentence with a way out."""
+    text = " ".join(error.format_message().split())
+    text = re.sub(r"is not a valid integer( range)?\b", "is not a whole number", text)
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return text
+    command = error.ctx.command_path
+    if isinstance(error, click.NoSuchOption):
+        known = [
+            name for parameter in error.ctx.command.params for name in (*parameter.opts, *parameter.secondary_opts)
+        ]
+        guess = closest(error.option_name, known)
+        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
+        return f"{command}: there is no option {error.option_name!r}.{hint}"
+    if isinstance(error.ctx.command, click.Group) and "No such command" in text:
+        name = text.split("'")[1]
+        guess = closest(name, error.ctx.command.list_commands(error.ctx))
+        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
+        return f"{command}: there is no command {name!r}.{hint}"
+    return f"{command}: {text.rstrip('.')}. `{command} --help` tells more."
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="cdcsim")
+def cli() -> None:
+    """A CDC producer without a database: believable histories in the bytes of real CDC products."""
+
+
+# ---------------------------------------------------------------------------------------------------------------- run
+
+
+@cli.command()
+@scenario_argument
+@format_option
+@click.option(
+    "--to", default="-", metavar="URL", help="-, file:DIR, kafka://HOST:PORT/TOPIC; default: standard output."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=0), metavar="N", help="Stop at the transaction border at or after N row changes."
+)
+@click.option(
+    "--turns",
+    type=click.IntRange(0, MOST_TURNS),
+    metavar="N",
+    help="Stop at the transaction border at or after N turns.",
+)
+@start_option
+@snapshot_option
+@click.option("--rate", metavar="RATE", help="Row changes a second: 50000/s; ramp:, sine: or spike:1k..50k/10m.")
+@click.option("--duration", metavar="TIME", help="Stop at a transaction border after this time: 90s, 10m.")
+@click.option(
+    "--clock", type=click.Choice(["simulated", "wall"]), default="simulated", show_default=True,
+    help="wall: the product's write time (ts) is the machine's.",
+)  # fmt: skip
+@route_option
+@source_option
+@seed_option
+@undocumented_option
+@force_option
+@click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
+@click.option(
+    "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the summary as JSON."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary on stderr.")
+def run(
+    scenario: str,
+    format: str,
+    to: str,
+    limit: int | None,
+    turns: int | None,
+    start_at: int,
+    snapshot: bool | None,
+    rate: str | None,
+    duration: str | None,
+    clock: str,
+    route: str | None,
+    source: str | None,
+    seed: int | None,
+    allow_undocumented: bool,
+    force: bool,
+    envelope: bool,
+    summary_to: Path | None,
+    quiet: bool,
+) -> int:
+    """Generate, encode and publish: the main job. Without --limit, --turns or --duration it runs until Ctrl-C."""
+    from simulator.cli import output as progress
+    from simulator.run.job import open_job
+    from simulator.run.pacing import parse_duration, parse_pace
+    from simulator.run.pipeline import Limits
+    from simulator.sinks import open_sink
+
+    job = open_job(
+        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+    )
+    job.route(route)  # a wrong one is told before anything is opened
+    broker = job.undocumented_broker(to, allow_undocumented=allow_undocumented)
+    if job.codec.format.binary and not envelope and to == "-":
+        raise UsageError(
+            f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
+        )
+    pace = parse_pace(rate) if rate else None
+    limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
+    if summary_to is not None and not summary_to.absolute().parent.is_dir():
+        raise UsageError(f"--summary-to {summary_to}: there is no folder {str(summary_to.parent)!r}.")
+    with open_sink(to, envelope=envelope, container=job.codec.layout.container) as sink:
+        report = None if quiet else progress.Reporter(limits)
+        this = job.run(
+            sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report
+        )
+        failure: SimulatorError | None = None
+        with _stopped_by_ctrl_c(this):
+            try:
+                this()
+            except SimulatorError as error:
+                # what was sent before is accounted for; a run that never began has only its error
+                if not isinstance(error, DeliveryFailed) and not this.summary.messages:
+                    raise
+                failure = error
+        facts = {
+            "scenario": job.loaded.file,
+            "format": format,
+            "source": str(job.source),
+            "undocumented": job.undocumented or broker is not None,
+            "left_out": list(job.left_out),
+            "to": progress.public(to),
+            "seed": job.loaded.spec.seed if seed is None else seed,
+            **this.summary.as_dict(),
+        }
+        if summary_to is not None:
+            _write_json(summary_to, facts)
+        if not quiet:
+            click.echo(progress.summary(this.summary, progress.public(to)), err=True)
+            format_of = job.codec.format
+            if job.undocumented:
+                click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
+            if broker is not None:
+                click.echo(f"{format_of.product} writes no {format_of.id} to {broker}.", err=True)
+            if job.left_out:
+                click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
+        if failure := failure or job.failure:
+            raise failure
+        return INTERRUPTED if this.summary.interrupted else 0
+
+
+@contextmanager
+def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
+    """The first Ctrl-C ends the run in order, the second at once."""
+
+    def handle(number: int, frame: object) -> None:
+        if this.stop:
+            raise KeyboardInterrupt
+        this.stop = True
+
+    try:
+        before = signal.signal(signal.SIGINT, handle)
+    except ValueError:  # not in the main thread: whoever runs us there has signals of their own
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _tell(problem: str) -> None:
+    click.echo(f"cdcsim: {problem}", err=True)
+
+
+def _write_json(path: Path, facts: object) -> None:
+    import orjson
+
+    path.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+# --------------------------------------------------------------------------------------------------------------- look
+
+
+@cli.command()
+@scenario_argument
+@format_option
+@click.option(
+    "-n", "count", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="Messages to show."
+)
+@start_option
+@snapshot_option
+@route_option
+@click.option(
+    "--partitions",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Partitions to route to.",
+)
+@source_option
+@seed_option
+@undocumented_option
+@force_option
+def show(
+    scenario: str,
+    format: str,
+    count: int,
+    start_at: int,
+    snapshot: bool | None,
+    route: str | None,
+    partitions: int,
+    source: str | None,
+    seed: int | None,
+    allow_undocumented: bool,
+    force: bool,
+) -> None:
+    """Print messages for people: where each goes, and its value, indented."""
+    from itertools import islice
+
+    from simulator.cli import output as progress
+    from simulator.run.job import open_job
+    from simulator.run.pipeline import Limits
+    from simulator.sinks.memory import MemorySink
+
+    job = open_job(
+        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+    )
+    with MemorySink(partitions=partitions) as sink:
+        wanted = None if job.stream.turns is not None else count
+        job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()
+        for message in islice(sink.messages(), count):
+            click.echo(progress.message(message, job.codec))
+    if job.failure is not None:
+        raise job.failure
+
+
+@cli.command()
+@scenario_argument
+@source_option
+@force_option
+@json_option
+def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
+    """Validate a scenario; errors come with file, line and key."""
+    from simulator.cli import output as progress
+    from simulator.run.job import open_scenario
+
+    loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=_tell)
+    if stream.failure is not None:
+        raise stream.failure
+    facts = progress.checked(loaded, found, stream)
+    click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
+    return 2 if facts["errors"] else 0
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    from simulator.cli import output as progress
+    from simulator.stream.scenario.language import ScenarioSpec
+
+    click.echo(progress.as_json(ScenarioSpec.model_json_schema()))
+
+
+@cli.command()
+@click.argument("format", required=False, shell_complete=complete_format)
+@json_option
+def formats(format: str | None, as_json: bool) -> None:
+    """List the message formats, or one of them: options, sources and event kinds."""
+    from simulator.cli import output as progress
+    from simulator.formats import FORMATS, find
+    from simulator.registry import names
+
+    facts = [progress.format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
+    click.echo(progress.as_json(facts) if as_json else progress.formats_text(facts))
+
+
+@cli.command()
+@json_option
+def sources(as_json: bool) -> None:
+    """List the source systems and their versions."""
+    from simulator.cli import output as progress
+    from simulator.sources import SOURCES
+
+    facts = [{"id": id, "title": title, "versions": list(versions)} for id, (_, title, versions) in SOURCES.items()]
+    click.echo(progress.as_json(facts) if as_json else progress.sources_text(facts))
+
+
+@cli.command()
+@json_option
+def scenarios(as_json: bool) -> None:
+    """List the shipped scenarios."""
+    from simulator.cli import output as progress
+    from simulator.stream.scenario.loader import about, shipped
+
+    facts = [{"name": name, "about": about(path), "file": str(path)} for name, path in shipped().items()]
+    click.echo(progress.as_json(facts) if as_json else progress.scenarios_text(facts))
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a completion script: `eval "$(cdcsim completion bash)"`."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(cli, {}, "cdcsim", "_CDCSIM_COMPLETE").source())

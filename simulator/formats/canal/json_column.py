@@ -1,0 +1,98 @@
+"""How Canal prints a MySQL JSON column: the binary document as text, by its own writer (`JsonConversion.java`).
+
+The carrier is MySQL's own text of the document. Canal's differs in doubles (Java's text) and in string escapes: besides
+`"`, `\\`, `\\n`, `\\r`, `\\t` all other controls and U+007F to U+00A0 become lower-case `\\u00xx`. Up to 1.1.7 object
+keys are not escaped at all; 1.1.4 writes controls in strings raw. Applied to the different documents of a column.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import Delta, scatter
+from simulator.sources.mysql import json as mysql_json
+from simulator.text.decimals import grouped_text
+from simulator.text.java import numbers as java
+
+_NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA1))}
+_ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
+# Documents without escapes, controls and doubles look the same in both (a number may also be found inside a string).
+# A blank before a bracket or comma marks a scalar that a text cannot tell (see `simulator.sql.expressions.documents`).
+_SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)"
+_MARKED = re.compile(r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)( ?)')
+_OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
+_NAMED_ONLY = {ord(k): v for k, v in _NAMED.items()}
+
+
+def json_column(array: pa.Array, version: str) -> pa.Array:
+    """The column as Canal of this version prints it; a dictionary array stays one."""
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, json_column(array.dictionary, version))
+    rows = np.flatnonzero(pc.match_substring_regex(array, _SUSPECT).fill_null(False))
+    if not len(rows):
+        return array
+    texts = [canal_text(text, version) for text in array.take(pa.array(rows)).to_pylist()]
+    return scatter(array, Delta(rows, pa.array(texts, pa.string())))
+
+
+def canal_text(text: str, version: str) -> str:
+    r"""One document: `{"a": 1e20}` is `{"a": 1.0E20}` to Canal.
+
+    >>> canal_text('{"a": 1e20, "b\\"c": "x\\u0001"}', "1.1.8")
+    '{"a": 1.0E20, "b\\"c": "x\\u0001"}'
+    """
+    dates = {match[1] for match in _MARKED.finditer(text) if match[2] and match[1][0] == '"'}
+    decimals = {match[1] for match in _MARKED.finditer(text) if match[2] and match[1][0] != '"'}
+
+    def number(digits: str) -> Any:
+        double = digits not in decimals and mysql_json.double_text(float(digits)) == digits
+        return float(digits) if double else _Decimal(digits)
+
+    out: list[str] = []
+    _write(json.loads(text, parse_float=number, object_pairs_hook=_Pairs), version, out, dates)
+    return "".join(out)
+
+
+class _Decimal(str):
+    """A number that MySQL holds as a decimal."""
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object's members in order."""
+
+
+def _write(value: Any, version: str, out: list[str], dates: set[str]) -> None:
+    if isinstance(value, _Pairs):
+        out.append("{")
+        for i, (key, member) in enumerate(value):
+            name = key.translate(_ESCAPES) if version >= "1.1.8" else key
+            out.append(f'{", " if i else ""}"{name}": ')
+            _write(member, version, out, dates)
+        out.append("}")
+    elif isinstance(value, list):
+        out.append("[")
+        for i, member in enumerate(value):
+            out.append(", " if i else "")
+            _write(member, version, out, dates)
+        out.append("]")
+    elif isinstance(value, _Decimal):
+        out.append(grouped_text(value))
+    elif isinstance(value, str):
+        if f'"{value}"' in dates:
+            value += " 00:00:00.000000"  # a date is a datetime to Canal
+        elif opaque := _OPAQUE.fullmatch(value):
+            # other types' bytes, as text up to the first zero byte
+            value = base64.b64decode(opaque[1]).partition(b"\0")[0].decode(errors="replace")
+        out.append('"' + value.translate(_NAMED_ONLY if version == "1.1.4" else _ESCAPES) + '"')
+    elif isinstance(value, float):
+        out.append(java.double_text(pa.array([float(value)]))[0].as_py())
+    else:
+        out.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))

@@ -1,0 +1,121 @@
+"""What Canal says of DDL statements and of other texts in the log: type, database, table, and which it drops."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from simulator.formats.canal.cells import readable
+from simulator.formats.format import Settings
+from simulator.model import (
+    UNTOLD,
+    Event,
+    LoggedStatement,
+    SchemaChange,
+    SchemaChangeKind,
+    StatementKind,
+)
+
+
+def column_name(name: str) -> str:
+    """A back-quote in a name stays doubled, as it was typed (captured)."""
+    return name.replace("`", "``")
+
+
+# EventType of a DDL statement: DruidDdlParser.
+WORDS: Final = {
+    SchemaChangeKind.CREATE_DATABASE: "QUERY",
+    SchemaChangeKind.DROP_DATABASE: "QUERY",
+    SchemaChangeKind.CREATE_TABLE: "CREATE",
+    SchemaChangeKind.ADD_COLUMN: "ALTER",
+    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER",
+    SchemaChangeKind.RENAME_COLUMN: "ALTER",
+    SchemaChangeKind.DROP_COLUMN: "ALTER",
+    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE",
+    SchemaChangeKind.RENAME_TABLE: "RENAME",
+    SchemaChangeKind.DROP_TABLE: "ERASE",
+    SchemaChangeKind.CREATE_INDEX: "CINDEX",
+    SchemaChangeKind.DROP_INDEX: "DINDEX",
+    SchemaChangeKind.ALTER_TABLE: "ALTER",
+    SchemaChangeKind.TABLE_OPTIONS: "ALTER",
+    SchemaChangeKind.DROP_FOREIGN_KEY: "DINDEX",
+    SchemaChangeKind.ALTER_VIEW: "QUERY",
+    SchemaChangeKind.ALTER_USER: "QUERY",
+}
+
+
+# Of a text in the log that is no DDL: LogEventConvert.parseQueryEvent and its kin. A text before rows is a QUERY.
+STATEMENT_WORDS: Final = {
+    StatementKind.INSERT: "INSERT",
+    StatementKind.UPDATE: "UPDATE",
+    StatementKind.DELETE: "DELETE",
+    StatementKind.XA_COMMIT: "XACOMMIT",
+    StatementKind.XA_ROLLBACK: "XAROLLBACK",
+}
+
+
+_DATABASE_NAME: Final = re.compile(
+    r"(?:database|schema)\s+(?:if\s+(?:not\s+)?exists\s+)?(`(?:[^`]|``)+`)", re.IGNORECASE
+)
+
+
+def word(event: SchemaChange, settings: Settings) -> str:
+    """The `type` of a DDL statement."""
+    if event.kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings["version"] < "1.1.8":
+        return "ALTER"
+    return "QUERY" if unread(event) else WORDS[event.kind]
+
+
+def unread(event: SchemaChange) -> bool:
+    """A CREATE TABLE that Canal's parser does not understand."""
+    if event.kind is not SchemaChangeKind.CREATE_TABLE or event.after is None:
+        return False
+    return not readable([text for column in event.after.columns for text in column.typed_in])
+
+
+def omitted(event: Event, settings: Settings) -> bool:
+    """Statements that Canal drops: of no table, a replacement as text, and by version."""
+    version = settings["version"]
+    if isinstance(event, LoggedStatement):
+        return event.kind is StatementKind.REPLACE or (
+            settings["filter_query_dml"] and event.kind not in (StatementKind.XA_COMMIT, StatementKind.XA_ROLLBACK)
+        )
+    if not isinstance(event, SchemaChange):
+        return False
+    if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER):
+        # 1.1.8 reads these on MySQL and drops them, but not what MariaDB logs
+        return version >= "1.1.8" and not settings.source.startswith("mariadb")
+    if event.kind is SchemaChangeKind.TABLE_OPTIONS:
+        return bool(version <= "1.1.5")
+    return event.kind in UNTOLD
+
+
+def ddl_database(event: SchemaChange) -> str:
+    """The database that a statement is about: as typed where it makes or drops one, "" where it was not understood."""
+    if event.kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE):
+        typed = _DATABASE_NAME.search(event.sql)
+        return typed[1] if typed else event.database
+    if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER) or unread(event):
+        return ""
+    return event.database
+
+
+def text_table(event: LoggedStatement) -> tuple[str, str]:
+    """(database, table) of a text in the log."""
+    if event.kind is StatementKind.ROWS_QUERY:
+        return "", event.table
+    return ("", "") if event.kind is StatementKind.ANNOTATION else (event.database, event.table)
+
+
+def ddl_table(event: SchemaChange) -> str:
+    """The table a statement is about: the new name of a rename, "" for a database's."""
+    renames = event.kind is SchemaChangeKind.RENAME_TABLE
+    table = (event.after or event.before) if renames else (event.before or event.after)
+    return "" if table is None or unread(event) else column_name(table.id.name)
+
+
+def filed_under(event: Event) -> tuple[str, str, str]:
+    """(database, schema, table) by which the topic of a single event is chosen: what the message itself says."""
+    if isinstance(event, SchemaChange):
+        return ddl_database(event), "", ddl_table(event)
+    return (text_table(event)[0], "", text_table(event)[1]) if isinstance(event, LoggedStatement) else ("", "", "")

@@ -1,0 +1,117 @@
+"""What CloudCanal puts beside a message's value: key, headers, RocketMQ's keys and tag, RabbitMQ's delay.
+
+Records have neither key nor headers unless the options say so; of RocketMQ's keys and tags only is known that they hold
+the key's values and the database, schema, table and action (release 1.0.3): their text is a decision. RabbitMQ's
+queue and routing key are the topic, so that there is nothing to say of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import HEADERS, PackedBatch
+from simulator.formats.cloudcanal import envelope as cloudcanal
+from simulator.formats.format import Settings, Writer
+from simulator.model import Event, SchemaChange, Table
+from simulator.text.json_style import FASTJSON2, escape, quote
+from simulator.text.template import Piece, join, repeat
+
+# RocketMQ's keys of a message: rows at most, and bytes at most (its properties have room for 32 KiB).
+KEYS_ROWS: Final = 100
+KEYS_BYTES: Final = 8192
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Key, headers and tag of a message; `key` is `none`, `pk` or `table`."""
+
+    writer: Writer
+    settings: Settings
+    broker: str
+    key: str
+    headers: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def _headers(self) -> list[dict[str, Any]]:
+        return [{"name": name, "value": value.encode()} for name, value in self.headers]
+
+    def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
+        """One entry per message."""
+        count, table = len(packed), packed.changes.table
+        made: dict[str, pa.Array] = {}
+        if self.headers:
+            made["headers"] = pa.array([self._headers], HEADERS).take(pa.array(np.zeros(count, dtype=np.int64)))
+        if packed.changes.kind in cloudcanal.ACTIONS:
+            if self.broker == "rocketmq":
+                made["tag"] = repeat(tag(table.id.database, table, cloudcanal.ACTIONS[packed.changes.kind]), count)
+                if table.primary_key:
+                    made["key"] = self._rocketmq_keys(packed).cast(pa.binary())
+            elif self.key != "none":
+                key = self._primary_key(packed) if self.key == "pk" else repeat(str(table.id), count)
+                if key is not None:
+                    made["key"] = key.cast(pa.binary())
+        return made
+
+    def event(self, event: Event) -> Mapping[str, Any]:
+        """The same of a statement."""
+        assert isinstance(event, SchemaChange)
+        table = cloudcanal.statement_table(event, self.settings)
+        made: dict[str, Any] = {"headers": self._headers} if self.headers else {}
+        if self.broker == "rocketmq":
+            made["tag"] = tag(event.database, table, cloudcanal.action(event, self.settings))
+        elif self.key == "table" and table is not None:
+            made["key"] = str(table.id).encode()
+        return made
+
+    def _texts(self, packed: PackedBatch, column: int, rows: pa.Array) -> pa.Array:
+        return self.writer.text(packed.changes.table.columns[column], packed.changes.image()[column].take(rows))
+
+    def _primary_key(self, packed: PackedBatch) -> pa.Array | None:
+        """`{"id":"7"}`: the key of a message's first row; None for a table without one."""
+        table, first = packed.changes.table, pa.array(packed.starts[:-1])
+        pieces: list[Piece] = []
+        for place in table.key_positions:
+            lead = f'{"," if pieces else "{"}{quote(table.columns[place].name)}:"'
+            pieces += [lead, escape(self._texts(packed, place, first), FASTJSON2), '"']
+        return join([*pieces, "}"], len(packed)) if pieces else None
+
+    def _rocketmq_keys(self, packed: PackedBatch) -> pa.Array:
+        """`7_a 8_b`: the key values of each row; none for a table without a key."""
+        table, every = packed.changes.table, pa.array(np.arange(len(packed.changes)))
+        texts = [self._texts(packed, place, every).fill_null("") for place in table.key_positions]
+        rows = join([piece for text in texts for piece in ("_", text)][1:], len(packed.changes))
+        if packed.single:
+            return rows
+        values, starts = rows.to_pylist(), packed.starts.tolist()
+        return pa.array([fitting(values[a : min(b, a + KEYS_ROWS)]) for a, b in pairwise(starts)], pa.string())
+
+
+def beside(writer: Writer, settings: Settings) -> Beside | None:
+    """Key, headers and tag as the options say; None where there is nothing."""
+    broker, key, pairs = cloudcanal.broker_of(settings), settings["key"], settings["custom_header"]
+    if broker == "rabbitmq" and settings["delay_ms"]:
+        # what the exchange of RabbitMQ's plug-in for delayed messages reads (release 3.3.1.0)
+        pairs = (*pairs, ("x-delay", str(settings["delay_ms"])))
+    if broker != "rocketmq" and key == "none" and not pairs:
+        return None
+    return Beside(writer, settings, broker, key, pairs)
+
+
+def fitting(keys: list[str]) -> str:
+    """The keys with blanks between, as many as there is room for."""
+    while len(keys) > 1 and len(" ".join(keys).encode()) > KEYS_BYTES:
+        keys = keys[:-1]
+    return " ".join(keys)
+
+
+def tag(database: str, table: Table | None, action: str) -> str:
+    """RocketMQ's tag: `shop.customer.UPDATE`, `ORCL.HR.EMP.INSERT`."""
+    names = [database] if table is None else [table.id.database, table.id.schema, table.id.name]
+    return ".".join(part for part in (*names, action) if part)

@@ -1,0 +1,142 @@
+"""The schema part of CloudCanal's Debezium envelope: the vendor's own shape, and Kafka Connect's.
+
+An article of the vendor's blog (020) prints of its own shape
+
+    {"fields":[{"field":"after","fields":[{"field":"column_1","isPK":true,"jdbType":4,"type":"int(11)"},…],
+    "type":"struct"},…],"type":"struct"}
+
+and nothing of `source` and the scalars: that those are `{"field":"op","type":"string"}` and the like is a decision.
+Fields stand in the order of the payload's members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from simulator.formats.cloudcanal import envelope as cloudcanal
+from simulator.formats.cloudcanal.types import code, expression, library
+from simulator.formats.format import Settings
+from simulator.model import ABSENT, DDL, INSERT, Kind, SchemaChange, Table
+from simulator.text.json_style import Style
+from simulator.wire.fields import Field, Members, json_text
+
+# Types of the scalar members; all others are strings.
+TYPES: Final[Mapping[str, str]] = {
+    "event_serial_no": "int64", "lsn": "int64", "ord": "int32", "pos": "int64", "redo_thread": "int32", "row": "int32",
+    "server_id": "int64", "ssn": "int64", "thread": "int64", "ts_ms": "int64", "xmin": "int64",
+}  # fmt: skip
+
+
+def scalar_type(name: str, settings: Settings) -> str:
+    """The type of a scalar member: a transaction is a number in PostgreSQL, and a text in Oracle."""
+    if name == "txId" and library(settings) == "postgresql":
+        return "int64"
+    return TYPES.get(name, "string")
+
+
+def table_schema(table: Table, payload: Sequence[Field], settings: Settings, style: Style) -> str:
+    """The schema of row messages of a table, as JSON text."""
+    if settings["connect_schema"]:
+        return json_text(connect(table, payload, settings), style)
+    return json_text({"fields": members(payload, INSERT, table, settings), "type": "struct"}, style)
+
+
+def statement_schema(event: SchemaChange, payload: Sequence[Field], settings: Settings) -> dict[str, Any]:
+    """The schema of the message about a statement."""
+    table = cloudcanal.statement_table(event, settings)
+    if settings["connect_schema"]:
+        return connect(table, payload, settings, DDL)
+    return {"fields": members(payload, DDL, table, settings), "type": "struct"}
+
+
+def members(payload: Sequence[Field], kind: Kind, table: Table | None, settings: Settings) -> list[dict[str, Any]]:
+    """The vendor's descriptions of the members that messages of a kind have."""
+    made: list[dict[str, Any]] = []
+    for field in payload:
+        value = field.on(kind)
+        if value is ABSENT:
+            continue
+        if field.name in ("after", "before"):
+            assert table is not None
+            made.append({"field": field.name, "fields": columns(table, settings), "type": "struct"})
+        elif isinstance(value, Members):
+            made.append({"field": field.name, "fields": members(value.fields, kind, table, settings), "type": "struct"})
+        else:
+            struct = field.name == "tableChanges"
+            made.append({"field": field.name, "type": "struct" if struct else scalar_type(field.name, settings)})
+    return made
+
+
+def columns(table: Table, settings: Settings) -> list[dict[str, Any]]:
+    """The columns with the vendor's misspelt `jdbType`."""
+    return [
+        {
+            "field": column.name,
+            "isPK": column.name in table.primary_key,
+            "jdbType": code(column, settings),
+            "type": expression(column, settings),
+        }
+        for column in table.columns
+    ]
+
+
+def connect(table: Table | None, payload: Sequence[Field], settings: Settings, kind: Kind = INSERT) -> dict[str, Any]:
+    """The same members as Kafka Connect's JSON converter describes them; columns are optional strings, as the values
+    are."""
+    name = ".".join(part for part in (cloudcanal.instance(settings), *_names(table)) if part)
+    fields: list[dict[str, Any]] = []
+    for field in payload:
+        value = field.on(kind)
+        if value is ABSENT:
+            continue
+        if field.name in ("after", "before"):
+            assert table is not None
+            described = [{"type": "string", "optional": True, "field": column.name} for column in table.columns]
+            fields.append(_struct(described, f"{name}.Value", optional=True) | {"field": field.name})
+        elif isinstance(value, Members):
+            fields.append(_struct(_scalars(value.fields, kind, settings), f"{name}.Source") | {"field": field.name})
+        elif field.name == "tableChanges":
+            fields.append(_struct(_TABLE_CHANGES, f"{name}.TableChanges", optional=True) | {"field": field.name})
+        else:
+            fields += _scalars([field], kind, settings)
+    return _struct(fields, f"{name}.Envelope")
+
+
+def _names(table: Table | None) -> tuple[str, ...]:
+    return () if table is None else (table.id.database, table.id.schema, table.id.name)
+
+
+def _struct(fields: Sequence[Mapping[str, Any]], name: str, *, optional: bool = False) -> dict[str, Any]:
+    return {"type": "struct", "fields": list(fields), "optional": optional, "name": name}
+
+
+def _scalars(fields: Sequence[Field], kind: Kind, settings: Settings) -> list[dict[str, Any]]:
+    present = [field.name for field in fields if field.on(kind) is not ABSENT]
+    return [{"type": scalar_type(name, settings), "optional": True, "field": name} for name in present]
+
+
+def _optional(type: str, field: str) -> dict[str, Any]:
+    return {"type": type, "optional": True, "field": field}
+
+
+_COLUMN: Final = {
+    "type": "struct",
+    "fields": [
+        _optional("int32", "jdbcType"),
+        _optional("string", "name"),
+        _optional("int32", "position"),
+        _optional("string", "typeExpression"),
+        _optional("string", "typeName"),
+    ],
+    "optional": True,
+}
+_KEYS: Final = {"type": "string", "optional": True}
+_TABLE: Final = [
+    {"type": "array", "items": _COLUMN, "optional": True, "field": "columns"},
+    {"type": "array", "items": _KEYS, "optional": True, "field": "primaryKeyColumnNames"},
+]
+_TABLE_CHANGES: Final = [
+    {"type": "struct", "fields": _TABLE, "optional": True, "field": "table"},
+    _optional("string", "type"),
+]

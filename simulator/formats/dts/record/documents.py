@@ -1,0 +1,71 @@
+"""Records of MongoDB: two fields in the place of columns, `_value` with the document and `_id`, in this order.
+
+The vendor's SDK takes these two for the fields of every row, whatever the record says. That both are objects of the
+type JSON, and their text extended JSON, is decided here. The oplog has no document as it was before an update or a
+delete: `_value` is unknown there (EmptyObject NONE), unless the collection keeps pre-images
+(`mongodb_before=document`).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.formats.dts.record import record as dts_record
+from simulator.formats.dts.record.record import BRANCHES, NONE
+from simulator.model import Column, ColumnType, Table
+from simulator.sources import mongodb
+from simulator.wire import avro
+from simulator.wire.avro import Bytes
+from simulator.wire.fields import plain
+
+# Both fields have the number 0.
+FIELDS: Final = b"".join(
+    [dts_record.ARRAY, avro.long(2), avro.string("_value"), avro.long(0), avro.string("_id"), avro.long(0), b"\x00"]
+)
+_JSON: Final = BRANCHES["TextObject"] + avro.string("JSON")
+
+
+def fields(table: Table, tail: Callable[[Table, Column], bytes] | None) -> bytes:
+    """The two fields, with what a wider record of fields has behind them."""
+    if tail is None:
+        return FIELDS
+    both = [Column(name, ColumnType("object")) for name in ("_value", "_id")]
+    return dts_record.fields_of(both, lambda column: 0, lambda column: tail(table, column))
+
+
+def tags(name: str) -> Mapping[str, str]:
+    """The key, and the number of the two fields, which never change."""
+    return {"pk_uk_info": '{"PRIMARY":["_id"]}', "metaVersion": str(zlib.crc32(name.encode() + FIELDS))}
+
+
+def images(batch: ChangeBatch, *, whole: bool) -> tuple[list[Bytes], list[Bytes]]:
+    """The before and the after image; `whole`: the document as it was is known."""
+    before = after = [dts_record.NOTHING]
+    if batch.after is not None:
+        after = _image(batch.table, batch.after)
+    if batch.before is not None:
+        row = [batch.full_before(place) for place in range(len(batch.table.columns))]
+        before = _image(batch.table, row, known=whole)
+    return before, after
+
+
+def _image(table: Table, row: Sequence[pa.Array], *, known: bool = True) -> list[Bytes]:
+    value = [_JSON, *avro.string_pieces(mongodb.documents(table, row))] if known else [NONE]
+    return dts_record.image([value, [_key(table, row)]], 2)
+
+
+def _key(table: Table, row: Sequence[pa.Array]) -> Bytes:
+    """The `_id` of each document in extended JSON; of a table with several, an object of them; null without one."""
+    if not table.primary_key:
+        return BRANCHES["null"]
+    if len(table.key_positions) == 1:
+        (place,) = table.key_positions
+        texts = mongodb.extended_text(row[place], table.columns[place].type)
+    else:
+        texts = mongodb.keys(table, row)
+    return avro.present(avro.join([_JSON, *avro.string_pieces(plain(texts))], len(row[0])))

@@ -1,0 +1,117 @@
+"""The row images of DTS records: an array of values for each side, in the order of the record's fields.
+
+| | before | after |
+| --- | --- | --- |
+| INSERT, INIT | - | the row |
+| UPDATE | the row | the row |
+| UPDATE, `row_image=minimal` | the key, without one the row | what changed |
+| DELETE | the row, or `row_image=minimal` its key | - |
+
+`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here it is so for every source with columns. A value that
+the log does not have is EmptyObject NONE, since readers find values by their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import ChangeBatch, changed_rows
+from simulator.formats.dts.record import record as dts_record
+from simulator.formats.dts.record import values as dts_values
+from simulator.formats.dts.record.record import BRANCHES, NONE
+from simulator.model import UPDATE, Column, ColumnType
+from simulator.sources.oracle import log as oracle_log
+from simulator.wire import avro
+from simulator.wire.avro import Bytes
+from simulator.wire.encoder import KEPT_DICTIONARIES
+
+# What RDS adds to tables without a key; as messages that people have printed have it, the last field.
+HIDDEN_KEY: Final = Column("__#alibaba_rds_row_id#__", ColumnType("bigint"), nullable=False)
+_HIDDEN_BYTES: Final = 8
+_UNKNOWN: Final = pa.scalar(NONE, pa.binary())
+
+
+class Images:
+    """Makes the images of batches. Holds no state but a cache of pools in finished form."""
+
+    def __init__(self, *, minimal: bool) -> None:
+        self.minimal = minimal
+        self._pools: dict[tuple[int, int, int, int], tuple[Any, pa.Array, pa.Array]] = {}
+
+    def of(
+        self, batch: ChangeBatch, writes: Sequence[dts_values.Values], *, hidden_key: bool
+    ) -> tuple[list[Bytes], list[Bytes]]:
+        """The before and the after image; what is the same in both is made once. `writes` are the columns' own."""
+        places = range(len(batch.table.columns))
+        after = None if batch.after is None else [self._column(writes[i], batch.after[i]) for i in places]
+        before = None
+        if batch.before is not None:
+            before = [
+                after[i]
+                if after is not None and batch.before[i] is None
+                else self._column(writes[i], batch.full_before(i))
+                for i in places
+            ]
+        if self.minimal:
+            before, after = minimal(batch, before, after)
+        if hidden_key:
+            row = hidden_values(batch)
+            before, after = (None if values is None else [*values, row] for values in (before, after))
+        first, second = (
+            [dts_record.NOTHING] if values is None else dts_record.image(values, len(values))
+            for values in (before, after)
+        )
+        return first, second
+
+    def _column(self, write: dts_values.Values, array: pa.Array) -> list[Bytes]:
+        """A column's values, each with its branch; of a pool those that differ are written once."""
+        if pa.types.is_dictionary(array.type):
+            pool = array.dictionary
+            data = pool.buffers()[2]
+            key = (id(write), data.address if data is not None else 0, pool.offset, len(pool))
+            if key not in self._pools:
+                if len(self._pools) >= KEPT_DICTIONARIES:
+                    self._pools.clear()
+                # the function and the pool are kept, too, so that their addresses stay their own
+                self._pools[key] = (write, pool, dts_values.whole(write(pool), len(pool)))
+            return [avro.present(self._pools[key][2].take(array.indices))]
+        pieces = write(array)
+        return [dts_values.whole(pieces, len(array))] if array.null_count else pieces
+
+
+Image = list[list[Bytes]]
+
+
+def minimal(batch: ChangeBatch, before: Image | None, after: Image | None) -> tuple[Image | None, Image | None]:
+    """Images of a log that has the key before a change, and what changed after it."""
+    keys = set(batch.table.key_positions)
+    if before is not None and keys:
+        before = [values if place in keys else [NONE] for place, values in enumerate(before)]
+    if after is not None and batch.kind is UPDATE:
+        after = [_changed(batch, place, values) for place, values in enumerate(after)]
+    return before, after
+
+
+def _changed(batch: ChangeBatch, place: int, values: list[Bytes]) -> list[Bytes]:
+    rows = changed_rows(batch, place)
+    if rows is None:
+        return [NONE]
+    mask = np.zeros(len(batch), dtype=bool)
+    mask[rows] = True
+    return values if mask.all() else [pc.if_else(pa.array(mask), avro.join(values, len(batch)), _UNKNOWN)]
+
+
+def hidden_values(batch: ChangeBatch) -> list[Bytes]:
+    """The hidden key of each row: a number made of the row as it was before the change, so that both images of an
+    update have the same. (RDS numbers rows as they come; here rows with equal values have equal numbers.)"""
+    if batch.before is None:
+        row = batch.image()
+    else:
+        row = tuple(batch.full_before(place) for place in range(len(batch.table.columns)))
+    numbers = pa.array(oracle_log.row_numbers(row)).cast(pa.string())
+    return [BRANCHES["Integer"] + avro.long(_HIDDEN_BYTES), *avro.string_pieces(numbers)]

@@ -1,0 +1,115 @@
+"""PostgreSQL's dates and times as DTS Avro has them: its calendar begins before Christ and ends far behind 9999.
+
+A DateTime cannot say `infinity`: decided here, it is the day that PostgreSQL's JDBC driver takes for it (constants of
+`PGStatement`), 292278994-08-17 and 292269055-12-03 BC. Days before Christ have negative members, all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import decoded
+from simulator.carriers import FIRST_DAY, INFINITE_DAYS, INFINITE_US, US_PER_DAY
+from simulator.formats.dts.record.record import BRANCHES, of_distinct, with_nulls_of
+from simulator.formats.dts.record.times import (
+    clock_members,
+    datetime_record,
+    day_members,
+    fraction_member,
+    members_of,
+    record_of,
+)
+from simulator.sources.postgresql.times import civil
+from simulator.text.fixed_width import whole_numbers
+from simulator.wire import avro
+from simulator.wire.avro import Bytes
+
+Ints = npt.NDArray[np.int64]
+
+INFINITY: Final = (292_278_994, 8, 17)
+MINUS_INFINITY: Final = (292_269_055, 12, 3)
+# The last day that NumPy's calendar and Python's have in common.
+_LAST_DAY: Final = 2_932_896
+_OFFSET: Final = re.compile(r"(.*\d)([+-]\d\d)(?::(\d\d))?(:\d\d)?")
+
+
+def dates(array: pa.Array) -> list[Bytes]:
+    """DateTimes with year, month and day."""
+    array = decoded(array)
+    days, _ = whole_numbers(array)
+    nowhere = np.zeros(len(days), dtype=np.int64)
+    return _members("DateTime", array, days, nowhere, nowhere, "YMD")
+
+
+def moments(array: pa.Array, members: str, branch: str = "DateTime") -> list[Bytes]:
+    """DateTimes with all members, the fraction in microseconds; of a moment its wall clock at UTC."""
+    array = decoded(array)
+    us, _ = whole_numbers(array)
+    days, rest = np.divmod(us, US_PER_DAY)
+    infinite = np.abs(us) == INFINITE_US
+    days = np.where(infinite, np.sign(us) * INFINITE_DAYS, days)
+    seconds = np.where(infinite, 0, rest // 1_000_000)
+    return _members(branch, array, days, seconds, np.where(infinite, 0, rest % 1_000_000), members)
+
+
+def zoned_moments(array: pa.Array, members: str) -> list[Bytes]:
+    """Moments, which keep no zone, at UTC: readers want an offset, not a zone's name."""
+    pieces = moments(array, members, "TimestampWithTimeZone")
+    return [*pieces, avro.string("+00:00")]
+
+
+def zoned_times(array: pa.Array, members: str) -> list[Bytes]:
+    """Times of day and their offset, of the server's text: `12:34:56.5+02`."""
+
+    def record(text: str) -> bytes:
+        match = _OFFSET.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is no time with an offset")
+        clock, hours, minutes, seconds = match.groups()
+        zone = f"{hours}:{minutes or '00'}{seconds or ''}"
+        return datetime_record(members_of(clock, members), members, 1) + avro.string(zone)
+
+    made = of_distinct(array, record)
+    return [BRANCHES["TimestampWithTimeZone"], made.dictionary.take(made.indices)]
+
+
+def _members(branch: str, array: pa.Array, days: Ints, seconds: Ints, us: Ints, members: str) -> list[Bytes]:
+    """Records of days since 1970, seconds of the day and microseconds."""
+    rare = (days < FIRST_DAY) | (days > _LAST_DAY)
+    clocked = "h" in members
+    tame = np.where(rare, 0, days) if rare.any() else days
+    pieces: list[Bytes] = [BRANCHES[branch], with_nulls_of(day_members(tame), array)]
+    pieces += [clock_members(seconds), fraction_member(us)] if clocked else [b"\x00" * 4]
+    if not rare.any():
+        return pieces
+    records = [
+        None if not there else BRANCHES[branch] + record_of(_numbers(*numbers, clocked=clocked))
+        for there, *numbers in zip(
+            np.asarray(array.is_valid())[rare].tolist(),
+            days[rare].tolist(),
+            seconds[rare].tolist(),
+            us[rare].tolist(),
+            strict=True,
+        )
+    ]
+    return [pc.replace_with_mask(avro.join(pieces, len(array)), pa.array(rare), pa.array(records, pa.binary()))]
+
+
+def _numbers(day: int, seconds: int, us: int, *, clocked: bool) -> list[int | None]:
+    """The seven members of a day that is far away."""
+    if abs(day) == INFINITE_DAYS:
+        year, month, number = INFINITY if day > 0 else MINUS_INFINITY
+        before = day < 0
+    else:
+        year, month, number = civil(day)
+        before = year <= 0
+        year = 1 - year if before else year
+    clock = [seconds // 3600, seconds // 60 % 60, seconds % 60, us] if clocked else []
+    sign = -1 if before else 1
+    return [sign * part for part in (year, month, number, *clock)] + [None] * (4 - len(clock))

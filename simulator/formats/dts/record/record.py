@@ -1,0 +1,197 @@
+"""The DTS Avro record: its schema's versions, and the bytes of its fields in their order.
+
+Schema: LioRoger/subscribe_example, `avro/Record.avsc` (namespace com.alibaba.dts.formats.avro), which the vendor's page
+"Data storage formats in message queues" names. Version A has 14 fields; B appends bornTimestamp.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.model import Column, Table
+from simulator.wire import avro
+from simulator.wire.avro import Bytes
+
+Ints = npt.NDArray[np.int64]
+# The same for all rows, or a column.
+Numbers: TypeAlias = int | Ints
+Texts: TypeAlias = str | pa.Array
+
+SOURCE_TYPES: Final = (
+    "MySQL", "Oracle", "SQLServer", "PostgreSQL", "MongoDB", "Redis", "DB2", "PPAS", "DRDS", "HBASE", "HDFS", "FILE",
+    "OTHER",
+)  # fmt: skip
+OPERATIONS: Final = (
+    "INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "ROLLBACK", "ABORT", "HEARTBEAT", "CHECKPOINT", "COMMAND",
+    "FILL", "FINISH", "CONTROL", "RDB", "NOOP", "INIT",
+)  # fmt: skip
+BRANCHES: Final[Mapping[str, bytes]] = {
+    name: avro.long(branch)
+    for branch, name in enumerate(
+        (
+            "null", "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone",
+            "BinaryGeometry", "TextGeometry", "BinaryObject", "TextObject", "EmptyObject",
+        )
+    )
+}  # fmt: skip
+# What stands for a value that is not known in an image (EmptyObject NONE).
+NONE: Final = BRANCHES["EmptyObject"] + avro.long(1)
+# The branches of fields, beforeImages and afterImages: null, a text, an array.
+NOTHING, TEXT, ARRAY = avro.long(0), avro.long(1), avro.long(2)
+
+
+@lru_cache(maxsize=2)
+def schema(variant: str) -> str:
+    """The schema of version A or B, as JSON text."""
+    found = json.loads(files("simulator.formats.dts.record").joinpath("record.avsc").read_text(encoding="utf-8"))
+    if variant == "A":
+        found["fields"] = [field for field in found["fields"] if field["name"] != "bornTimestamp"]
+    return json.dumps(found, separators=(",", ":"))
+
+
+def records(
+    count: int,
+    *,
+    operation: str,
+    id: Numbers,
+    source_timestamp: Numbers,
+    source_position: Texts,
+    safe_source_position: Texts,
+    source_txid: Texts,
+    source_type: str,
+    source_version: str,
+    object_name: Texts | None,
+    tags: Mapping[str, Texts],
+    fields: bytes = NOTHING,
+    before: Sequence[Bytes] = (NOTHING,),
+    after: Sequence[Bytes] = (NOTHING,),
+    born_timestamp: Numbers | None,
+    version: int = 0,
+) -> pa.Array:
+    """`count` records. Arguments are named and given as the schema's fields are; times in their units.
+
+    `fields`, `before` and `after` come with their branch (`fields_of`, `image`, `statement`); a `born_timestamp` of
+    None leaves it out, as version A of the schema does.
+    """
+    operations = avro.long(SOURCE_TYPES.index(source_type)) + avro.string(source_version)
+    named = [avro.long(0)] if object_name is None else [avro.long(1), *text(object_name)]
+    return avro.join(
+        [
+            avro.long(version),
+            number(id),
+            number(source_timestamp),
+            *text(source_position),
+            *text(safe_source_position),
+            *text(source_txid),
+            operations + avro.long(OPERATIONS.index(operation)),
+            *named,
+            avro.long(0),  # processTimestamps
+            *tag_map(tags),
+            fields,
+            *before,
+            *after,
+            b"" if born_timestamp is None else number(born_timestamp),
+        ],
+        count,
+    )
+
+
+def number(value: Numbers) -> Bytes:
+    """An int or long. Times come in runs: what all rows have is made once."""
+    if isinstance(value, int):
+        return avro.long(value)
+    if len(value) and value[0] == value[-1] and (value == value[0]).all():
+        return avro.long(int(value[0]))
+    return avro.longs(value)
+
+
+def text(value: Texts) -> list[Bytes]:
+    return [avro.string(value)] if isinstance(value, str) else avro.string_pieces(value)
+
+
+def tag_map(tags: Mapping[str, Texts]) -> list[Bytes]:
+    """A map in the order that it has here."""
+    if not tags:
+        return [b"\x00"]
+    pairs = [piece for name, value in tags.items() for piece in (avro.string(name), *text(value))]
+    return [avro.long(len(tags)), *pairs, b"\x00"]
+
+
+def digits(numbers: Numbers) -> Texts:
+    """Whole numbers as the text of a tag."""
+    if isinstance(numbers, int):
+        return str(numbers)
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+    if len(begins) > len(numbers) // 4:
+        return pa.array(numbers).cast(pa.string())
+    # times come in runs of equal ones, which are written once
+    runs = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(begins, append=len(numbers)))
+    return pa.DictionaryArray.from_arrays(pa.array(runs), pa.array(numbers[begins]).cast(pa.string()))
+
+
+def image(values: Iterable[Sequence[Bytes]], count: int) -> list[Bytes]:
+    """A row image: an array of as many values as there are fields, each with its branch."""
+    pieces = [piece for value in values for piece in value]
+    return [ARRAY + avro.long(count), *pieces, b"\x00"] if count else [ARRAY + b"\x00"]
+
+
+def statement(sql: str) -> list[Bytes]:
+    """What stands for the after image of a DDL statement."""
+    return [TEXT + avro.string(sql)]
+
+
+def fields_of(
+    columns: Sequence[Column], number_of: Callable[[Column], int], tail: Callable[[Column], bytes] | None = None
+) -> bytes:
+    """The names and numbers of the columns; `tail` gives what a wider Field record has behind them."""
+    each = (
+        avro.string(column.name) + avro.long(number_of(column)) + (b"" if tail is None else tail(column))
+        for column in columns
+    )
+    return ARRAY + (avro.long(len(columns)) + b"".join(each) if columns else b"") + b"\x00"
+
+
+def object_name(*names: str) -> str:
+    r"""Names with points between; a point in a name is written as its code.
+
+    >>> print(object_name("my.db", "t"))
+    my\u002Edb.t
+    """
+    return ".".join(name.replace(".", "\\u002E") for name in names)
+
+
+def table_name(table: Table, parts: Sequence[str]) -> str:
+    """The objectName of a table: these parts of its id."""
+    found: list[Any] = [getattr(table.id, part) for part in parts]
+    return object_name(*(name for name in found if name))
+
+
+# ------------------------------------------------------------------------------------------------- columns of carriers
+
+
+def decoded_type(array: pa.Array) -> pa.DataType:
+    """The type of a column's values, whether they come from a dictionary or not."""
+    return array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+
+
+def of_distinct(array: pa.Array, bytes_of: Callable[[Any], bytes]) -> pa.Array:
+    """Bytes made one by one, of each different value, as a dictionary array."""
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    made = [None if value is None else bytes_of(value) for value in coded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(made, pa.binary()))
+
+
+def with_nulls_of(column: pa.Array, array: pa.Array) -> pa.Array:
+    """The column with null where the carriers are null."""
+    if not array.null_count:
+        return column
+    return pc.if_else(array.is_valid(), column, pa.scalar(None, column.type))

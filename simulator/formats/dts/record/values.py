@@ -1,0 +1,211 @@
+"""Values of row images as DTS Avro has them: a branch of the union and its record, column by column.
+
+Each function takes a column of carriers and gives its values as pieces (`simulator.wire.avro`): bytes that all rows
+have, and columns of bytes that are null where the carrier is.
+
+| branch | record | members |
+| --- | --- | --- |
+| 1 | Integer | precision (bytes of the type), value (text) |
+| 2 | Character | charset, value (bytes in it) |
+| 3 | Decimal | value (text), precision and scale of the value, as BigDecimal counts them |
+| 4 | Float | value (double), precision, scale (0: readers ignore them) |
+| 5 | Timestamp | timestamp (epoch seconds), millis (microseconds) |
+| 6 | DateTime | year, month, day, hour, minute, second, millis: null where the type has none |
+| 7 | TimestampWithTimeZone | value (DateTime), timezone |
+| 8, 9 | BinaryGeometry, TextGeometry | type, value |
+| 10, 11 | BinaryObject, TextObject | type, value |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import decoded
+from simulator.carriers import is_narrow, numbers, unscaled, validity
+from simulator.formats.dts.record import geometry as dts_geometry
+from simulator.formats.dts.record import postgresql_times as dts_postgresql_times
+from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
+from simulator.formats.dts.record.times import datetimes, timestamps, zoned
+from simulator.formats.dts.types import DtsType, System
+from simulator.model import ColumnType
+from simulator.sources import mysql
+from simulator.text import decimals as decimal_text
+from simulator.text import mysql as binlog_text
+from simulator.text.fixed_width import nulls_of
+from simulator.wire import avro
+from simulator.wire.avro import Bytes
+
+# A column of carriers to the pieces of its values.
+Values = Callable[[pa.Array], list[Bytes]]
+
+
+def values_of(dts: DtsType, type: ColumnType, system: System, *, fraction: int | None = None) -> Values:
+    """How a column's values are written. `fraction`: units of DateTime's fraction in a microsecond, if not the
+    system's."""
+    units = system.fraction if fraction is None else fraction
+    if system.source_type == "PostgreSQL" and (moments := postgresql_moments(dts)):
+        return moments
+    match dts.record:
+        case "Integer":
+            size = int(dts.detail) or ((type.length or 1) + 7) // 8
+            return lambda array: integers(array, size)
+        case "Character":
+            # the names of MySQL's character sets are those that readers know; texts of other systems come in one
+            charset = type.charset if type.charset and system.source_type == "MySQL" else system.charset
+            return lambda array: characters(array, charset)
+        case "Decimal":
+            return decimals
+        case "Float":
+            return floats
+        case "Timestamp":
+            return timestamps
+        case "DateTime":
+            return lambda array: datetimes(array, str(dts.detail), units)
+        case "TimestampWithTimeZone":
+            return lambda array: zoned(array, str(dts.detail), units)
+        case "BinaryGeometry":
+            if system.source_type == "SQLServer":
+                return lambda array: objects("BinaryGeometry", str(dts.detail), shapes(array, type))
+            return lambda array: objects("BinaryGeometry", str(dts.detail), well_known_binary(array))
+        case "BinaryObject" | "TextObject" | "TextGeometry":
+            return lambda array: objects(dts.record, str(dts.detail), label_texts(array, type))
+
+
+def postgresql_moments(dts: DtsType) -> Values | None:
+    """How PostgreSQL's days and moments are written; None for all else."""
+    members = str(dts.detail)
+    match dts.record, members:
+        case "DateTime", "YMD":
+            return dts_postgresql_times.dates
+        case "DateTime", "YMDhmsf":
+            return lambda array: dts_postgresql_times.moments(array, members)
+        case "TimestampWithTimeZone", "YMDhmsf":
+            return lambda array: dts_postgresql_times.zoned_moments(array, members)
+        case "TimestampWithTimeZone", "hmsf":
+            return lambda array: dts_postgresql_times.zoned_times(array, members)
+    return None
+
+
+def whole(pieces: Sequence[Bytes], count: int) -> pa.Array:
+    """The pieces of a column put together; null is the union's first branch."""
+    return avro.present(avro.join(pieces, count))
+
+
+def integers(array: pa.Array, size: int) -> list[Bytes]:
+    """`size` bytes of the type, and the digits."""
+    texts = array if pa.types.is_string(decoded_type(array)) else binlog_text.integer(array, ColumnType("integer"))
+    return [BRANCHES["Integer"] + avro.long(size), *avro.string_pieces(texts)]
+
+
+def characters(array: pa.Array, charset: str) -> list[Bytes]:
+    """Texts in their character set."""
+    codec = mysql.CHARSETS.get(charset, (0, "utf-8"))[1]
+    if codec != "utf-8":
+        array = of_distinct(array, lambda text: text.encode(codec, errors="replace"))
+    return [BRANCHES["Character"] + avro.string(charset), *avro.string_pieces(array)]
+
+
+# ------------------------------------------------------------------------------------------------------------- numbers
+
+_POWERS: Final = 10 ** np.arange(1, 19, dtype=np.int64)
+_PRECISIONS: Final = [avro.long(digits) for digits in range(20)]
+
+
+def decimals(array: pa.Array) -> list[Bytes]:
+    """The number in plain digits, its scale kept; `348.00` has precision 5 and scale 2, `0.00` 1 and 2.
+
+    A decimal's carrier is an Arrow decimal, or text where the number keeps the scale that it was given.
+    """
+    type = decoded_type(array)
+    if pa.types.is_decimal(type):
+        array = decoded(array)
+        texts = decimal_text.decimal_plain(array, ColumnType("decimal"))
+        if is_narrow(array):
+            return _narrow(texts, unscaled(array), array, type.scale)
+        array = texts
+    elif pa.types.is_int64(type):
+        array = decoded(array)
+        return _narrow(binlog_text.integer(array, ColumnType("integer")), numbers(array), array, 0)
+    elif not pa.types.is_string(type):
+        array = binlog_text.integer(array, ColumnType("integer"))
+    made = of_distinct(array, decimal_record)
+    return [BRANCHES["Decimal"], made.dictionary.take(made.indices)]
+
+
+def _narrow(texts: pa.Array, unscaled: npt.NDArray[np.int64], array: pa.Array, scale: int) -> list[Bytes]:
+    """Decimals of which the digits can be counted by their numbers."""
+    nulls = nulls_of(array)
+    size = np.abs(unscaled if nulls is None else np.where(nulls, 0, unscaled))
+    digits = np.searchsorted(_POWERS, size, side="right") + 1
+    return [
+        BRANCHES["Decimal"],
+        *avro.string_pieces(texts),
+        avro.looked_up(_PRECISIONS, digits),
+        avro.long(scale),
+    ]
+
+
+def decimal_record(text: str) -> bytes:
+    """A single Decimal.
+
+    >>> [part for part in decimal_record("-0.01")]
+    [10, 45, 48, 46, 48, 49, 2, 4]
+    """
+    if text.lstrip("-").isalpha():  # PostgreSQL's NaN and Infinity, which have no digits
+        return avro.string(text) + avro.long(0) * 2
+    whole_part, _, fraction = text.lstrip("-").partition(".")
+    digits = (whole_part + fraction).lstrip("0")
+    return avro.string(text) + avro.long(len(digits) or 1) + avro.long(len(fraction))
+
+
+def floats(array: pa.Array) -> list[Bytes]:
+    """Floats of 32 bits are widened exactly."""
+    values = np.asarray(decoded(array).fill_null(0)).astype(np.float64)
+    column = avro.doubles(values)
+    return [BRANCHES["Float"], with_nulls_of(column, array), avro.long(0) * 2]
+
+
+# --------------------------------------------------------------------------------------------------- texts and bytes
+
+
+def objects(record: str, type: str, values: pa.Array) -> list[Bytes]:
+    """What an object is, and its text or bytes."""
+    return [BRANCHES[record] + avro.string(type), *avro.string_pieces(values)]
+
+
+def well_known_binary(array: pa.Array) -> pa.Array:
+    """Geometries without the four bytes of their reference system."""
+    if pa.types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, well_known_binary(array.dictionary))
+    if array.null_count == len(array):
+        return array
+    offsets = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
+    starts = (offsets[:-1] - offsets[0])[np.asarray(array.is_valid())]
+    kept = np.ones(int(offsets[-1] - offsets[0]), dtype=bool)
+    kept[(starts[:, None] + np.arange(4)).ravel()] = False
+    data = np.frombuffer(array.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]][kept]
+    ends = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets - offsets[0]].astype(np.int32)
+    buffers = [validity(nulls_of(array)), pa.py_buffer(ends), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(array), buffers, -1)
+
+
+def shapes(array: pa.Array, type: ColumnType) -> pa.Array:
+    """SQL Server's shapes as well-known binary."""
+    geography = type.name == "geography"
+    return of_distinct(array, lambda stored: dts_geometry.well_known_binary(stored, latitude_first=geography))
+
+
+def label_texts(array: pa.Array, type: ColumnType) -> pa.Array:
+    """Texts and bytes as they are, numbers of labels as the labels."""
+    if type.labels and pa.types.is_integer(decoded_type(array)):
+        render = binlog_text.set_labels if type.name == "set" else binlog_text.enum_label
+        return render(decoded(array), type)
+    if pa.types.is_boolean(decoded_type(array)):
+        return pc.if_else(decoded(array), "t", "f")
+    return array

@@ -1,0 +1,360 @@
+"""What the five OMS formats share around the row: options, counters, names, DDL, keys, partitions.
+
+Source: "Data formats" of OMS Community Edition V3.3.1, and of newer versions for `version=4`; a consumer written
+against real OMS output (wentaojin/dbms, message/oceanbase) for keys, DDL and full synchronization; libobcdc for
+uniqueId.
+
+Decisions where these have nothing, each a table or an option here:
+
+* messages are compact JSON with Jackson's escapes;
+* the running number of a second (storeDataSequence, scn) counts positions in the second's stream, gaps included;
+* checkpoint is the second before the commit, of a heartbeat the heartbeat's own;
+* a message's partition is String.hashCode of the key's values put together with U+0001, its sign dropped; its key the
+  primary key's values (`kafka_key=json`: as a JSON string), the table's name where there is none and for DDL;
+* names and numbers of tenant, log stream, cluster, subtopic and transaction; tag `default_tag`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, PackedBatch
+from simulator.formats.canal.json import switch, zone
+from simulator.formats.format import Layout, Option, Settings
+from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.writer import Writer
+from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind, Table
+from simulator.routing import Routing
+from simulator.sources import mysql
+from simulator.sources.oracle.log import redo_lsn, trans_id
+from simulator.text.java.hash_map import hash_order
+from simulator.text.json_style import JACKSON, Style, escape, quote
+from simulator.text.template import join, repeat
+from simulator.wire.fields import Field, Members, Order, PerChange, PerTable, number_pieces, plain, table_order
+
+Ints = npt.NDArray[np.int64]
+SEPARATOR: Final = "\x01"
+SEQUENCES_A_SECOND: Final = 100_000
+
+# What DDL is called, by kind: ddlType of Default (dbms; "CREATE INDEX" and what follows are decided), and the event
+# types that Canal knows, which Dataworks uses, too. Statements about databases are not synchronized.
+DDL_TYPES: Final[Mapping[SchemaChangeKind, str]] = {
+    SchemaChangeKind.CREATE_TABLE: "CREATE TABLE",
+    SchemaChangeKind.ADD_COLUMN: "ALTER TABLE",
+    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER TABLE",
+    SchemaChangeKind.RENAME_COLUMN: "ALTER TABLE",
+    SchemaChangeKind.DROP_COLUMN: "ALTER TABLE",
+    SchemaChangeKind.DROP_TABLE: "DROP TABLE",
+    SchemaChangeKind.RENAME_TABLE: "RENAME TABLE",
+    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE TABLE",
+    SchemaChangeKind.CREATE_INDEX: "CREATE INDEX",
+    SchemaChangeKind.DROP_INDEX: "DROP INDEX",
+}
+WORDS: Final[Mapping[SchemaChangeKind, str]] = {
+    SchemaChangeKind.CREATE_TABLE: "CREATE",
+    SchemaChangeKind.ADD_COLUMN: "ALTER",
+    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER",
+    SchemaChangeKind.RENAME_COLUMN: "ALTER",
+    SchemaChangeKind.DROP_COLUMN: "ALTER",
+    SchemaChangeKind.DROP_TABLE: "ERASE",
+    SchemaChangeKind.RENAME_TABLE: "RENAME",
+    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE",
+    SchemaChangeKind.CREATE_INDEX: "CINDEX",
+    SchemaChangeKind.DROP_INDEX: "DINDEX",
+}
+
+# allMetaData.dbType by system; in Dataworks in small letters.
+DB_TYPES: Final[Mapping[str, str]] = {
+    "mysql": "MYSQL",
+    "mariadb": "MYSQL",
+    "oracle": "ORACLE",
+    "oceanbase-mysql": "OB_MYSQL",
+    "oceanbase-oracle": "OB_ORACLE",
+    "postgresql": "POSTGRESQL",
+    "gaussdb": "POSTGRESQL",
+}
+# What dbType may say, old spellings included, which projects keep ("Data formats", hosted page and Community Edition;
+# DbTypeEnum of oblogclient).
+SPELLINGS: Final = (
+    *dict.fromkeys(DB_TYPES.values()),
+    *("OCEANBASE", "OB_IN_ORACLE_MODE", "DB2_LUW", "DB2", "OB_05", "HBASE", "UNKNOWN"),
+)
+# The systems that dbType names, of those that there are here.
+SOURCES: Final = ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle")
+
+
+# -------------------------------------------------------------------------------------------------------------- options
+
+
+def positive(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise ValueError("it is a whole number from 1 on")
+    return int(text)
+
+
+def partition(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError("it is the number of a partition, from 0 on")
+    return int(text)
+
+
+def word(text: str) -> str:
+    if not text or any(character in text for character in " \n"):
+        raise ValueError("it is a word without blanks")
+    return text
+
+
+VALUES: Final = (
+    Option("legacy_types", "off", "on: values as in projects created before V3.3.0.", parse=switch),
+    Option(
+        "ob_lob_nulls",
+        "off",
+        "on: large texts that OceanBase does not log are null: before images, and what an update left as it was.",
+        parse=switch,
+    ),
+    Option("server_timezone", "Asia/Shanghai", "Zone of the product, for moments without one.", parse=zone),
+)
+BIGINT_NAME: Final = Option("bigint_type_name", "BIGINT", "The name of the type BIGINT.", ("BIGINT", "INT64"))
+ROUTES: Final = (
+    Option("split_key_update", "on", "off: an update of the key is one UPDATE.", parse=switch),
+    Option("kafka_key", "pk", "The key's values put together, or that text as a JSON string.", ("pk", "json")),
+    Option("fixed_partition", "0", "The partition of all messages under --route single.", parse=partition),
+    Option("tag", "default_tag", "The task's tag on RocketMQ.", parse=word),
+)
+SEQUENCE: Final = Option(
+    "sequence_enabled", "on", "sequenceEnabled: changes carry a sequence of time and running number.", parse=switch
+)
+VERSION: Final = Option("version", "3.3.1", "The product's version; 4: DDL has a type.", ("3.3.1", "4"))
+DB_TYPE: Final = Option("db_type", None, "dbType; default: by the source system.", SPELLINGS)
+STATEMENTS: Final = Option("ddl", "on", "off: DDL is not synchronized.", parse=switch)
+HEARTBEATS: Final = Option("heartbeat", "off", "on: heartbeats are delivered.", parse=switch)
+MAP_ORDER: Final = Option(
+    "map_order", "java_hash", "Columns as a HashMap orders them, or as the table does.", ("java_hash", "schema")
+)
+
+
+def order(settings: Settings) -> Order:
+    """Columns of a map in the order of Java's HashMap, each map by its own number of keys."""
+    return hash_order if settings["map_order"] == "java_hash" else table_order
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+
+
+def in_oceanbase(settings: Settings) -> bool:
+    return settings.source.startswith("oceanbase")
+
+
+def db_type(settings: Settings) -> str:
+    id = max((id for id in DB_TYPES if settings.source.startswith(id)), key=len, default="")
+    return settings["db_type"] or DB_TYPES.get(id, "UNKNOWN")
+
+
+def database_of(table: Table) -> str:
+    """The database of a table; in systems with schemas the schema, as it is in Oracle mode."""
+    return table.id.schema or table.id.database
+
+
+def table_of(event: Event) -> Table | None:
+    """The table that a statement is about: under its new name after a rename."""
+    return event.after or event.before if isinstance(event, SchemaChange) else None
+
+
+def database_name(event: SchemaChange) -> str:
+    table = table_of(event)
+    return database_of(table) if table else event.database
+
+
+def table_name(event: Event) -> str | None:
+    table = table_of(event)
+    return table.id.name if table else None
+
+
+def by_row(value: Any, **others: Any) -> dict[Kind, Any]:
+    """The same for all kinds that change or show rows; others by their names: `DDL=None`."""
+    return {READ: value, INSERT: value, UPDATE: value, DELETE: value} | {Kind[name]: v for name, v in others.items()}
+
+
+def hashed(fields: Sequence[Field], kind: Kind) -> Members:
+    """The members that a kind has, in the order of a HashMap of them; they are put in as they stand here."""
+    present = [field for field in fields if field.on(kind) is not ABSENT]
+    return Members(tuple(present[i] for i in hash_order([field.name for field in present])))
+
+
+DATABASE: Final = PerTable(lambda table, style: quote(database_of(table), style))
+TABLE: Final = PerTable(lambda table, style: quote(table.id.name, style))
+
+
+def key_list(table: Table, style: Style) -> str:
+    """The names of the key's columns in key order; [] without a key."""
+    return "[" + ",".join(quote(name, style) for name in table.primary_key) + "]"
+
+
+# ---------------------------------------------------------------------------------------------------- times and numbers
+
+
+def whole_seconds(milliseconds: Any) -> Any:
+    """The product knows when a change was made to the second: in milliseconds."""
+    return milliseconds - milliseconds % 1000
+
+
+EVENT_MS: Final = PerChange(
+    lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
+)
+WRITE_MS: Final = PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)
+
+
+def quoted_numbers(numbers: Ints) -> pa.Array:
+    return join([*number_pieces('"', numbers), '"'], len(numbers))
+
+
+def as_text(number: PerChange) -> PerChange:
+    """Whole numbers as JSON strings."""
+    return PerChange(
+        lambda batch: quoted_numbers(number.of(batch)), lambda event: str(number.event(event)) if number.event else ""
+    )
+
+
+def sequence_of(event_ms: Any, in_second: Any) -> Any:
+    """Seconds and a running number of five digits: 160934467100001; what does not fit is carried on."""
+    return event_ms // 1000 * SEQUENCES_A_SECOND + in_second
+
+
+SEQUENCE_NUMBER: Final = PerChange(
+    lambda batch: sequence_of(batch.envelope.event_ms, batch.envelope.in_second),
+    lambda event: sequence_of(event.event_ms, event.in_second),
+)
+TRANSACTION: Final = as_text(PerChange(lambda batch: trans_id(batch.envelope.txn), lambda event: trans_id(event.txn)))
+
+
+def unique_id(settings: Settings) -> PerChange:
+    """What the store calls a change: tenant, log stream, transaction, place in the redo log, row of the transaction
+    (libobcdc, DmlStmtUniqueID); of MySQL the place in the binary log, of other systems transaction and position."""
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        envelope = batch.envelope
+        row = number_pieces("_", envelope.seq - 1)
+        if in_oceanbase(settings):
+            stream = f'"{settings["tenant_id"]}_{settings["log_stream"]}_'
+            transaction = number_pieces(stream, trans_id(envelope.txn))
+            redo = number_pieces("_", redo_lsn(envelope.offset))
+            return join([*transaction, *redo, *row, '"'], len(batch))
+        if settings.source.startswith(("mysql", "mariadb")):
+            place = number_pieces("_", mysql.binlog_offset(envelope.turn, envelope.ordinal))
+            return join(['"', mysql.binlog_file(envelope.turn), *place, *row, '"'], len(batch))
+        position = [*number_pieces('"', envelope.txn), *number_pieces("_", envelope.offset)]
+        return join([*position, *row, '"'], len(batch))
+
+    return PerChange(of)
+
+
+# ----------------------------------------------------------------------------------------------------------------- keys
+
+
+def key_texts(batch: ChangeBatch, columns: Columns) -> list[pa.Array]:
+    """The values of the key of each row, in key order, as they look in the row but without quotes; of an update those
+    before it."""
+    texts = []
+    for place in batch.table.key_positions:
+        values = batch.full_before(place) if batch.kind is UPDATE else batch.image()[place]
+        cell = columns.cell(batch.table.columns[place], full=batch.kind is READ)
+        texts.append(plain(cell.text(values)))
+    return texts
+
+
+def key_values(columns: Columns, *, lead: Callable[[Table], str] | None = None) -> PerChange:
+    """The values of the key with U+0001 between, as a JSON string; `lead` is what stands before them in it.
+
+    Without a key null, or the lead alone.
+    """
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        texts = key_texts(batch, columns)
+        if not texts and lead is None:
+            return repeat("null", len(batch))
+        before = "" if lead is None else quote(lead(batch.table), JACKSON)[1:-1]
+        pieces: list[Any] = [f'"{before}']
+        for number, text in enumerate(texts):
+            pieces += [r"\u0001" if number else "", escape(text, JACKSON).fill_null("")]
+        return join([*pieces, '"'], len(batch))
+
+    return PerChange(of)
+
+
+def key_object(columns: Columns) -> PerChange:
+    """The key as a JSON object in a JSON string: the checkpoint of a full synchronization; null without a key."""
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        if not batch.table.primary_key:
+            return repeat("null", len(batch))
+        pieces: list[Any] = ["{"]
+        for number, (name, text) in enumerate(zip(batch.table.primary_key, key_texts(batch, columns), strict=True)):
+            mark = '"' if columns.cell(batch.table.columns[batch.table.positions[name]]).quoted else ""
+            lead = f"{',' if number else ''}{quote(name, JACKSON)}:{mark}"
+            pieces += [lead, escape(text, JACKSON).fill_null(""), mark]
+        return join(['"', escape(join([*pieces, "}"], len(batch)), JACKSON), '"'], len(batch))
+
+    return PerChange(of)
+
+
+# --------------------------------------------------------------------------------------------------------------- layout
+
+
+class Tag:
+    """The task's tag beside every message."""
+
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
+
+    def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
+        return {"tag": repeat(self._tag, len(packed))}
+
+    def event(self, event: Event) -> Mapping[str, Any]:
+        return {"tag": self._tag}
+
+
+def layout(
+    settings: Settings,
+    columns: Columns,
+    fields: Sequence[Field],
+    *,
+    sends: frozenset[Kind],
+    order: Order = table_order,
+) -> Layout:
+    """A format's members with what all five share: escapes, values, partitions, keys, tag."""
+    schemas = "{database}" if settings.source.startswith(("mysql", "mariadb", "oceanbase-mysql")) else "{schema}"
+    return Layout(
+        fields=tuple(fields),
+        cell=columns.cell,
+        style=JACKSON,
+        routing=Routing(
+            topic="oms",
+            policies=("key", "single", "table", "columns"),
+            combine="concat",
+            separator=SEPARATOR,
+            reduce="mask",
+            table_text=f"{schemas}.{{table}}",
+            image="before",
+            keyless="table",
+            ddl="rows",
+            split="always" if settings["split_key_update"] else False,
+            fixed=settings["fixed_partition"],
+            key="primary",
+            key_as="json" if settings["kafka_key"] == "json" else "text",
+        ),
+        order=order,
+        beside=Tag(settings["tag"]),
+        writer=Writer(fields, columns, order, lob_nulls=settings["ob_lob_nulls"]),
+        sends=sends,
+        statements=frozenset(DDL_TYPES),
+    )
+
+
+def sent(settings: Settings, *optional: tuple[Kind, bool]) -> frozenset[Kind]:
+    """The kinds that rows have, and those of the others that the settings turn on."""
+    return frozenset({READ, INSERT, UPDATE, DELETE, *(kind for kind, on in optional if on)})

@@ -1,0 +1,202 @@
+"""What the commands and a library's user call: a scenario and a format, made into a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simulator.delivery.router import Route, parse_route
+from simulator.errors import NotOffered, UsageError, closest
+from simulator.formats import open_codec
+from simulator.formats.format import Codec
+from simulator.model import Message
+from simulator.run.pacing import Pace
+from simulator.run.pipeline import Limits, Run, Summary
+from simulator.run.render import Renderer, renders
+from simulator.sinks import BROKERS, Sink, open_sink
+from simulator.sinks.memory import MemorySink
+from simulator.sources import Source
+from simulator.sql import is_script
+from simulator.stream import open_stream, source_of
+from simulator.stream.engine.block import Stream
+
+if TYPE_CHECKING:
+    from simulator.sql.script import Script
+    from simulator.stream.scenario.loader import Loaded
+
+
+@dataclass(frozen=True)
+class Job:
+    """A scenario opened for a source, and the format that it is written in."""
+
+    loaded: Loaded | Script
+    source: Source
+    stream: Stream
+    codec: Codec
+    left_out: tuple[str, ...] = ()  # types of the source that the format has no rendering for, and no table therefore
+
+    @property
+    def undocumented(self) -> bool:
+        """Whether the product does not offer what is made here."""
+        offered = self.codec.layout.sources or self.codec.format.sources
+        return self.source.id not in offered
+
+    def undocumented_broker(self, to: str, *, allow_undocumented: bool = False) -> str | None:
+        """The broker behind a URL, where the product does not write this format to it. Raises NotOffered unless that
+        is allowed."""
+        format, broker = self.codec.format, BROKERS.get(to.partition(":")[0])
+        if broker is None or broker in format.brokers:
+            return None
+        if not allow_undocumented:
+            raise NotOffered(
+                f"--to {broker}: {format.product} writes {format.title} to {', '.join(format.brokers)}, not there; "
+                "--allow-undocumented does it all the same."
+            )
+        return broker
+
+    def route(self, text: str | None) -> Route:
+        """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
+        route = parse_route(text, self.codec.layout.routing)
+        for name in route.columns:
+            known = self.stream.column_names
+            if name not in known:
+                guess = closest(name, known)
+                hint = f" Did you mean {guess!r}?" if guess else ""
+                raise UsageError(f"--route {text}: no table of {self.loaded.file} has a column {name!r}.{hint}")
+        return route
+
+    @property
+    def failure(self) -> UsageError | None:
+        """The error that ended a SQL script: to be raised when all that went before it is delivered."""
+        return self.stream.failure
+
+    def run(
+        self,
+        sink: Sink,
+        *,
+        limits: Limits,
+        route: str | None = None,
+        snapshot: bool | None = None,
+        pace: Pace | None = None,
+        wall_clock: bool = False,
+        report: Callable[[Run], None] | None = None,
+    ) -> Run:
+        """The run, ready to be called. `snapshot` None: what the scenario says. Raises UsageError for the route and for
+        a start behind the end of a script."""
+        turns = self.stream.turns
+        if turns is not None and limits.start_at > turns:
+            raise UsageError(f"--start-at {limits.start_at}: {self.loaded.file} ends at turn {turns}.")
+        renderer = Renderer(
+            self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions, line_end=sink.line_end
+        )
+        return Run(
+            self.stream,
+            renderer,
+            sink,
+            limits=limits,
+            snapshot=self.loaded.spec.snapshot if snapshot is None else snapshot,
+            pace=pace,
+            wall_clock=wall_clock,
+            report=report,
+        )
+
+
+def open_scenario(
+    scenario: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    force: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> tuple[Loaded | Script, Source, Stream]:
+    """A scenario file of either kind, its source and its stream. Raises UsageError.
+
+    `force` lets a SQL script go on after an error of one of its statements, each told by `tell`.
+    """
+    if is_script(scenario):
+        from simulator.sql.script import read_script
+        from simulator.sql.script import source_of as source_of_script
+        from simulator.sql.stream import SqlStream
+
+        script = read_script(scenario)
+        found = source_of_script(script, source)
+        return script, found, SqlStream(script, found, force=force, tell=tell)
+    from simulator.stream.scenario.loader import load
+
+    loaded = load(scenario)
+    found = source_of(loaded, source)
+    return loaded, found, open_stream(loaded, found, seed=seed)
+
+
+def open_job(
+    scenario: str,
+    format: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    allow_undocumented: bool = False,
+    force: bool = False,
+    tell: Callable[[str], None] | None = None,
+) -> Job:
+    """Load and check everything that a run needs. Raises UsageError before anything is written."""
+    if is_script(scenario):
+        loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
+        return Job(loaded, found, stream, open_codec(format, found, allow_undocumented=allow_undocumented))
+    # A script needs neither the language nor pydantic, which take a sixth of a second to import.
+    from simulator.stream.scenario.each_type import expand
+    from simulator.stream.scenario.loader import load
+
+    loaded = load(scenario)
+    found = source_of(loaded, source)
+    codec = open_codec(format, found, allow_undocumented=allow_undocumented)
+    loaded, left_out = expand(loaded, found, lambda table: renders(codec, found, table))
+    return Job(loaded, found, open_stream(loaded, found, seed=seed), codec, left_out)
+
+
+def messages(
+    scenario: str,
+    format: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    limit: int | None = 100,
+    start_at: int = 0,
+    snapshot: bool | None = None,
+    route: str | None = None,
+    partitions: int = 1,
+    allow_undocumented: bool = False,
+) -> Iterator[Message]:
+    """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
+
+    `limit` counts row changes and ends at a transaction border; `partitions` is what the router assumes of topics.
+    """
+    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    with MemorySink(partitions=partitions) as sink:
+        job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
+        yield from sink.messages()
+    if job.failure is not None:
+        raise job.failure
+
+
+def publish(
+    scenario: str,
+    format: str,
+    to: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    limit: int | None = None,
+    start_at: int = 0,
+    snapshot: bool | None = None,
+    route: str | None = None,
+    allow_undocumented: bool = False,
+) -> Summary:
+    """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
+    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job.undocumented_broker(to, allow_undocumented=allow_undocumented)
+    with open_sink(to, container=job.codec.layout.container) as sink:
+        summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
+    if job.failure is not None:
+        raise job.failure
+    return summary

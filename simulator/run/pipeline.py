@@ -1,0 +1,326 @@
+"""run(): stream → split → pack → route → encode → send. Pacing, the wall clock and the counters live here."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from simulator.batch import MessageBatch, concat
+from simulator.errors import SimulatorError, UsageError
+from simulator.model import Heartbeat, SchemaChange
+from simulator.run.pacing import Pace
+from simulator.run.render import Renderer
+from simulator.sinks import Sink
+from simulator.stream.engine.block import Block, Stream
+
+T = TypeVar("T")
+
+# Messages of one block are held at once: about this many bytes of them.
+BLOCK_BYTES = 48 << 20
+TRIAL_TURNS = 256
+REPORT_SECONDS = 0.5
+# After a second Ctrl-C nobody waits for a sink that is stuck.
+ABANDON_SECONDS = 2.0
+
+
+@dataclass
+class Summary:
+    """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
+    splitting; `messages` were made of them; `delivered` and `failed` are the sink's word on those."""
+
+    first_turn: int = 0
+    next_turn: int = 0
+    changes: int = 0
+    snapshot_rows: int = 0
+    ddl: int = 0
+    heartbeats: int = 0
+    messages: int = 0
+    delivered: int = 0
+    failed: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    topics: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Stage(Generic[T]):
+    """A step of the line in a thread of its own, so that making changes, rendering them and sending overlap.
+
+    What comes in is worked on in its order. At most one piece waits: a slow stage slows down those before it. What the
+    work raised is raised again by the next call, in whichever thread makes it, and so comes back up the line.
+    """
+
+    def __init__(self, name: str, work: Callable[[T], None]) -> None:
+        self._work_on = work
+        self._queue: queue.Queue[T | None] = queue.Queue(maxsize=1)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name=f"cdcsim-{name}", daemon=True)
+        self._thread.start()
+
+    def put(self, piece: T) -> None:
+        self._put(piece)
+        self._check()
+
+    def finish(self) -> None:
+        """Wait until everything is worked on."""
+        self._put(None)
+        while self._thread.is_alive():
+            self._thread.join(0.1)
+        self._check()
+
+    def abandon(self) -> None:
+        """Begin nothing more; after `finish` there is nothing left to do."""
+        while self._thread.is_alive():
+            try:
+                self._queue.get_nowait()
+            except queue.Empty:
+                break
+        self._put(None)
+        self._thread.join(ABANDON_SECONDS)
+
+    def _put(self, piece: T | None) -> None:
+        while self._thread.is_alive():
+            try:
+                self._queue.put(piece, timeout=0.1)  # in slices, so that a signal gets through
+            except queue.Full:
+                continue
+            return
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        try:
+            while (piece := self._queue.get()) is not None:
+                self._work_on(piece)
+        except BaseException as error:
+            self._error = error
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a run ends, each at a transaction border: row changes, turns, seconds on the wall clock."""
+
+    start_at: int = 0
+    changes: int | None = None
+    turns: int | None = None
+    seconds: float | None = None
+
+
+class Run:
+    """One run of a stream into a sink. `stop` may be set from a signal handler."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        renderer: Renderer,
+        sink: Sink,
+        *,
+        limits: Limits,
+        snapshot: bool,
+        pace: Pace | None = None,
+        wall_clock: bool = False,
+        report: Callable[[Run], None] | None = None,
+    ) -> None:
+        self.stream, self.renderer, self.sink = stream, renderer, sink
+        self.limits, self.snapshot, self.pace, self.wall_clock = limits, snapshot, pace, wall_clock
+        self.summary = Summary()
+        self.stop = False
+        self._report = report
+        self._reported = 0.0
+        self._begun = 0.0
+        self._sent_changes = 0
+        self._stages: list[Stage[Any]] = []
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._begun
+
+    @property
+    def lag(self) -> float:
+        """Row changes behind the wanted rate."""
+        return max(0.0, self.pace.changes(self.elapsed) - self._sent_changes) if self.pace else 0.0
+
+    def __call__(self) -> Summary:
+        """Run to the end. Raises DeliveryFailed, SinkError; the summary tells what was delivered then, too."""
+        summary = self.summary
+        self._begun = started = time.monotonic()
+        first = self.stream.border(self.limits.start_at)
+        summary.first_turn = summary.next_turn = first
+        if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
+            sender = Stage[list[MessageBatch]]("sender", lambda parts: self.sink.send(concat(parts)))
+            self._stages = [Stage[Block]("renderer", lambda block: self._render(block, sender)), sender]
+        try:
+            try:
+                self._make(first)
+            except UsageError as error:  # the stream cannot go on; what was made before is sent and accounted for
+                self._finish()
+                if self.sink.delivered:
+                    raise SimulatorError(str(error)) from None
+                raise
+            self._finish()
+        finally:
+            for stage in reversed(self._stages):
+                stage.abandon()
+            summary.interrupted = self.stop
+            summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
+            summary.seconds = time.monotonic() - started
+            self._tell(last=True)
+        return summary
+
+    def _make(self, first: int) -> None:
+        """The snapshot, if asked for, and the stream up to its limits."""
+        self.stream.count(first, self._border(first, first + 1))  # raises where there is no such turn
+        if self.snapshot:
+            for block in self.stream.snapshot(first):
+                if self.stop:
+                    return
+                self._send(block)
+        # whatever the snapshot took, the stream's own rate and time count from here
+        self._begun = time.monotonic()
+        for block in self._blocks(first):
+            self._send(block)
+            if self.stop or self._time_is_up():
+                return
+
+    def _finish(self) -> None:
+        """Returns when all is delivered or has failed."""
+        for stage in self._stages:
+            stage.finish()
+        self.sink.flush()
+
+    # ---------------------------------------------------------------------------------------------------------- blocks
+
+    def _blocks(self, first: int) -> Iterator[Block]:
+        """The stream from a border on, block by block, up to the limits."""
+        limits, stream = self.limits, self.stream
+        end = stream.turns
+        if limits.turns is not None:
+            end = min(stream.border(first + limits.turns), first + limits.turns if end is None else end)
+            end = stream.border(end) if stream.turns is None else end
+        left = limits.changes
+        step = self._step(first)
+        at = first
+        while (end is None or at < end) and (left is None or left > 0):
+            stop = self._border(at, (at // step + 1) * step)
+            if end is not None:
+                stop = min(stop, end)
+            if left is not None:
+                done = np.cumsum(stream.count(at, stop))
+                if len(done) and done[-1] >= left:
+                    stop = min(stop, stream.border(at + int(np.searchsorted(done, left)) + 1))
+                    done = done[: stop - at]
+                left -= int(done[-1]) if len(done) else 0
+            yield stream.read(at, stop)
+            at = stop
+
+    def _border(self, at: int, turn: int) -> int:
+        """The first border at or after a turn; where keys are full before that, the last border that can be reached."""
+        border, last = self.stream.border, getattr(self.stream, "last_turn", None)
+        stop = border(turn)
+        if last is None or stop <= last + 1:
+            return stop
+        return next((near for near in range(last + 1, at, -1) if border(near) == near), stop)
+
+    def _step(self, first: int) -> int:
+        """Turns in a block: as many as make a bearable number of bytes, and when pacing, about a tenth of a second."""
+        step = self.stream.block_turns
+        stop = self._border(first, first + TRIAL_TURNS)
+        if self.stream.turns is not None:
+            stop = min(stop, self.stream.turns)
+        if stop > first:
+            messages = self.renderer.render(self.stream.read(first, stop))
+            if messages is not None:
+                step = min(step, max(16, BLOCK_BYTES * (stop - first) // max(messages.nbytes, 1)))
+        if self.pace is not None:
+            step = min(step, max(16, int(self.pace.high / 10)))
+        return step
+
+    # ------------------------------------------------------------------------------------------------------------ send
+
+    def _send(self, block: Block) -> None:
+        """Send a block and count what was sent: all of it, but for a paced run whose time is up within."""
+        snapshot = any(batch.envelope.phase == 0 for batch in block.batches)
+        stop = block.first_turn + block.turns
+        if self._stages:
+            self._stages[0].put(block)
+        elif parts := self._parts(block):
+            messages = concat(parts)
+            sent = len(messages) if snapshot else self._paced_count(messages)
+            if snapshot:
+                self.sink.send(messages)
+            elif sent < len(messages):
+                stop = self.stream.border(messages["turn"][sent - 1].as_py() + 1) if sent else block.first_turn
+            self._count(messages.slice(0, sent))
+        summary = self.summary
+        if snapshot:
+            summary.snapshot_rows += block.changes
+        else:
+            whole = stop == block.first_turn + block.turns
+            summary.next_turn = stop
+            changes = block.changes if whole else int(self.stream.count(block.first_turn, stop).sum())
+            summary.changes += changes
+            events = [event for event in block.events if event.order.turn < stop]
+            summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
+            summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
+        self._tell()
+
+    def _parts(self, block: Block) -> list[MessageBatch]:
+        return self.renderer.parts(block, write_ms=int(time.time() * 1000) if self.wall_clock else None)
+
+    def _render(self, block: Block, sender: Stage[list[MessageBatch]]) -> None:
+        if parts := self._parts(block):
+            sender.put(parts)
+            for part in parts:
+                self._count(part)
+
+    def _paced_count(self, messages: MessageBatch) -> int:
+        """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""
+        assert self.pace is not None
+        done = np.cumsum(np.asarray(messages["changes"]))
+        turns = np.asarray(messages["turn"])
+        base, at, end = self._sent_changes, 0, len(messages)
+        ending = False
+        while at < end:
+            if not ending and (self.stop or self._time_is_up()):
+                ending = True
+                border = self.stream.border(int(turns[at - 1]) + 1) if at else int(turns[0])
+                end = int(np.searchsorted(turns, border))
+                continue
+            allowed = self.pace.changes(self.elapsed) - base
+            upto = end if ending else min(int(np.searchsorted(done, allowed, side="right")), end)
+            if upto > at:
+                self.sink.send(messages.slice(at, upto - at))
+                self._sent_changes = base + int(done[upto - 1])
+                at = upto
+                self._tell()
+            else:
+                time.sleep(0.002)
+        return end
+
+    def _time_is_up(self) -> bool:
+        return self.limits.seconds is not None and self.elapsed >= self.limits.seconds
+
+    def _count(self, messages: MessageBatch) -> None:
+        self.summary.messages += len(messages)
+        self.summary.bytes += messages.nbytes - len(messages) * len(self.sink.line_end)
+        counts = messages["topic"].value_counts().to_pylist()
+        for entry in counts:
+            topic = entry["values"]
+            self.summary.topics[topic] = self.summary.topics.get(topic, 0) + entry["counts"]
+
+    def _tell(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if self._report is not None and (last or now - self._reported >= REPORT_SECONDS):
+            self._reported = now
+            self._report(self)

@@ -1,0 +1,267 @@
+"""Rows as documents: a collection is a table whose columns are the documents' fields, `_id` first.
+
+A null column is a field that is not there. Three things that formats need are made here, column by column: the whole
+document, its key, and what an update sets and unsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import ChangeBatch, Delta, changed_rows
+from simulator.model import Absent, Column, Table
+from simulator.sources.mongodb import json as bson
+from simulator.sources.mongodb.values import extended_text
+
+ID: Final = "_id"
+# A field's values as finished text in the format's own spelling; nulls stay null.
+Text: TypeAlias = Callable[[Column, pa.Array], pa.Array]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+
+def extended(column: Column, array: pa.Array) -> pa.Array:
+    """The text of values in extended JSON v2, as it travels in carriers."""
+    return extended_text(array, column.type)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a format writes documents: values of fields, values inside objects and arrays, names and what is between."""
+
+    text: Text = extended
+    leaf: bson.Leaf = bson.extended
+    comma: str = ", "
+    colon: str = ": "
+    key: Callable[[str], str] = bson.quoted
+
+
+EXTENDED: Final = Spelling()
+
+
+def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
+    """Each row's document, in the order of the columns: `{"_id": 1, "name": "x"}`."""
+    if not image or image[0].null_count:
+        members = [
+            _member(column.name, spelling.text(column, array), spelling)
+            for column, array in zip(table.columns, image, strict=True)
+        ]
+        return _braces(_joined(members, spelling.comma, len(image[0])))
+    # the first member is always there, so that all others have a comma in front
+    pieces: list[pa.Array | str] = []
+    for column, array in zip(table.columns, image, strict=True):
+        if array.null_count == len(array) and len(array):
+            continue
+        lead = f"{spelling.comma if pieces else '{'}{spelling.key(column.name)}{spelling.colon}"
+        text = _plain(spelling.text(column, array))
+        if text.null_count:
+            pieces.append(pc.fill_null(pc.binary_join_element_wise(lead, text, ""), ""))
+        else:
+            pieces += [lead, text]
+    return pc.binary_join_element_wise(*pieces, "}", "")
+
+
+def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
+    """Each row's document key: `{"_id": 1}`."""
+    places = table.key_positions
+    return documents(Table(table.id, tuple(table.columns[i] for i in places)), [image[i] for i in places], spelling)
+
+
+def updates(
+    batch: ChangeBatch, removed: Callable[[str], str], spelling: Spelling = EXTENDED
+) -> tuple[pa.Array, pa.Array]:
+    """What each update sets and what it unsets, both as members with commas between and no brackets; "" for nothing.
+
+    Inside objects the paths are dotted (`"address.city": "Oslo"`). Where the new object cannot be made so (fields in
+    another order, names with dots or dollars), the object is set as a whole, and so are arrays. `removed` writes a path
+    that is unset: `"name"`, or `"name": true`. Set fields stand in the order of the columns.
+
+    The order of fields in a document is the columns'; a field that comes back stands at its column's place again.
+    """
+    assert batch.after is not None
+    set_members: list[pa.Array] = []
+    unset_members: list[pa.Array] = []
+    for place, column in enumerate(batch.table.columns):
+        rows = changed_rows(batch, place)
+        if rows is None:
+            continue
+        new = _plain(batch.after[place].take(pa.array(rows)))
+        gone = np.asarray(new.is_null())
+        if gone.any():
+            word = pa.array([removed(column.name)], pa.string())
+            unset_members.append(_spread(word.take(pa.array(np.zeros(int(gone.sum()), np.int64))), rows[gone], batch))
+        if column.type.name == "object":
+            old = _plain(batch.full_before(place).take(pa.array(rows)))
+            sets, unsets = _nested(column.name, new, old, removed, spelling)
+            set_members.append(_spread(sets, rows, batch))
+            unset_members.append(_spread(unsets, rows, batch))
+        elif not gone.all():
+            kept = np.flatnonzero(~gone)
+            text = _member(column.name, spelling.text(column, new.take(pa.array(kept))), spelling)
+            set_members.append(_spread(text, rows[kept], batch))
+    return _joined(set_members, spelling.comma, len(batch)), _joined(unset_members, spelling.comma, len(batch))
+
+
+def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
+    """Which updates of a batch replaced the document: all fields but `_id` that were there or are changed, two or more;
+    and at least one of them has another value, since else the fields have other names only.
+
+    MongoDB's change stream knows how the update was written; rows do not, so this is the rule here.
+    """
+    assert batch.after is not None
+    changed = np.zeros(len(batch), dtype=np.int64)
+    there = np.zeros(len(batch), dtype=np.int64)
+    kept = np.zeros(len(batch), dtype=np.bool_)
+    for place, column in enumerate(batch.table.columns):
+        if column.name == ID:
+            continue
+        now = np.asarray(batch.after[place].is_valid())
+        before = _was(batch, place, now)
+        there += now | before
+        kept |= now & before
+        rows = changed_rows(batch, place)
+        if rows is not None:
+            changed[rows] += 1
+    found: npt.NDArray[np.bool_] = (changed == there) & (changed > 1) & kept
+    return found
+
+
+def _was(batch: ChangeBatch, place: int, now: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """In which rows a field was there before the update; `now`: in which it is there."""
+    old = None if batch.before is None else batch.before[place]
+    if old is None or isinstance(old, Absent):
+        return now
+    if not isinstance(old, Delta):
+        return np.asarray(old.is_valid())
+    before = now.copy()
+    before[old.rows] = np.asarray(old.values.is_valid())
+    return before
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+@lru_cache(maxsize=4096)
+def _constant(text: str) -> pa.Scalar:
+    """A text scalar. Given a plain str, Arrow looks for the optional package dateutil on disk, every time."""
+    return pa.scalar(text, pa.string())
+
+
+def _beside(*parts: pa.Array | pa.Scalar) -> pa.Array:
+    """Texts and constants put together; null where one is."""
+    return pc.binary_join_element_wise(*parts, _constant(""))
+
+
+def _member(name: str, text: pa.Array, spelling: Spelling) -> pa.Array:
+    return _beside(_constant(spelling.key(name) + spelling.colon), _plain(text))
+
+
+def _joined(members: list[pa.Array], comma: str, count: int) -> pa.Array:
+    """Texts side by side, nulls left out."""
+    if not members:
+        return pa.array([""] * count, pa.string())
+    between, nothing = _constant(comma), _constant("")
+    parts: list[pa.Array | pa.Scalar] = []
+    for text in members:
+        if text.null_count:
+            parts.append(pc.fill_null(_beside(between, text), nothing))
+        else:
+            parts += [between, text]
+    if not members[0].null_count:
+        return _beside(*parts[1:])
+    return pc.binary_replace_slice(_beside(*parts), 0, len(comma.encode()), "")
+
+
+def _braces(text: pa.Array) -> pa.Array:
+    return _beside(_constant("{"), text, _constant("}"))
+
+
+def _spread(text: pa.Array, rows: Ints, batch: ChangeBatch) -> pa.Array:
+    """Texts of some rows as a column of the whole batch, null elsewhere."""
+    if len(rows) == len(batch):
+        return text
+    places = np.full(len(batch), -1, dtype=np.int64)
+    places[rows] = np.arange(len(rows))
+    return text.take(pa.array(places, mask=places < 0))
+
+
+# ---------------------------------------------------------------------------------------------- inside of documents
+
+
+def _nested(
+    name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
+) -> tuple[pa.Array, pa.Array]:
+    """Members of set and unset for changes of an object field; null where there are none."""
+    sets: list[str | None] = []
+    unsets: list[str | None] = []
+    for after, before in zip(new.to_pylist(), old.to_pylist(), strict=True):
+        if after is None:  # unset as a whole, elsewhere
+            sets.append(None)
+            unsets.append(None)
+            continue
+        told, gone = difference(after, before, name)
+        members = [
+            spelling.key(path)
+            + spelling.colon
+            + (
+                bson.write(value, spelling.leaf, comma=spelling.comma, colon=spelling.colon, key=spelling.key)
+                if isinstance(value, dict | list)
+                else spelling.leaf(value)
+            )
+            for path, value in told
+        ]
+        sets.append(spelling.comma.join(members) or None)
+        unsets.append(spelling.comma.join(map(removed, gone)) or None)
+    return pa.array(sets, pa.string()), pa.array(unsets, pa.string())
+
+
+@lru_cache(maxsize=8192)
+def difference(after: str, before: str | None, path: str) -> tuple[tuple[tuple[str, Any], ...], tuple[str, ...]]:
+    """(paths and new values to set, paths to unset) that make one object (extended JSON) of the other.
+
+    >>> difference('{"a": {"x": 1, "y": 2}, "b": 3}', '{"a": {"x": 0, "z": 1, "y": 2}, "b": 3}', "doc")
+    ((('doc.a.x', 1),), ('doc.a.z',))
+    """
+    new = bson.stored_tree(after)
+    if before is None:
+        return ((path, new),), ()
+    told: list[tuple[str, Any]] = []
+    gone: list[str] = []
+    _compare(new, bson.stored_tree(before), path, told, gone)
+    return tuple(told), tuple(gone)
+
+
+def _compare(new: Any, old: Any, path: str, told: list[tuple[str, Any]], gone: list[str]) -> None:
+    if bson.same(new, old):
+        return
+    if not (isinstance(new, dict) and isinstance(old, dict) and _expressible(new, old)):
+        told.append((path, new))
+        return
+    for name, value in new.items():
+        if name in old:
+            _compare(value, old[name], f"{path}.{name}", told, gone)
+        else:
+            told.append((f"{path}.{name}", value))
+    gone += [f"{path}.{name}" for name in old if name not in new]
+
+
+def _expressible(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether setting and unsetting fields makes the new document: fields that come are put behind the others."""
+    if any(not name or "." in name or name.startswith("$") for name in (*new, *old)):
+        return False
+    made = [name for name in old if name in new] + [name for name in new if name not in old]
+    return made == list(new)
+
+
+def set_ids(parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
+    """An `_id` that is an object of several fields: `{"order_id": 7, "line": 1}`."""
+    members = [_member(column.name, extended(column, array), EXTENDED) for column, array in parts]
+    return _braces(_joined(members, ", ", len(parts[0][1])))

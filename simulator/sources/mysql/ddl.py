@@ -1,0 +1,196 @@
+"""MySQL's DDL as a DBA types it: back-quotes only where a name needs them, the database chosen before by USE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from simulator.model import Column, ColumnType, Table
+from simulator.sources.mysql.types import (
+    DEFAULT_CHARSET,
+    TYPES,
+    bounds,
+    character_bytes,
+    family,
+    precision_scale,
+    quote,
+    type_text,
+)
+from simulator.sources.sql_ddl import SqlDdl
+
+# MySQL 8.0 reference manual, "Keywords and Reserved Words": the words marked (R); 5.7's and MariaDB's own beside them.
+RESERVED: Final = frozenset(
+    """
+    accessible add all alter analyze and as asc asensitive before between bigint binary blob both by call cascade case
+    change char character check collate column condition constraint continue convert create cross cube cume_dist
+    current_date current_role current_time current_timestamp current_user cursor database databases day_hour
+    day_microsecond day_minute day_second dec decimal declare default delayed delete dense_rank desc describe
+    deterministic distinct distinctrow div double drop dual each else elseif empty enclosed escaped except exists exit
+    explain false fetch first_value float float4 float8 for force foreign from fulltext function generated get grant
+    group grouping groups having high_priority hour_microsecond hour_minute hour_second if ignore in index infile inner
+    inout insensitive insert int int1 int2 int3 int4 int8 integer intersect interval into io_after_gtids io_before_gtids
+    is iterate join json_table key keys kill lag last_value lateral lead leading leave left like limit linear lines load
+    localtime localtimestamp lock long longblob longtext loop low_priority manual master_bind
+    master_ssl_verify_server_cert match maxvalue mediumblob mediumint mediumtext middleint minute_microsecond
+    minute_second mod modifies natural not no_write_to_binlog nth_value ntile null numeric of offset on optimize
+    optimizer_costs option optionally or order out outer outfile over parallel partition percent_rank precision primary
+    procedure purge qualify range rank read reads read_write real recursive references regexp release rename repeat
+    replace require resignal restrict return returning revoke right rlike row row_number rows schema schemas
+    second_microsecond select sensitive separator set show signal smallint spatial specific sql sqlexception sqlstate
+    sqlwarning sql_big_result sql_calc_found_rows sql_small_result ssl starting stored straight_join system table
+    tablesample terminated then tinyblob tinyint tinytext to trailing trigger true undo union unique unlock unsigned
+    update usage use using utc_date utc_time utc_timestamp values varbinary varchar varcharacter varying virtual when
+    where while window with write xor year_month zerofill
+    """.split()  # noqa: SIM905 (a list of three hundred quoted words says less)
+)
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*")
+_BARE_LITERAL: Final = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9A-Fa-f]+|[xX]'[0-9A-Fa-f]*'|[bB]'[01]*'"
+)
+_BARE: Final = ("integer", "decimal", "float", "bit", "year", "binary")
+# Until 8.0.13 none of these took a default, and since then only an expression.
+_WITHOUT_DEFAULT: Final = ("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob")
+
+
+def _integer(old: ColumnType, new: ColumnType) -> bool:
+    (low, high), (new_low, new_high) = bounds(old), bounds(new)
+    return new_low <= low and high <= new_high and (low, high) != (new_low, new_high)
+
+
+def _decimal(old: ColumnType, new: ColumnType) -> bool:
+    (precision, scale), (new_precision, new_scale) = precision_scale(old), precision_scale(new)
+    if new.unsigned and not old.unsigned:
+        return False
+    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
+    return holds and (precision, scale, old.unsigned) != (new_precision, new_scale, new.unsigned)
+
+
+def _float(old: ColumnType, new: ColumnType) -> bool:
+    return (old.name, new.name) == ("float", "double") and new.length is None and old.unsigned >= new.unsigned
+
+
+def _longer(old: ColumnType, new: ColumnType) -> bool:
+    """bit, and the fraction digits of times: the same type with a larger number."""
+    return old.name == new.name and (new.length or 0) > (old.length or 0)
+
+
+def _texts(old: ColumnType, new: ColumnType) -> bool:
+    if (old.charset or DEFAULT_CHARSET) != (new.charset or DEFAULT_CHARSET):
+        return False
+    if new.name == "char":  # drops the spaces at the end, so only of its own kind
+        return old.name == "char" and (new.length or 0) > (old.length or 0)
+    return _room(old, character_bytes(old)) < _room(new, character_bytes(new)) or (
+        old.name == "char" and new.name == "varchar" and (new.length or 0) >= (old.length or 0)
+    )
+
+
+def _bytes(old: ColumnType, new: ColumnType) -> bool:
+    if new.name == "binary":  # fills up with zero bytes, which makes other values
+        return False
+    return _room(old, 1) < _room(new, 1) or (old.name == "binary" and (new.length or 0) >= (old.length or 0))
+
+
+def _room(type: ColumnType, width: int) -> int:
+    """Characters (or bytes, of width 1) that fit."""
+    return type.length if type.length is not None else TYPES[type.name].max_bytes // width
+
+
+def _labels(old: ColumnType, new: ColumnType) -> bool:
+    """Labels are only put behind the others: the old ones keep their numbers."""
+    return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
+
+
+_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "float": _float,
+    "bit": _longer,
+    "datetime": _longer,
+    "time": _longer,
+    "text": _texts,
+    "binary": _bytes,
+    "enum": _labels,
+    "set": _labels,
+}
+
+
+class MysqlDdl(SqlDdl):
+    """Back-quotes only where a name needs them."""
+
+    places_columns = True
+
+    def name(self, text: str) -> str:
+        """An identifier, in back-quotes where it needs them.
+
+        >>> ddl.name("orders"), ddl.name("order"), ddl.name("order id"), ddl.name("订单")
+        ('orders', '`order`', '`order id`', '订单')
+        """
+        if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
+            return text
+        return "`" + text.replace("`", "``") + "`"
+
+    def type_definition(self, type: ColumnType) -> str:
+        """A column's type as typed, or as one would type it, with a character set that is not the default one."""
+        if type.spelled:
+            return type.spelled
+        if type.labels:  # as literals that a server reads back, backslashes too
+            text = f"{type.name}({','.join(map(quote, type.labels))})"
+        else:
+            text = type_text(type, style="show_create_80").replace("geomcollection", "geometrycollection")
+        return text + (f" CHARACTER SET {type.charset}" if type.charset and type.charset != DEFAULT_CHARSET else "")
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `decimal(10,2)`, however it was typed."""
+        return type_text(type, style="show_create_80")
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type: `12.50`, `'it''s'`, `b'101'`.
+
+        >>> ddl.literal("12.50", ColumnType("decimal", 10, 2)), ddl.literal("it's", ColumnType("varchar", 20))
+        ('12.50', "'it''s'")
+        """
+        return text if family(type) in _BARE and _BARE_LITERAL.fullmatch(text) else quote(text)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null."""
+        return type.name not in _WITHOUT_DEFAULT and family(type) not in ("json", "geometry")
+
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`qty int NOT NULL DEFAULT 1`. A timestamp says NULL, since it would be NOT NULL otherwise."""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}"
+        if not column.nullable:
+            text += " NOT NULL"
+        elif column.type.name == "timestamp":
+            text += " NULL"
+        return text + (f" DEFAULT {self.literal(default, column.type)}" if default is not None else "")
+
+    def rename_table(self, table: Table, to: str) -> str:
+        return f"RENAME TABLE {self.name(table.id.name)} TO {self.name(to)}"
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none' AFTER status`"""
+        place = f" AFTER {self.name(after)}" if after else ""
+        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}{place}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE orders MODIFY COLUMN note varchar(80)`"""
+        return self.alter_table(table, f"MODIFY COLUMN {self.column(changed)}")
+
+    def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
+        """`ALTER TABLE orders CHANGE COLUMN note remark varchar(80)`: all versions know this one, RENAME only 8.0."""
+        return self.alter_table(table, f"CHANGE COLUMN {self.name(old.name)} {self.column(renamed)}")
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+        >>> int_type = ColumnType("int")
+        >>> ddl.widens(int_type, ColumnType("bigint")), ddl.widens(int_type, ColumnType("bigint", unsigned=True))
+        (True, False)
+        """
+        of = family(old)
+        rule = _WIDENS.get(of)
+        return rule is not None and family(new) == of and rule(old, new)
+
+
+ddl: Final = MysqlDdl()

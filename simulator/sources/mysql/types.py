@@ -1,0 +1,363 @@
+"""MySQL's column types as text: read from SQL, and printed as servers and readers of their DDL print them.
+
+The table of types is `type_table`; its look-ups are offered here too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from simulator.errors import UsageError, closest
+from simulator.model import ColumnType
+from simulator.sources.mysql.type_table import (
+    ALIASES,
+    CHARSETS,
+    DEFAULT_CHARSET,
+    TYPES,
+    MysqlType,
+    arrow_type,
+    bounds,
+    character_bytes,
+    family,
+    precision_scale,
+)
+
+__all__ = [
+    "ALIASES",
+    "CHARSETS",
+    "DEFAULT_CHARSET",
+    "STYLES",
+    "TYPES",
+    "MysqlType",
+    "arrow_type",
+    "bounds",
+    "character_bytes",
+    "family",
+    "parse_type",
+    "precision_scale",
+    "quote",
+    "type_text",
+    "unquote",
+]
+
+# What a text type becomes with `character set binary` or `byte`.
+_AS_BYTES: Final = {
+    "char": "binary",
+    "varchar": "varbinary",
+    "tinytext": "tinyblob",
+    "text": "blob",
+    "mediumtext": "mediumblob",
+    "longtext": "longblob",
+}
+# TEXT(n) and BLOB(n) are the least of these that hold n characters.
+_LOBS: Final = {
+    "text": ("tinytext", "text", "mediumtext", "longtext"),
+    "blob": ("tinyblob", "blob", "mediumblob", "longblob"),
+}
+
+# Least and most allowed for each argument, and what it is called.
+_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
+    "width": (("the display width", 0, 255),),
+    "precision": (("the precision", 0, 65), ("the scale", 0, 30)),
+    "digits": (("the precision", 0, 255), ("the scale", 0, 30)),
+    "bits": (("the number of bits", 1, 64),),
+    "fraction": (("the number of fraction digits", 0, 6),),
+    "year": (("the display width", 4, 4),),
+    "char": (("the length", 0, 255),),
+    "varchar": (("the length", 0, 65_535),),
+    "lob": (("the length", 0, 4_294_967_295),),
+}
+
+_NAMES: Final = frozenset(TYPES) | frozenset(ALIASES)
+_WORD: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
+_QUOTED: Final = re.compile(r"""\s*('(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")\s*""", re.DOTALL)
+# MySQL string literals: these escapes mean a character, any other \x means x.
+_ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """A type text taken apart: `name` as typed, `arguments` as typed numbers, labels, and the attribute words."""
+
+    name: str
+    arguments: tuple[int, ...] | None
+    labels: tuple[str, ...]
+    attributes: tuple[str, ...]
+    charset: str | None
+
+
+def parse_type(text: str) -> ColumnType:
+    """A column type as typed in SQL; the text is kept in `spelled`.
+
+    >>> parse_type("bigint(20) unsigned").unsigned
+    True
+    >>> parse_type("INTEGER").name, parse_type("float(30)").name, parse_type("text(30)").name
+    ('int', 'double', 'tinytext')
+    >>> parse_type("enum('a','b''c')").labels
+    ('a', "b'c")
+    >>> parse_type("decimal").length, parse_type("decimal").scale
+    (10, 0)
+    """
+    spelling = _take_apart(text)
+    lowered = " ".join(spelling.name.lower().split())
+    name, implied = ALIASES.get(lowered, (lowered, {}))
+    row = TYPES[name]
+    length, scale = _arguments(text, spelling, row, implied)
+    unsigned = bool(implied.get("unsigned")) or bool({"unsigned", "zerofill"} & set(spelling.attributes))
+    _check_attributes(text, spelling, row)
+    charset = spelling.charset or (str(implied["charset"]) if "charset" in implied else None)
+    if charset == "binary" and name in _AS_BYTES:
+        name, charset = _AS_BYTES[name], None
+    if name in _LOBS and spelling.arguments and spelling.arguments[0]:
+        name, length = _least_lob(name, spelling.arguments[0], charset), None
+    if name in _LOBS:
+        length = None
+    if name == "float" and length is not None and scale is None:
+        # FLOAT(p) only chooses between the two types: single precision has 24 bits.
+        name, length = ("double" if length > 24 else "float"), None
+    zerofill = "zerofill" in spelling.attributes
+    return ColumnType(name, length, scale, unsigned, zerofill, charset, spelling.labels, text.strip())
+
+
+def _take_apart(text: str) -> _Spelling:
+    words: list[str] = []
+    end, name_end, name = 0, 0, ""
+    while match := _WORD.match(text, end):
+        words.append(match[1])
+        end = match.end()
+        if " ".join(words).lower() in _NAMES:
+            name_end, name = end, " ".join(words)
+        if len(words) == 3:
+            break
+    if not name_end:
+        word = words[0] if words else text.strip()
+        guess = closest(word, _NAMES)
+        raise UsageError(f"{word!r} is not a MySQL type." + (f" Did you mean {guess!r}?" if guess else ""))
+    rest = text[name_end:].lstrip()
+    arguments: tuple[int, ...] | None = None
+    labels: tuple[str, ...] = ()
+    if rest.startswith("("):
+        if name.lower() in ("enum", "set"):
+            labels, rest = _labels(text, rest[1:])
+        else:
+            inside, bracket, rest = rest[1:].partition(")")
+            parts = [part.strip() for part in inside.split(",")]
+            if not bracket or not all(part.isdecimal() for part in parts):
+                raise UsageError(f"{text!r}: whole numbers belong between the brackets of {name}.")
+            arguments = tuple(int(part) for part in parts)
+    attributes: list[str] = []
+    charset = None
+    tokens = rest.lower().replace("=", " ").split()
+    while tokens:
+        word = tokens.pop(0)
+        if word == "character" and tokens[:1] == ["set"]:
+            tokens.pop(0)
+            word = "charset"
+        if word in ("charset", "collate"):
+            if not tokens:
+                raise UsageError(f"{text!r}: a name belongs after {word}.")
+            value = tokens.pop(0).strip("'\"`")
+            if word == "charset":
+                charset = value
+            elif charset is None:
+                # a collation's name begins with its character set
+                charset = value.split("_")[0]
+        elif word in ("ascii", "unicode", "byte"):
+            charset = {"ascii": "latin1", "unicode": "ucs2", "byte": "binary"}[word]
+        elif word in ("unsigned", "signed", "zerofill", "binary"):
+            attributes.append(word)
+        else:
+            raise UsageError(f"{text!r}: {word!r} is no attribute of a type.")
+    if charset is not None and charset not in CHARSETS and charset != "binary":
+        guess = closest(charset, CHARSETS)
+        raise UsageError(
+            f"{text!r}: {charset!r} is not a character set known here." + (f" Did you mean {guess!r}?" if guess else "")
+        )
+    return _Spelling(name, arguments, labels, tuple(attributes), charset)
+
+
+def _labels(text: str, rest: str) -> tuple[tuple[str, ...], str]:
+    labels: list[str] = []
+    while match := _QUOTED.match(rest):
+        labels.append(unquote(match[1]))
+        rest = rest[match.end() :]
+        if rest.startswith(","):
+            rest = rest[1:]
+        elif rest.startswith(")"):
+            return tuple(labels), rest[1:]
+        else:
+            break
+    raise UsageError(f"{text!r}: quoted labels belong between the brackets, as in enum('a','b').")
+
+
+def unquote(literal: str) -> str:
+    r"""The text of a MySQL string literal: `'it''s'` is `it's`, `"a\nb"` has a line break.
+
+    >>> unquote("'it''s'"), unquote(r"'b\\s'")
+    ("it's", 'b\\s')
+    """
+    quote, body = literal[0], literal[1:-1]
+    body = body.replace(quote * 2, "\\" + quote)
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), body, flags=re.DOTALL)
+
+
+def quote(text: str) -> str:
+    r"""A MySQL string literal that any client reads back: backslashes and control characters escaped.
+
+    >>> print(quote("it's a \\"), quote("a\n"))
+    'it''s a \\' 'a\n'
+    """
+    escapes = {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z"}
+    return "'" + "".join(escapes.get(character, character) for character in text) + "'"
+
+
+def _arguments(
+    text: str, spelling: _Spelling, row: MysqlType, implied: Mapping[str, object]
+) -> tuple[int | None, int | None]:
+    """Length and scale of a type, checked."""
+    if row.arguments == "labels":
+        _check_labels(text, row.name, spelling.labels)
+        return None, None
+    given = spelling.arguments
+    if given is None:
+        if row.name in ("varchar", "varbinary"):
+            raise UsageError(f"{text!r}: {row.name} needs a length, as in {row.name}(40).")
+        if "length" in implied:
+            return int(str(implied["length"])), None
+        length, scale = (*row.default, None, None)[:2]
+        return length, scale
+    allowed = _ARGUMENTS.get(row.arguments, ())
+    if "length" in implied or len(given) > len(allowed):
+        most = {0: "no argument", 1: "one argument", 2: "two arguments"}[0 if "length" in implied else len(allowed)]
+        raise UsageError(f"{text!r}: {spelling.name} takes {most} in brackets.")
+    for value, (what, low, high) in zip(given, allowed, strict=False):
+        if not low <= value <= high:
+            limits = f"{low} to {high}" if low < high else f"{low}"
+            raise UsageError(f"{text!r}: {what} must be {limits}.")
+    length = given[0]
+    second = given[1] if len(given) > 1 else None
+    if row.name == "decimal":
+        # DECIMAL(0) means DECIMAL(10)
+        length, second = length or 10, second or 0
+    if row.name == "float" and second is None and length > 53:
+        raise UsageError(f"{text!r}: the precision must be 0 to 53.")
+    if second is not None and second > length:
+        raise UsageError(f"{text!r}: the scale must not be above the precision.")
+    if row.arguments == "fraction" and length == 0:
+        return None, None
+    return length, second
+
+
+def _check_labels(text: str, name: str, labels: tuple[str, ...]) -> None:
+    most = {"enum": 65_535, "set": 64}[name]
+    if not labels:
+        raise UsageError(f"{text!r}: {name} needs labels, as in {name}('a','b').")
+    if len(labels) > most:
+        raise UsageError(f"{text!r}: {name} takes up to {most} labels, not {len(labels)}.")
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"{text!r}: a label stands there twice.")
+    if name == "set" and any("," in label for label in labels):
+        raise UsageError(f"{text!r}: the labels of a set hold no comma.")
+
+
+def _check_attributes(text: str, spelling: _Spelling, row: MysqlType) -> None:
+    if row.family not in ("integer", "decimal", "float"):
+        for word in ("unsigned", "signed", "zerofill"):
+            if word in spelling.attributes:
+                raise UsageError(f"{text!r}: {word} belongs to numbers, not to {row.name}.")
+    if row.family not in ("text", "enum", "set") and (spelling.charset or "binary" in spelling.attributes):
+        raise UsageError(f"{text!r}: a character set belongs to texts, not to {row.name}.")
+
+
+def _least_lob(name: str, length: int, charset: str | None) -> str:
+    width = CHARSETS[charset or DEFAULT_CHARSET][0] if name == "text" else 1
+    for candidate in _LOBS[name]:
+        if length * width <= TYPES[candidate].max_bytes:
+            return candidate
+    return _LOBS[name][-1]
+
+
+# ------------------------------------------------------------------------------------------------ texts of types
+
+# MySQL 5.7 prints every integer's display width: signed, unsigned.
+_WIDTHS: Final = {
+    "tinyint": (4, 3),
+    "smallint": (6, 5),
+    "mediumint": (9, 8),
+    "int": (11, 10),
+    "bigint": (20, 20),
+}
+STYLES: Final = ("show_create_57", "show_create_80", "ddl_text", "bare")
+
+
+def type_text(type: ColumnType, *, style: str) -> str:
+    """The text of a type, as the server or a reader of its DDL prints it.
+
+    | style | int | tinyint(1) | bigint(20) unsigned | INT(5) zerofill | DECIMAL(8, 3) | year |
+    | --- | --- | --- | --- | --- | --- | --- |
+    | show_create_57 | int(11) | tinyint(1) | bigint(20) unsigned | int(5) unsigned zerofill | decimal(8,3) | year(4) |
+    | show_create_80 | int | tinyint(1) | bigint unsigned | int(5) unsigned zerofill | decimal(8,3) | year |
+    | ddl_text | int | tinyint(1) | bigint(20) unsigned | INT(5) unsigned zerofill | DECIMAL(8,3) | year |
+    | bare | int | tinyint | bigint unsigned | int unsigned | decimal | year |
+
+    `ddl_text` of a type that was never typed is `show_create_80`.
+
+    >>> type_text(parse_type("Decimal( 8 , 3 ) Unsigned"), style="ddl_text")
+    'Decimal(8,3) unsigned'
+    >>> type_text(parse_type("FLOAT(25)"), style="ddl_text")
+    'double(25)'
+    """
+    if style not in STYLES:
+        raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
+    if style == "bare":
+        return type.name + (" unsigned" if type.unsigned else "")
+    if style == "ddl_text" and type.spelled:
+        return _ddl_text(type)
+    old = style == "show_create_57"
+    name = "geomcollection" if type.name == "geometrycollection" and not old else type.name
+    text = name + _shown_arguments(type, old)
+    if type.unsigned:
+        text += " unsigned"
+    return text + (" zerofill" if type.zerofill else "")
+
+
+def _shown_arguments(type: ColumnType, old: bool) -> str:
+    row = TYPES[type.name]
+    if row.family == "integer":
+        if old or type.zerofill:
+            length = type.length if type.length is not None else _WIDTHS[row.name][type.unsigned]
+            return f"({length})"
+        # since 8.0.19 only this width is left: it means a boolean
+        return "(1)" if row.name == "tinyint" and type.length == 1 and not type.unsigned else ""
+    if row.family in ("enum", "set"):
+        return f"({_label_list(type.labels)})"
+    if row.family == "decimal":
+        return "({},{})".format(*precision_scale(type))
+    if row.name == "year":
+        return "(4)" if old else ""
+    if type.scale is not None:
+        return f"({type.length},{type.scale})"
+    return f"({type.length})" if type.length is not None else ""
+
+
+def _label_list(labels: tuple[str, ...]) -> str:
+    # Captured: only quotes are doubled, a backslash stands alone ('b\s' for the label b\s).
+    return ",".join("'" + label.replace("'", "''") + "'" for label in labels)
+
+
+def _ddl_text(type: ColumnType) -> str:
+    spelling = _take_apart(type.spelled)
+    name = spelling.name
+    # Canal's parser renames FLOAT(p) above 24 bits and keeps the argument (captured: double(53)).
+    if name.lower() == "float" and type.name == "double":
+        name = "double"
+    if spelling.labels:
+        name += f"({_label_list(spelling.labels)})"
+    elif spelling.arguments is not None:
+        name += f"({','.join(map(str, spelling.arguments))})"
+    if {"unsigned", "zerofill"} & set(spelling.attributes):
+        name += " unsigned"
+    return name + (" zerofill" if "zerofill" in spelling.attributes else "")

@@ -1,0 +1,140 @@
+"""Oracle's DDL as a DBA types it: stored names in capitals, quoted only where they need it, the schema chosen before.
+
+A database of a scenario is a schema, which is a user. A column is never placed: ADD puts it behind the others.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from simulator.model import Column, ColumnType, Table
+from simulator.sources.oracle.type_table import family, most_bytes, number_digits
+from simulator.sources.oracle.types import type_text
+from simulator.sources.sql_ddl import SqlDdl
+
+# SQL Language Reference 19c, appendix "Oracle SQL Reserved Words": those that V$RESERVED_WORDS marks as reserved.
+RESERVED: Final = frozenset(
+    """
+    ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY CHAR CHECK CLUSTER COLUMN COLUMN_VALUE COMMENT COMPRESS CONNECT
+    CREATE CURRENT DATE DECIMAL DEFAULT DELETE DESC DISTINCT DROP ELSE EXCLUSIVE EXISTS FILE FLOAT FOR FROM GRANT GROUP
+    HAVING IDENTIFIED IMMEDIATE IN INCREMENT INDEX INITIAL INSERT INTEGER INTERSECT INTO IS LEVEL LIKE LOCK LONG
+    MAXEXTENTS MINUS MLSLABEL MODE MODIFY NESTED_TABLE_ID NOAUDIT NOCOMPRESS NOT NOWAIT NULL NUMBER OF OFFLINE ON ONLINE
+    OPTION OR ORDER PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM ROWS SELECT SESSION SET SHARE SIZE
+    SMALLINT START SUCCESSFUL SYNONYM SYSDATE TABLE THEN TO TRIGGER UID UNION UNIQUE UPDATE USER VALIDATE VALUES VARCHAR
+    VARCHAR2 VIEW WHENEVER WHERE WITH
+    """.split()  # noqa: SIM905 (a list of a hundred quoted words says less)
+)
+_PLAIN_NAME: Final = re.compile(r"[A-Z\u0080-\uffff][0-9A-Z_$#\u0080-\uffff]*")
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WITHOUT_DEFAULT: Final = ("bfile", "xmltype", "json", "long", "long raw")
+
+
+class OracleDdl(SqlDdl):
+    """Stored names in capitals, quoted only where they need it; ADD puts a column behind the others."""
+
+    def name(self, text: str) -> str:
+        """An identifier, in double quotes where it needs them; others are stored in capitals.
+
+        >>> ddl.name("ORDERS"), ddl.name("orders"), ddl.name("comment"), ddl.name("ORDER ID")
+        ('ORDERS', 'ORDERS', '"COMMENT"', '"ORDER ID"')
+        """
+        stored = text.upper()
+        if _PLAIN_NAME.fullmatch(stored) and stored not in RESERVED:
+            return stored
+        return '"' + stored.replace('"', "") + '"'
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `NUMBER(10,2)`, however it was typed."""
+        return type_text(type)
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type.
+
+        >>> ddl.literal("12.50", ColumnType("number", 10, 2)), ddl.literal("it's", ColumnType("varchar2", 20))
+        ('12.50', "'it''s'")
+        >>> ddl.literal("2024-05-01", ColumnType("date")), ddl.literal("0x6a", ColumnType("raw", 2))
+        ("TIMESTAMP '2024-05-01 00:00:00'", "HEXTORAW('6A')")
+        """
+        quoted = "'" + text.replace("'", "''") + "'"
+        match family(type):
+            case "decimal" | "float" if _NUMBER.fullmatch(text):
+                return text
+            case "datetime" | "zoned" | "timestamptz":
+                return f"TIMESTAMP '{text.replace('T', ' ') if len(text) > 10 else text + ' 00:00:00'}'"
+            case "interval":
+                return f"INTERVAL {quoted} {'YEAR TO MONTH' if 'year' in type.name else 'DAY TO SECOND'}"
+            case "binary":
+                digits = text[2:] if text.lower().startswith("0x") else text.encode().hex()
+                return f"HEXTORAW('{digits.upper()}')"
+        return "N" + quoted if type.name in ("nchar", "nvarchar2", "nclob") else quoted
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null."""
+        return type.name not in _WITHOUT_DEFAULT
+
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`QTY NUMBER(10) DEFAULT 1 NOT NULL`: the default stands before the constraints."""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}"
+        if default is not None:
+            text += f" DEFAULT {self.literal(default, column.type)}"
+        if not column.nullable:
+            text += " NOT NULL"
+        if column.type.labels:
+            labels = ", ".join(self.literal(label, column.type) for label in column.type.labels)
+            text += f" CHECK ({self.name(column.name)} IN ({labels}))"
+        return text
+
+    def create_database(self, database: str) -> str:
+        """A schema is a user."""
+        return f"CREATE USER {self.name(database)} IDENTIFIED BY {self.name(database)}"
+
+    def drop_database(self, database: str) -> str:
+        return f"DROP USER {self.name(database)} CASCADE"
+
+    def rename_table(self, table: Table, to: str) -> str:
+        return self.alter_table(table, f"RENAME TO {self.name(to)}")
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE ORDERS ADD (NOTE VARCHAR2(40 CHAR) DEFAULT 'none')`: the last one, wherever it is wanted."""
+        return self.alter_table(table, f"ADD ({self.column(new, default)})")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE ORDERS MODIFY (NOTE VARCHAR2(80 CHAR))`: NOT NULL stays, and saying it again is an error."""
+        return self.alter_table(table, f"MODIFY ({self.name(changed.name)} {self.type_definition(changed.type)})")
+
+    def drop_index(self, table: Table, index: str) -> str:
+        """An index has a name of its own in the schema."""
+        return f"DROP INDEX {self.name(index)}"
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether MODIFY can make the old type the new one, and every value stays as it is, and there is room for more.
+
+        CHAR and NCHAR are never widened, since Oracle fills the old rows up with blanks; fraction digits up to six.
+
+        >>> ddl.widens(ColumnType("number", 10, 2), ColumnType("number", 12, 2))
+        True
+        >>> ddl.widens(ColumnType("number", 10, 2), ColumnType("number", 10, 4))
+        False
+        """
+        if old.name != new.name or (old.labels and new.labels[: len(old.labels)] != old.labels):
+            return False
+        match old.name:
+            case "number":
+                was, now = number_digits(old), number_digits(new)
+                if was is None or now is None or min(old.scale or 0, new.scale or 0) < 0:
+                    return False
+                return now != was and now[1] >= was[1] and now[0] - now[1] >= was[0] - was[1]
+            case "varchar2" | "nvarchar2":
+                if new.labels:
+                    return len(new.labels) > len(old.labels)
+                longer = (new.length or 0) >= (old.length or 0) and new.characters >= old.characters
+                return longer and (new.length, new.characters) != (old.length, old.characters)
+            case "raw":
+                return most_bytes(new) > most_bytes(old)
+            case "timestamp" | "timestamp with local time zone":
+                return (old.length or 0) < (new.length or 0) <= 6
+        return False
+
+
+ddl: Final = OracleDdl()

@@ -1,0 +1,181 @@
+"""PostgreSQL's DDL as a DBA types it: quotes only where a name needs them, the database and schema chosen before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from simulator.model import Column, ColumnType, Table
+from simulator.sources.postgresql.type_table import arrow_type, bounds, element, family, fraction_digits
+from simulator.sources.postgresql.types import enum_name, type_text
+from simulator.sources.sql_ddl import SqlDdl
+
+# pg_get_keywords() of PostgreSQL 15: reserved words, and those that are only names of functions and types.
+RESERVED: Final = frozenset(
+    """
+    all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
+    column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+    current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
+    from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
+    localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
+    returning right select session_user similar some symmetric table tablesample then to trailing true union unique user
+    using variadic verbose when where window with
+    """.split()  # noqa: SIM905 (a list of a hundred quoted words says less)
+)
+_PLAIN_NAME: Final = re.compile(r"[a-z_\u0080-\uffff][0-9a-z_$\u0080-\uffff]*")
+_BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# What people type for a type; the others are typed as they are called.
+_TYPED: Final = {
+    "character varying": "varchar",
+    "character": "char",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "timestamptz",
+    "time without time zone": "time",
+    "time with time zone": "timetz",
+    "bit varying": "varbit",
+}
+
+
+def quote(text: str) -> str:
+    """A string literal: `'it''s'`; backslashes stand for themselves."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _integer(old: ColumnType, new: ColumnType) -> bool:
+    (low, high), (new_low, new_high) = bounds(old), bounds(new)
+    return new_low <= low and high <= new_high and (low, high) != (new_low, new_high)
+
+
+def _decimal(old: ColumnType, new: ColumnType) -> bool:
+    """Only from a numeric with a scale of its own: the values of others travel as text, and keep to theirs."""
+    if not pa.types.is_decimal(arrow_type(old)):
+        return False
+    if new.length is None:
+        return True
+    if not pa.types.is_decimal(arrow_type(new)):
+        return False
+    (precision, scale), (new_precision, new_scale) = ((t.length or 0, t.scale or 0) for t in (old, new))
+    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
+    return holds and (precision, scale) != (new_precision, new_scale)
+
+
+def _fraction(old: ColumnType, new: ColumnType) -> bool:
+    return old.name == new.name and fraction_digits(new) > fraction_digits(old)
+
+
+# Texts without blanks at their end that mean nothing.
+_PLAIN_TEXTS: Final = ("character varying", "text", "nvarchar2", "clob")
+_UNBOUND: Final = 1 << 62
+
+
+def _texts(old: ColumnType, new: ColumnType) -> bool:
+    if old.name == new.name == "character":
+        return (old.length or 1) < (new.length or 1)
+    if old.name not in _PLAIN_TEXTS or new.name not in _PLAIN_TEXTS:
+        return False
+    return (old.length or _UNBOUND) < (new.length or _UNBOUND)
+
+
+def _labels(old: ColumnType, new: ColumnType) -> bool:
+    """Labels are only put behind the others: the old ones keep their numbers."""
+    return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
+
+
+def _bits(old: ColumnType, new: ColumnType) -> bool:
+    if old.name != "bit varying" or new.name != "bit varying":
+        return False
+    return (old.length or _UNBOUND) < (new.length or _UNBOUND)
+
+
+_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "float": lambda old, new: (old.name, new.name) == ("real", "double precision"),
+    "datetime": _fraction,
+    "timestamptz": _fraction,
+    "time": _fraction,
+    "text": _texts,
+    "enum": _labels,
+    "bit": _bits,
+}
+
+
+class PostgresqlDdl(SqlDdl):
+    """Quotes only where a name needs them; a column is never placed: it is added behind the others."""
+
+    def name(self, text: str) -> str:
+        """An identifier, in quotes where it needs them.
+
+        >>> ddl.name("orders"), ddl.name("order"), ddl.name("Order id"), ddl.name("订单")
+        ('orders', '"order"', '"Order id"', '订单')
+        """
+        if _PLAIN_NAME.fullmatch(text) and text not in RESERVED:
+            return text
+        return '"' + text.replace('"', '""') + '"'
+
+    def type_definition(self, type: ColumnType) -> str:
+        """A column's type as typed, or as one would type it: `varchar(40)`, `timestamp(3)`, `numeric(10,2)[]`."""
+        if type.name == "enum":
+            return self.name(enum_name(type))
+        if type.spelled:
+            return type.spelled
+        if type.name.endswith("[]"):
+            return self.type_definition(element(type)) + "[]"
+        text = type_text(type, style="format_type")
+        typed = _TYPED.get(type.name)
+        return text if typed is None else typed + (f"({type.length})" if type.length is not None else "")
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `numeric(10,2)`, however it was typed; of an enum its labels."""
+        if type.name == "enum":
+            return f"enum({','.join(map(quote, type.labels))})"
+        return type_text(type, style="format_type")
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type: `12.50`, `'it''s'`, `true`.
+
+        >>> ddl.literal("12.50", ColumnType("numeric", 10, 2)), ddl.literal("it's", ColumnType("text"))
+        ('12.50', "'it''s'")
+        """
+        of = family(type)
+        if of in ("integer", "decimal", "float") and _BARE_LITERAL.fullmatch(text):
+            return text
+        if of == "boolean" and text.lower() in ("true", "false"):
+            return text.lower()
+        return quote(text)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default: all can."""
+        return True
+
+    def rename_table(self, table: Table, to: str) -> str:
+        return self.alter_table(table, f"RENAME TO {self.name(to)}")
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none'`: a place cannot be said."""
+        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE orders ALTER COLUMN note TYPE varchar(80)`"""
+        typed = self.type_definition(changed.type)
+        return self.alter_table(table, f"ALTER COLUMN {self.name(changed.name)} TYPE {typed}")
+
+    def drop_index(self, table: Table, index: str) -> str:
+        return f"DROP INDEX {self.name(index)}"
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+        >>> ddl.widens(ColumnType("integer"), ColumnType("bigint")), ddl.widens(ColumnType("text"), ColumnType("name"))
+        (True, False)
+        >>> ddl.widens(ColumnType("timestamp without time zone", 3), ColumnType("timestamp without time zone"))
+        True
+        """
+        rule = _WIDENS.get(family(old))
+        return rule is not None and family(new) == family(old) and rule(old, new)
+
+
+ddl: Final = PostgresqlDdl()

@@ -1,0 +1,99 @@
+"""PostgreSQL's JSON: `json` keeps its text once it is checked, `jsonb` becomes the text that the server prints of it.
+
+Keys stand by length in bytes, then by bytes; of equal ones the last stays; numbers are numerics and keep their scale.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.errors import short
+from simulator.sources.postgresql.numbers import plain_decimal
+
+# escape_json: these, and the other control characters as \u00xx with lower-case digits.
+_ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | {
+    ord(character): escape
+    for character, escape in {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+    }.items()
+}
+
+
+class _Number(str):
+    """A number of a document, as it is written."""
+
+
+def checked(text: str) -> str:
+    """The text of a `json` value, which is kept as written. Raises ValueError."""
+    _loaded(text)
+    return text
+
+
+def normalised(text: str) -> str:
+    """The text that PostgreSQL prints of a `jsonb` value. Raises ValueError.
+
+    >>> normalised('{"b": 1,  "aa":[1.0, 1e3, -0.0], "a":"é/", "b":2}')
+    '{"a": "é/", "b": 2, "aa": [1.0, 1000, 0.0]}'
+    """
+    value = _loaded(text)
+    out: list[str] = []
+    try:
+        _write(value, out)
+    except RecursionError:
+        raise ValueError(f"{short(text)} is nested too deeply") from None
+    return "".join(out)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_refused)
+    except RecursionError:
+        raise ValueError(f"{short(text)} is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{short(text)} is not a JSON text: {error.msg} at character {error.pos}") from None
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON value")
+
+
+def _quoted(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a jsonb string cannot hold the character \\u0000")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a jsonb string holds half a surrogate pair") from None
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def _write(value: Any, out: list[str]) -> None:
+    match value:
+        case None:
+            out.append("null")
+        case bool():
+            out.append("true" if value else "false")
+        case _Number():
+            out.append(plain_decimal(Decimal(value)))
+        case str():
+            out.append(_quoted(value))
+        case list():
+            out.append("[")
+            for i, item in enumerate(value):
+                out.append(", " if i else "")
+                _write(item, out)
+            out.append("]")
+        case dict():
+            out.append("{")
+            for i, key in enumerate(sorted(value, key=lambda key: (len(raw := key.encode("utf-8", "replace")), raw))):
+                out.append((", " if i else "") + _quoted(key) + ": ")
+                _write(value[key], out)
+            out.append("}")

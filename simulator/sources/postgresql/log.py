@@ -1,0 +1,87 @@
+"""What PostgreSQL's write-ahead log adds to a change: its place, the transaction's number, and how large a row is.
+
+Places and numbers are arithmetic on those of the stream: nothing is counted, gaps are allowed as in real life.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.model import Column
+from simulator.sources.postgresql.type_table import EVERY_TYPE, family
+
+Ints = npt.NDArray[np.int64]
+
+# Where the log stands when the stream begins, and how much of it a number of the stream takes: records begin at
+# multiples of eight bytes, and a small row takes about as much.
+FIRST_LSN: Final = 0x1_6B6C_50
+RECORD_BYTES: Final = 128
+# The first transaction numbers that a database gives to users, and where they begin anew.
+FIRST_XID: Final = 731
+_LEAST_XID: Final = 3
+_XIDS: Final = (1 << 32) - _LEAST_XID
+# Values of up to this many bytes have a header of one byte, others of four.
+_SHORT: Final = 126
+
+
+def lsn(offset: Ints) -> Ints:
+    """Where in the log each change is, as the number that PostgreSQL keeps: rises with the envelope's offset."""
+    return FIRST_LSN + offset * RECORD_BYTES
+
+
+def lsn_text(numbers: Ints) -> pa.Array:
+    """Places as PostgreSQL prints them.
+
+    >>> lsn_text(np.array([0x16B374D848, FIRST_LSN])).to_pylist()
+    ['16/B374D848', '0/16B6C50']
+    """
+    high, inverse = np.unique(numbers >> 32, return_inverse=True)
+    firsts = pa.array([f"{number:X}" for number in high.tolist()]).take(pa.array(inverse))
+    lasts = pa.array([f"{number:X}" for number in (numbers & 0xFFFF_FFFF).tolist()], pa.string())
+    return pc.binary_join_element_wise(firsts, lasts, "/")
+
+
+def xid(txn: Ints) -> Ints:
+    """The number of each transaction, 32 bits wide: after the last one it begins anew at 3.
+
+    >>> xid(np.array([0, 1, 4294966561, 4294966565])).tolist()
+    [731, 732, 4294967292, 3]
+    """
+    return _LEAST_XID + (FIRST_XID - _LEAST_XID + txn) % _XIDS
+
+
+def packed_bytes(column: Column, array: pa.Array) -> Ints:
+    """Bytes of each value in a row of the log; 0 for null, which is only a bit of the row's bitmap.
+
+    | type | bytes |
+    | --- | --- |
+    | of one size (integers, times, uuid …) | that size |
+    | numeric | 3, and 2 for each four digits, by the most that the column holds; 8 without precision |
+    | text, bytea, json, arrays and all else of any size | 1 or 4 for the length, and the bytes of the text |
+
+    The values of types that travel as text are estimated by their text's length.
+    """
+    row = EVERY_TYPE[column.type.name]
+    if family(column.type) == "decimal":
+        sizes = np.full(len(array), 3 + 2 * -(-(column.type.length or 10) // 4), dtype=np.int64)
+    elif row.size > 0:
+        sizes = np.full(len(array), row.size, dtype=np.int64)
+    else:
+        sizes = _varying(array)
+    if array.null_count:
+        sizes[array.is_null().to_numpy(zero_copy_only=False)] = 0
+    return sizes
+
+
+def _varying(array: pa.Array) -> Ints:
+    if pa.types.is_dictionary(array.type):
+        # one more place, for null
+        each = np.append(_varying(array.dictionary), 0)
+        return np.asarray(each[np.asarray(array.indices.fill_null(len(array.dictionary)))])
+    sizes = np.asarray(pc.fill_null(pc.binary_length(array), 0)).astype(np.int64)
+    return np.asarray(sizes + np.where(sizes <= _SHORT, 1, 4))

@@ -1,0 +1,172 @@
+"""Transact-SQL DDL as a DBA types it: brackets only where a name needs them, the database chosen before by USE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from simulator.model import Column, ColumnType, Table
+from simulator.sources.sql_ddl import SqlDdl
+from simulator.sources.sqlserver.type_table import NATIONAL, bounds, digits, family, precision_scale
+from simulator.sources.sqlserver.types import type_text
+
+# Transact-SQL reference, "Reserved keywords".
+RESERVED: Final = frozenset(
+    """
+    add all alter and any as asc authorization backup begin between break browse bulk by cascade case check checkpoint
+    close clustered coalesce collate column commit compute constraint contains containstable continue convert create
+    cross current current_date current_time current_timestamp current_user cursor database dbcc deallocate declare
+    default delete deny desc disk distinct distributed double drop dump else end errlvl escape except exec execute
+    exists exit external fetch file fillfactor for foreign freetext freetexttable from full function goto grant group
+    having holdlock identity identity_insert identitycol if in index inner insert intersect into is join key kill left
+    like lineno load merge national nocheck nonclustered not null nullif of off offsets on open opendatasource
+    openquery openrowset openxml option or order outer over percent pivot plan precision primary print proc procedure
+    public raiserror read readtext reconfigure references replication restore restrict return revert revoke right
+    rollback rowcount rowguidcol rule save schema securityaudit select semantickeyphrasetable
+    semanticsimilaritydetailstable semanticsimilaritytable session_user set setuser shutdown some statistics
+    system_user table tablesample textsize then to top tran transaction trigger truncate try_convert tsequal union
+    unique unpivot update updatetext use user values varying view waitfor when where while with within writetext
+    """.split()  # noqa: SIM905 (a list of two hundred quoted words says less)
+)
+_PLAIN_NAME: Final = re.compile(r"[^\W\d][\w@$#]*")
+_BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0[xX][0-9A-Fa-f]*")
+_BARE: Final = ("bit", "integer", "decimal", "float", "binary")
+
+
+def string(text: str, *, national: bool | None = None) -> str:
+    """A string literal, with the N of Unicode where it holds more than ASCII or is asked for."""
+    prefix = "N" if (not text.isascii() if national is None else national) else ""
+    return prefix + "'" + text.replace("'", "''") + "'"
+
+
+def _integer(old: ColumnType, new: ColumnType) -> bool:
+    (low, high), (new_low, new_high) = bounds(old), bounds(new)
+    return new_low <= low and high <= new_high and old.name != new.name
+
+
+def _decimal(old: ColumnType, new: ColumnType) -> bool:
+    (precision, scale), (new_precision, new_scale) = precision_scale(old), precision_scale(new)
+    if new.name in ("money", "smallmoney") and old.name not in ("money", "smallmoney"):
+        return False
+    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
+    return holds and (precision, scale) != (new_precision, new_scale)
+
+
+def _times(old: ColumnType, new: ColumnType) -> bool:
+    return old.name == new.name and digits(new) > digits(old)
+
+
+def _texts(old: ColumnType, new: ColumnType) -> bool:
+    if old.labels and new.labels:
+        return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
+    if new.name in ("text", "ntext") or old.name in ("text", "ntext"):
+        return False
+    if new.name in ("char", "nchar"):  # filled up with blanks, which makes other values
+        return False
+    if old.name in NATIONAL and new.name not in NATIONAL:
+        return False
+    if old.name not in NATIONAL and new.name not in NATIONAL and old.charset != new.charset:
+        return False
+    longer = _room(new) > _room(old)
+    return longer or (old.name != new.name and _room(new) >= _room(old))
+
+
+def _bytes(old: ColumnType, new: ColumnType) -> bool:
+    if new.name != "varbinary" or old.name not in ("binary", "varbinary"):
+        return False
+    return _room(new) > _room(old) or (old.name == "binary" and _room(new) >= _room(old))
+
+
+def _room(type: ColumnType) -> int:
+    return type.length if type.length is not None else 1 << 31
+
+
+_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "float": lambda old, new: (old.name, new.name) == ("real", "float"),
+    "time": _times,
+    "datetime": _times,
+    "zoned": _times,
+    "text": _texts,
+    "binary": _bytes,
+}
+
+
+class SqlserverDdl(SqlDdl):
+    """Brackets only where a name needs them; a new column stands behind the others: there is no AFTER."""
+
+    def name(self, text: str) -> str:
+        """An identifier, in brackets where it needs them.
+
+        >>> ddl.name("orders"), ddl.name("order"), ddl.name("order id"), ddl.name("a]b"), ddl.name("订单")
+        ('orders', '[order]', '[order id]', '[a]]b]', '订单')
+        """
+        if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
+            return text
+        return "[" + text.replace("]", "]]") + "]"
+
+    def type_name(self, type: ColumnType) -> str:
+        """A type for messages and comparisons: `decimal(10,2)`, however it was typed."""
+        return type_text(type)
+
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type: `12.50`, `'it''s'`, `N'中'`.
+
+        >>> ddl.literal("12.50", ColumnType("decimal", 10, 2)), ddl.literal("it's", ColumnType("nvarchar", 20))
+        ('12.50', "N'it''s'")
+        """
+        if family(type) in _BARE and _BARE_LITERAL.fullmatch(text):
+            return text
+        return string(text, national=type.name in NATIONAL or None)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null: all but a rowversion."""
+        return type.name != "timestamp"
+
+    def column(self, column: Column, default: str | None = None) -> str:
+        """`qty int NOT NULL DEFAULT 1`; of a column that may be null, rows there get the default by WITH VALUES."""
+        text = f"{self.name(column.name)} {self.type_definition(column.type)}{self._null(column)}"
+        if default is None:
+            return text
+        return text + f" DEFAULT {self.literal(default, column.type)}" + (" WITH VALUES" if column.nullable else "")
+
+    def _null(self, column: Column) -> str:
+        return "" if column.nullable else " NOT NULL"
+
+    def _qualified(self, *parts: str) -> str:
+        return string(".".join(self.name(part) for part in parts if part))
+
+    def rename_table(self, table: Table, to: str) -> str:
+        """`EXEC sp_rename 'dbo.orders', 'bills'`"""
+        return f"EXEC sp_rename {self._qualified(table.id.schema, table.id.name)}, {string(to)}"
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        """`ALTER TABLE orders ADD note nvarchar(40) DEFAULT N'none' WITH VALUES`"""
+        return self.alter_table(table, f"ADD {self.column(new, default)}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        """`ALTER TABLE orders ALTER COLUMN note nvarchar(80)`"""
+        text = f"{self.name(changed.name)} {self.type_definition(changed.type)}{self._null(changed)}"
+        return self.alter_table(table, f"ALTER COLUMN {text}")
+
+    def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
+        """`EXEC sp_rename 'dbo.orders.note', 'remark', 'COLUMN'`"""
+        column = self._qualified(table.id.schema, table.id.name, old.name)
+        return f"EXEC sp_rename {column}, {string(renamed.name)}, 'COLUMN'"
+
+    def widens(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether every value of the old type is a value of the new one, which has more, and both are of one family.
+
+        >>> ddl.widens(ColumnType("int"), ColumnType("bigint"))
+        True
+        >>> ddl.widens(ColumnType("nvarchar", 20), ColumnType("varchar", 80))
+        False
+        """
+        of = family(old)
+        rule = _WIDENS.get(of)
+        return rule is not None and family(new) == of and rule(old, new)
+
+
+ddl: Final = SqlserverDdl()

@@ -1,0 +1,199 @@
+"""SQL Server's dates and times: literals to carriers, rounded as the server rounds.
+
+All is counted in steps of 100 ns, the finest that there is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.carriers import FIRST_DAY, primitive, time_text
+from simulator.model import ColumnType
+from simulator.sources.sqlserver.type_table import digits
+
+SECOND: Final = 10_000_000
+DAY: Final = 86_400 * SECOND
+_DATE: Final = r"(\d{4})-(\d{1,2})-(\d{1,2})"
+_CLOCK: Final = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,7}))?)?"
+_ZONE: Final = r"\s*(Z|[+-]\d{2}:\d{2})"
+_MOMENT: Final = re.compile(rf"{_DATE}(?:[ T]{_CLOCK})?(?:{_ZONE})?")
+_TIME: Final = re.compile(_CLOCK)
+_JUST_DATE: Final = re.compile(_DATE)
+
+# Bounds in days: 0001-01-01, 9999-12-31; datetime begins in 1753, smalldatetime spans 1900-01-01 to 2079-06-06.
+_LAST_DAY: Final = 2_932_896
+_DAYS: Final = {"datetime": (-79_257, _LAST_DAY), "smalldatetime": (-25_567, 39_968)}
+_LAST: Final = {
+    "datetime": (_LAST_DAY + 1) * DAY - 30_000,  # 23:59:59.997
+    "smalldatetime": (39_968 + 1) * DAY - 1,
+}
+
+
+def day(text: str) -> int:
+    """Days since 1970. Raises ValueError."""
+    match = _JUST_DATE.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is not a date such as 2024-02-29")
+    return _day(text, *match.groups())
+
+
+def _day(text: str, year: str, month: str, day: str) -> int:
+    try:
+        return dt.date(int(year), int(month), int(day)).toordinal() + FIRST_DAY - 1
+    except ValueError:
+        raise ValueError(f"{text!r} is not in the calendar") from None
+
+
+def _clock(text: str, hour: str | None, minute: str | None, second: str | None, fraction: str | None) -> int:
+    parts = int(hour or 0), int(minute or 0), int(second or 0)
+    if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
+        raise ValueError(f"{text!r} has no such time of day")
+    return (parts[0] * 3600 + parts[1] * 60 + parts[2]) * SECOND + int((fraction or "").ljust(7, "0"))
+
+
+def _rounded(steps: int, places: int) -> int:
+    """Half up to so many digits."""
+    unit = int(10 ** (7 - places))
+    return (steps + unit // 2) // unit * unit
+
+
+def clock(text: str, type: ColumnType) -> int:
+    """A time of day in steps. Raises ValueError."""
+    match = _TIME.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is not a time such as 12:34:56.1234567")
+    steps = _rounded(_clock(text, *match.groups()), digits(type))
+    if steps >= DAY:
+        raise ValueError(f"{text} is rounded to 24:00:00, beyond its day")
+    return steps
+
+
+def moment(text: str, type: ColumnType) -> int:
+    """A datetime2, datetime or smalldatetime in steps since 1970. Raises ValueError."""
+    steps, zone = _moment(text)
+    if zone is not None:
+        raise ValueError(f"{text!r} has a time zone, and {type.name} has none")
+    low, high = _DAYS.get(type.name, (FIRST_DAY, _LAST_DAY))
+    if not low <= steps // DAY <= high:
+        first, last = (dt.date.fromordinal(days - FIRST_DAY + 1) for days in (low, high))
+        raise ValueError(f"{text} is outside {first} to {last}, the days of {type.name}")
+    if type.name == "datetime":
+        steps = int(thirds(np.array([steps // 10]))[0]) * 10
+    elif type.name == "smalldatetime":
+        steps = int(minutes(np.array([steps // 10]))[0]) * 10
+    else:
+        steps = _rounded(steps, digits(type))
+    if steps > _LAST.get(type.name, (_LAST_DAY + 1) * DAY - 1):
+        raise ValueError(f"{text} is rounded beyond the last {type.name}")
+    return steps
+
+
+def _moment(text: str) -> tuple[int, str | None]:
+    match = _MOMENT.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text!r} is not a date and time such as 2024-02-29 12:34:56.1234567")
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    return _day(text, year, month, day) * DAY + _clock(text, hour, minute, second, fraction), zone
+
+
+def offset_text(text: str, type: ColumnType) -> str:
+    """A datetimeoffset as its carrier: `2024-02-29 12:34:56.1234567 +08:00`; without an offset it is UTC."""
+    steps, zone = _moment(text)
+    zone = "+00:00" if zone in (None, "Z", "-00:00") else zone
+    assert zone is not None
+    minutes = int(zone[1:3]) * 60 + int(zone[4:])
+    if int(zone[4:]) > 59 or minutes > 14 * 60:
+        raise ValueError(f"{text!r} has an offset outside -14:00 to +14:00")
+    steps = _rounded(steps, digits(type))
+    utc = steps - (minutes if zone[0] == "+" else -minutes) * 60 * SECOND
+    for what in (steps, utc):
+        if not FIRST_DAY <= what // DAY <= _LAST_DAY:
+            raise ValueError(f"{text} is outside the years 1 to 9999, in its zone or in UTC")
+    return f"{moment_text(steps, digits(type))} {zone}"
+
+
+def moment_text(steps: int, places: int) -> str:
+    """`2024-02-29 12:34:56.1234567` with so many digits."""
+    days, rest = divmod(steps, DAY)
+    return f"{dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()} {clock_text(rest, places)}"
+
+
+def clock_text(steps: int, places: int) -> str:
+    seconds, fraction = divmod(steps, SECOND)
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{fraction:07}"[: 1 + places - 8 or None] if places else text
+
+
+# ------------------------------------------------------------------------------------------------------ whole columns
+
+
+def thirds(us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Microseconds as a datetime keeps them: in 1/300 s, shown with the last digits .000, .003 and .007.
+
+    >>> thirds(np.array([1_000, 2_000, 4_000, 5_000, 8_000, 9_000, 998_000])).tolist()
+    [0, 3000, 3000, 7000, 7000, 10000, 997000]
+    """
+    whole, part = us // 1_000_000, us % 1_000_000
+    ticks = (part * 3 + 5_000) // 10_000
+    shown: npt.NDArray[np.int64] = whole * 1_000_000 + (ticks * 10 + 1) // 3 * 1_000
+    return shown
+
+
+def minutes(us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Microseconds as a smalldatetime keeps them: in minutes, 29.999 s and more are rounded up."""
+    rounded: npt.NDArray[np.int64] = (us + 30_001_000) // 60_000_000 * 60_000_000
+    return rounded
+
+
+def unit_us(type: ColumnType) -> int:
+    """Steps that all are values of the type: of a datetime only every third of its own is a whole number of us."""
+    if type.name == "smalldatetime":
+        return 60_000_000
+    if type.name == "datetime":
+        return 10_000
+    return int(10 ** (6 - min(digits(type), 6)))
+
+
+def stored(array: pa.Array, type: ColumnType) -> pa.Array:
+    """Timestamps, times of day or narrower texts as the carrier of a time type; finer parts are cut."""
+    places = digits(type)
+    if pa.types.is_string(array.type):
+        return _refilled(array, places)
+    if type.name == "datetimeoffset":
+        return time_text(array, places, zone="+00:00")
+    if places > 6:
+        return time_text(array, places)
+    if places == 6:
+        return array
+    us = np.asarray(array.view(pa.int64()).fill_null(0))
+    if type.name == "datetime":
+        us = thirds(us)
+    elif type.name == "smalldatetime":
+        us = minutes(us)
+    else:
+        us = us - us % unit_us(type)
+    return primitive(us, array.type, np.asarray(array.is_null()) if array.null_count else None)
+
+
+def _refilled(array: pa.Array, places: int) -> pa.Array:
+    """Texts of times with other digits in their fraction."""
+    if not len(array) or array.null_count == len(array):
+        return array
+    first = array.drop_null()[0].as_py()
+    clock, _, zone = first[11:].partition(" ") if first[4:5] == "-" else (first, "", "")
+    if len(clock) == (9 + places if places else 8):
+        return array
+    width = len(first) - len(zone) - (1 if zone else 0)
+
+    def refill(text: str) -> str:
+        head, tail = text[:width], text[width:]
+        whole, _, fraction = head.partition(".")
+        return whole + ("." + fraction.ljust(places, "0")[:places] if places else "") + tail
+
+    return pa.array([None if text is None else refill(text) for text in array.to_pylist()], pa.string())

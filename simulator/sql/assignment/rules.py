@@ -1,0 +1,43 @@
+"""How a session stores values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.sql.errors import SqlError
+from simulator.sql.expressions.moments import Zone
+from simulator.sql.expressions.values import Shape
+from simulator.sql.store.catalog import Field
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a session stores: strict or not, which zero dates it takes, its time zone, and the server's ways.
+
+    `json_is_text`: JSON is a text that is checked. `truncates_fractions`: digits that a column has not are cut.
+    `server`: its id. `swaps_axes`: SRID 4326 has its latitude first in texts, as since MySQL 8.0.
+    """
+
+    strict: bool
+    no_zero_date: bool
+    no_zero_in_date: bool
+    zone: Zone
+    json_duplicates: str
+    json_is_text: bool
+    truncates_fractions: bool = False
+    mariadb: bool = False
+    server: str = ""
+    swaps_axes: bool = False
+
+
+def refuse_shape(value: Any, field: Field, rules: Rules) -> None:
+    """MariaDB makes a geometry into a geometry or a text only, in strict mode. Raises SqlError 4078."""
+    if isinstance(value, Shape) and rules.mariadb and rules.strict:
+        type = field.type
+        name = (
+            f"{'tiny' if type.name == 'tinyint' else type.name} unsigned"
+            if type.unsigned and type.name.endswith("int")
+            else type.name
+        )
+        raise SqlError(4078, "geometry", name, field.name)

@@ -1,0 +1,103 @@
+"""Texts and bytes on assignment: character sets, lengths, padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.sources import mysql
+from simulator.sql.assignment.rules import Rules
+from simulator.sql.errors import SqlError
+from simulator.sql.expressions.values import bytes_of, text_of
+from simulator.sql.store.catalog import Field
+
+
+def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
+    type = field.type
+    charset = type.charset or "utf8mb4"
+    width, codec = mysql.CHARSETS.get(charset, (4, "utf-8"))
+    if isinstance(value, bytes):
+        text = _decoded(bytes(value), codec, field, row, rules)
+    else:
+        told = _fitted(value, type.length or 0) if isinstance(value, float) and type.length else text_of(value)
+        text = _encodable(told, width, codec, field, row, rules)
+    if type.name in ("char", "varchar"):
+        most = type.length or 0
+        if len(text) > most:
+            if text[most:].strip(" ") and rules.strict:
+                raise SqlError(1406, field.name, row)
+            text = text[:most]
+        return text.rstrip(" ") if type.name == "char" else text
+    most = mysql.TYPES[type.name].max_bytes
+    if len(text) * width > most and len(text.encode(codec, "replace")) > most:
+        if rules.strict:
+            raise SqlError(1406, field.name, row)
+        text = text.encode(codec, "replace")[:most].decode(codec, "ignore")
+    return text
+
+
+def _fitted(value: float, width: int) -> str:
+    """A double in a column of so many characters: with an exponent, or fewer digits, where it would not fit."""
+    text = text_of(value)
+    digits = 17
+    while len(text) > width and digits:
+        mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+        text = f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
+        digits -= 1
+    return text
+
+
+def _decoded(raw: bytes, codec: str, field: Field, row: int, rules: Rules) -> str:
+    """Bytes taken as the column's character set."""
+    try:
+        return raw.decode(codec)
+    except UnicodeDecodeError as error:
+        if codec == "cp1252":  # latin1 of MySQL has all bytes
+            return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
+        if rules.strict:
+            raise SqlError(1366, "string", _escaped(raw[error.start :]), field.name, row) from None
+        if rules.mariadb:  # a question mark for each byte that is wrong
+            return raw.decode(codec, "replace").replace("\ufffd", "?")
+        return raw[: error.start].decode(codec)
+
+
+def _encodable(text: str, width: int, codec: str, field: Field, row: int, rules: Rules) -> str:
+    """A text in characters that the column's character set has; others become question marks."""
+    if codec == "utf-8" and (width == 4 or text.isascii() or max(text) <= "\uffff"):
+        return text
+    if codec == "utf-8":
+        lacking = [character > "\uffff" for character in text]
+    else:
+        try:
+            text.encode(codec)
+            return text
+        except UnicodeEncodeError:
+            lacking = [_lacks(character, codec) for character in text]
+    if rules.strict and any(lacking):
+        raise SqlError(1366, "string", _escaped(text[lacking.index(True) :].encode()), field.name, row)
+    return "".join("?" if wrong else character for character, wrong in zip(text, lacking, strict=True))
+
+
+def _lacks(character: str, codec: str) -> bool:
+    if codec == "cp1252" and character in "\x81\x8d\x8f\x90\x9d":
+        return False
+    try:
+        character.encode(codec)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _escaped(raw: bytes) -> str:
+    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02X}" for byte in raw[:6])
+    return shown + ("..." if len(raw) > 6 else "")
+
+
+def store_binary(value: Any, field: Field, row: int, rules: Rules) -> bytes:
+    type = field.type
+    raw = bytes_of(_fitted(value, type.length) if isinstance(value, float) and type.length else value)
+    most = type.length if type.length is not None else mysql.TYPES[type.name].max_bytes
+    if len(raw) > most:
+        if rules.strict:
+            raise SqlError(1406, field.name, row)
+        raw = raw[:most]
+    return raw.ljust(most, b"\0") if type.name == "binary" else raw

@@ -1,0 +1,1 @@
+"""Expressions of sqlglot's tree made into Python functions, and their values. Read `expressions` first."""

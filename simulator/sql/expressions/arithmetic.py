@@ -1,0 +1,167 @@
+"""Operators on numbers, bits and intervals, made into Python functions: exact for decimals, checked for 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_DOWN, Decimal
+from typing import Any, Final
+
+from sqlglot import exp
+
+from simulator.sql.errors import SqlError
+from simulator.sql.expressions import casts
+from simulator.sql.expressions.scopes import Scope, compiled
+from simulator.sql.expressions.values import NUMBER, number_of
+from simulator.sql.functions.calling import CONTEXT
+from simulator.sql.store.catalog import Compiled
+
+_LOW, _SIGNED, HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
+
+
+_INTEGERS: Final = ("tinyint", "smallint", "mediumint", "int", "bigint")
+
+
+def make_arithmetic(
+    whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], Any]
+) -> Callable[[Any, Scope], Compiled]:
+    def make(node: Any, scope: Scope) -> Compiled:
+        if isinstance(node.left, exp.Interval) or isinstance(node.right, exp.Interval):
+            return make_interval(node, scope)
+        left, right = compiled(node.left, scope), compiled(node.right, scope)
+        text = node.sql("mysql")
+        session = scope.session
+        fields = [scope.field(one) for one in (node.left, node.right)]
+        unsigned = any(one is not None and one.type.unsigned and one.type.name in _INTEGERS for one in fields)
+        keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.modes
+
+        def calculate(env: Any) -> Any:
+            a, b = left(env), right(env)
+            if a is None or b is None:
+                return None
+            a, b = checked_number(a, session), checked_number(b, session)
+            if isinstance(a, float) or isinstance(b, float):
+                made = whole(float(a), float(b))
+                if made in (float("inf"), float("-inf")):
+                    raise SqlError(1690, "DOUBLE", text)
+                return made
+            if isinstance(a, Decimal) or isinstance(b, Decimal):
+                return exact(Decimal(a), Decimal(b))
+            made = whole(int(a), int(b))
+            # the result of signed numbers is signed; with an unsigned one it is unsigned, and never below zero
+            large = unsigned or a > _SIGNED or b > _SIGNED
+            if not (0 if large and keeps_sign else _LOW) <= made <= (HIGH if large else _SIGNED):
+                raise SqlError(1690, "BIGINT UNSIGNED" if large else "BIGINT", text)
+            return made
+
+        return calculate
+
+    return make
+
+
+def checked_number(value: Any, session: Any) -> Any:
+    """A number to calculate with; in strict mode a statement that changes rows refuses a text that is none."""
+    if type(value) is str and session.refuses_texts:
+        match = NUMBER.match(value)
+        if not match or match.end() < len(value.rstrip(" ")):
+            raise SqlError(12920, "DOUBLE", value[:64])
+    return number_of(value)
+
+
+def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
+    def make(node: Any, scope: Scope) -> Compiled:
+        left, right = compiled(node.this, scope), compiled(node.expression, scope)
+        session = scope.session
+
+        def calculate(env: Any) -> Any:
+            a, b = left(env), right(env)
+            if a is None or b is None:
+                return None
+            a, b = checked_number(a, session), checked_number(b, session)
+            if b == 0:
+                if session.division_fails:
+                    raise SqlError(1365)
+                return None
+            if kind == "/":
+                if isinstance(a, float) or isinstance(b, float):
+                    return float(a) / float(b)
+                digits = _quotient_digits(max(0, -_exponent(a)), max(0, -_exponent(b)))
+                quotient = CONTEXT.divide(Decimal(a), Decimal(b))
+                return quotient.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=CONTEXT)
+            if kind == "div":
+                if isinstance(a, float) or isinstance(b, float):
+                    a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
+                return int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
+            if isinstance(a, float) or isinstance(b, float):
+                return float(CONTEXT.remainder(Decimal(repr(float(a))), Decimal(repr(float(b)))))
+            made = CONTEXT.remainder(Decimal(a), Decimal(b))
+            return int(made) if isinstance(a, int) and isinstance(b, int) else made
+
+        return calculate
+
+    return make
+
+
+def _quotient_digits(first: int, second: int) -> int:
+    """Digits after the point of a quotient of decimals before anybody rounds it: whole groups of nine (do_div_mod)."""
+    f1, f2 = -(-first // 9) * 9, -(-second // 9) * 9
+    more = max(0, 4 - (f1 - first + f2 - second))
+    return -(-(f1 + f2 + more) // 9) * 9
+
+
+def _exponent(value: Any) -> int:
+    exponent = Decimal(value).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
+
+
+def make_bitwise(operate: Callable[[int, int], int]) -> Callable[[Any, Scope], Compiled]:
+    def make(node: Any, scope: Scope) -> Compiled:
+        left, right = compiled(node.left, scope), compiled(node.right, scope)
+
+        def calculate(env: Any) -> Any:
+            a, b = left(env), right(env)
+            if a is None or b is None:
+                return None
+            return operate(int(number_of(a)) & HIGH, int(number_of(b)) & HIGH) & HIGH
+
+        return calculate
+
+    return make
+
+
+def make_negative(node: Any, scope: Scope) -> Compiled:
+    inner, mariadb = compiled(node.this, scope), scope.session.server.mariadb
+
+    def negated(env: Any) -> Any:
+        value = inner(env)
+        if value is None:
+            return None
+        number = number_of(value)
+        # a decimal has no negative zero; a double has, but not for MariaDB
+        return number if not number and (mariadb or isinstance(number, Decimal)) else -number
+
+    return negated
+
+
+def make_flipped(node: Any, scope: Scope) -> Compiled:
+    inner = compiled(node.this, scope)
+    return lambda env: None if (value := inner(env)) is None else ~int(number_of(value)) & HIGH
+
+
+def make_interval(node: Any, scope: Scope) -> Compiled:
+    if isinstance(node, exp.Add | exp.Sub):
+        if isinstance(node.left, exp.Interval):
+            base, span = node.args["expression"], node.args["this"]
+        else:
+            base, span = node.args["this"], node.args["expression"]
+        sign, amount, unit = -1 if isinstance(node, exp.Sub) else 1, span.this, span.args.get("unit")
+    else:
+        base, amount, unit = node.this, node.expression, node.args.get("unit")
+        sign = -1 if isinstance(node, exp.DateSub) else 1
+    word = unit.name.lower() if unit is not None else "day"
+    value, count = compiled(base, scope), compiled(amount, scope)
+
+    def moved(env: Any) -> Any:
+        start, by = value(env), count(env)
+        return None if start is None or by is None else casts.moved(start, by, sign, word)
+
+    return moved

@@ -1,0 +1,208 @@
+"""CAST and CONVERT, and dates moved by an interval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.carriers import FIRST_DAY
+from simulator.sources import mysql
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions import documents, moments
+from simulator.sql.expressions.documents import Document
+from simulator.sql.expressions.moments import Moment
+from simulator.sql.expressions.values import Raw, Shape, bytes_of, number_of, text_of
+from simulator.sql.functions.json_errors import problem
+
+_UNITS: Final = {
+    "microsecond": 1,
+    "second": 1_000_000,
+    "minute": 60_000_000,
+    "hour": 3_600_000_000,
+    "day": 86_400_000_000,
+    "week": 7 * 86_400_000_000,
+}
+# A text that is a date without a time.
+DATE_ALONE: Final = re.compile(r"\s*(?:\d+[^\w\s]\d+[^\w\s]\d+|\d{6}|\d{8})\s*")
+_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+
+
+def latin1(raw: bytes) -> str:
+    """MySQL's latin1: Windows-1252, and the five bytes that it lacks."""
+    return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
+
+
+def compiled_cast(node: Any, inner: Callable[[Any], Any], session: Any) -> Callable[[Any], Any]:
+    """`CAST(x AS DECIMAL(10,2))`, `CONVERT(x USING utf8mb4)`."""
+    kind = node.to.this.name
+    sizes = [int(one.this.this) for one in node.to.expressions if hasattr(one.this, "this")]
+    convert = _converter(kind, sizes, node, session)
+
+    def cast(env: Any) -> Any:
+        value = inner(env)
+        return None if value is None else convert(value)
+
+    return cast
+
+
+def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable[[Any], Any]:
+    match kind:
+        case "CHARACTER_SET":
+            charset = node.to.args["kind"].name.lower()
+            if charset == "binary":
+                return bytes_of
+            if charset not in mysql.CHARSETS:
+                raise SqlError(1115, charset)
+            codec = mysql.CHARSETS[charset][1]
+            return lambda value: bytes(value).decode(codec, "replace") if isinstance(value, bytes) else text_of(value)
+        case "CHAR" | "VARCHAR" | "NCHAR" | "TEXT":
+            return lambda value: text_of(value)[: sizes[0]] if sizes else text_of(value)
+        case "BINARY" | "VARBINARY":
+            return lambda value: bytes_of(value)[: sizes[0]].ljust(sizes[0], b"\0") if sizes else bytes_of(value)
+        case "BIGINT" | "INT" | "SMALLINT" | "TINYINT":
+            return _signed
+        case "UBIGINT" | "UINT":
+            return lambda value: _signed(value) & (1 << 64) - 1
+        case "DECIMAL":
+            precision, scale = sizes[0] if sizes else 10, sizes[1] if len(sizes) > 1 else 0
+            return lambda value: _decimal(value, precision, scale)
+        case "DOUBLE":
+            return lambda value: float(number_of(value))
+        case "FLOAT":
+            import numpy as np
+
+            return lambda value: float(np.float32(number_of(value)))
+        case "DATE" | "DATETIME" | "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME2":
+            return _dated(kind == "DATE", sizes[0] if sizes else None)
+        case "TIME":
+            return _timed(sizes[0] if sizes else None)
+        case "JSON":
+            return lambda value: _json(value, session)
+        case "YEAR":
+            return lambda value: int(number_of(value))
+    raise Unsupported(f"CAST to {kind.lower()}")
+
+
+def _signed(value: Any) -> int:
+    if isinstance(value, str):
+        number = number_of(value)
+        digits = value.strip().split(".")[0].split("e")[0]
+        made = int(digits) if digits.lstrip("+-").isdecimal() else int(number)
+    else:
+        number = number_of(value)
+        made = round(number) if isinstance(number, float) else int(Decimal(number).to_integral_value("ROUND_HALF_UP"))
+    return made
+
+
+def _decimal(value: Any, precision: int, scale: int) -> Decimal:
+    from simulator.sql.functions.calling import CONTEXT
+
+    number = number_of(value)
+    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    if isinstance(value, str):
+        try:
+            exact = Decimal(value.strip())
+        except ArithmeticError:
+            exact = Decimal(repr(number))
+    made = exact.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=CONTEXT)
+    limit = Decimal(10) ** (precision - scale)
+    if abs(made) >= limit:
+        most = limit - Decimal(1).scaleb(-scale)
+        made = most if made > 0 else -most
+    return made if made else abs(made)
+
+
+def _dated(date: bool, digits: int | None) -> Callable[[Any], Any]:
+    def cast(value: Any) -> Any:
+        if isinstance(value, Moment) and value.kind != "time":
+            found = value
+        else:
+            if isinstance(value, int):
+                number = moments.number_datetime(value)
+                parsed = None if number is None else (number, True)
+            else:
+                parsed = moments.parse_datetime(text_of(value))
+            if parsed is None:
+                return None
+            found = parsed[0]
+        if date:
+            return Moment("date", found.day)
+        shown = digits if digits is not None else found.digits if not isinstance(value, Moment) else 0
+        us = moments.rounded(found.us, shown)
+        return moments.of_us(moments.us_of(Moment("datetime", found.day, 0)) + us, shown)
+
+    return cast
+
+
+def _timed(digits: int | None) -> Callable[[Any], Any]:
+    def cast(value: Any) -> Any:
+        if isinstance(value, Moment):
+            us, shown = value.us, value.digits
+        else:
+            parsed = moments.parse_time(text_of(value))
+            if parsed is None:
+                return None
+            us, shown = parsed[0], parsed[1]
+        shown = digits if digits is not None else shown
+        return Moment("time", 0, moments.rounded(us, shown), shown)
+
+    return cast
+
+
+def _json(value: Any, session: Any) -> Any:
+    if isinstance(value, Document):
+        return value
+    if isinstance(value, str):
+        try:
+            return Document(documents.parse(value, duplicates=session.server.json_duplicates))
+        except ValueError:
+            raise SqlError(3141, 1, "cast_as_json", problem(value, session.server.id)) from None
+    if isinstance(value, bytes) and not isinstance(value, Raw | Shape):
+        return Document(bytes(value))
+    return Document(value if isinstance(value, Moment | Decimal | bytes) else number_of(value))
+
+
+def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
+    """A date or time moved by an interval: `2024-01-31` and one month is `2024-02-29`."""
+    if isinstance(start, Moment):
+        moment = start
+    else:
+        parsed = moments.parse_datetime(text_of(start))
+        if parsed is None:
+            return None
+        moment = parsed[0]
+        if DATE_ALONE.fullmatch(text_of(start)):
+            moment = Moment("date", moment.day)
+    text = not isinstance(start, Moment)
+    count = sign * number_of(by)
+    if unit in _MONTHS:
+        year, month, day = moments.parts_of(moment.day)
+        total = year * 12 + month - 1 + round(count) * _MONTHS[unit]
+        year, month = divmod(total, 12)
+        found = None
+        while found is None and day > 27:
+            found = moments.day_of(year, month + 1, day)
+            day -= found is None
+        found = moments.day_of(year, month + 1, day) if found is None else found
+        if found is None or not 0 < year < 10_000:
+            return None
+        made = Moment(moment.kind, found, moment.us, moment.digits)
+    elif unit in _UNITS:
+        if moments.is_partial(moment.day) and moment.kind != "time":
+            return None
+        step = round(count * _UNITS[unit])
+        digits = max(moment.digits, 6 if step % 1_000_000 else 0)
+        if moment.kind == "time":
+            made = Moment("time", 0, moment.us + step, digits)
+        else:
+            us = moments.us_of(Moment("datetime", moment.day, moment.us)) + step
+            if not FIRST_DAY * moments.DAY_US <= us < 253_402_300_800_000_000:
+                return None
+            keeps = moment.kind == "date" and unit in ("day", "week") and not moment.us
+            whole = moments.of_us(us, digits)
+            made = Moment("date", whole.day) if keeps else whole
+    else:
+        raise Unsupported(f"INTERVAL … {unit.upper()}")
+    return made.text() if text else made

@@ -1,0 +1,216 @@
+"""Comparisons, logic, LIKE and CASE, made into Python functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.sources import mysql
+from simulator.sql.assignment.assign import assign
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions import comparing
+from simulator.sql.expressions.arithmetic import checked_number
+from simulator.sql.expressions.calls import rows_of_query
+from simulator.sql.expressions.scopes import Scope, collation_of, compiled, constant, literal_value
+from simulator.sql.expressions.values import NUMBER, text_of, truth_of
+from simulator.sql.store.catalog import Compiled
+
+
+def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
+    left, right = compiled(node.left, scope), compiled(node.right, scope)
+
+    def both(env: Any) -> Any:
+        a = truth_of(left(env))
+        if a is False:
+            return 0
+        b = truth_of(right(env))
+        return 0 if b is False else None if a is None or b is None else 1
+
+    def either(env: Any) -> Any:
+        a = truth_of(left(env))
+        if a:
+            return 1
+        b = truth_of(right(env))
+        return 1 if b else None if a is None or b is None else 0
+
+    def one(env: Any) -> Any:
+        a, b = truth_of(left(env)), truth_of(right(env))
+        return None if a is None or b is None else int(a != b)
+
+    return {"and": both, "or": either, "xor": one}[kind]
+
+
+def make_not(node: Any, scope: Scope) -> Compiled:
+    inner = compiled(node.this, scope)
+
+    def negated(env: Any) -> Any:
+        value = truth_of(inner(env))
+        return None if value is None else int(not value)
+
+    return negated
+
+
+def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compiled]:
+    def make(node: Any, scope: Scope) -> Compiled:
+        if isinstance(node.left, exp.Tuple) and isinstance(node.right, exp.Tuple) and isinstance(node, exp.EQ):
+            pairs = zip(node.left.expressions, node.right.expressions, strict=True)
+            parts = [make(exp.EQ(this=a, expression=b), scope) for a, b in pairs]
+
+            def all_equal(env: Any) -> Any:
+                made = [part(env) for part in parts]
+                return 0 if 0 in made else None if None in made else 1
+
+            return all_equal
+        left, right = compiled(node.left, scope), compiled(node.right, scope)
+        collation = collation_of(scope, node.left, node.right)
+        _check_constants(scope, node.left, node.right)
+        session = scope.session
+
+        def compare(env: Any) -> Any:
+            a, b = left(env), right(env)
+            if session.refuses_texts and isinstance(a, int | float | Decimal) != isinstance(b, int | float | Decimal):
+                a, b = (checked_number(x, session) if type(x) is str else x for x in (a, b))
+            order = comparing.compare(a, b, collation)
+            return None if order is None else int(test(order))
+
+        return compare
+
+    return make
+
+
+def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
+    """Before any row is read, a statement of MySQL that changes rows in strict mode refuses a constant that is none of
+    the type of the column that it is compared with. Raises SqlError 1292."""
+    session = scope.session
+    if not session.refuses_texts or session.server.mariadb:
+        return
+    modern = session.server.id == "mysql-8.0"
+    fields = [found for found in map(scope.field, nodes) if found is not None]
+    for field in fields[:1]:
+        family = mysql.family(field.type)
+        for node in nodes:
+            if not isinstance(node, exp.Literal):
+                continue
+            value = literal_value(node)
+            if family in ("date", "datetime") or (family == "time" and isinstance(value, str)):
+                if not like or not modern:
+                    rules = replace(session.rules(), strict=True, no_zero_date=False, no_zero_in_date=False)
+                    assign(value, field, 1, rules)
+            elif modern and not like and isinstance(value, str) and family in ("integer", "decimal", "float", "year"):
+                match = NUMBER.match(value)
+                if not match or match.end() < len(value.rstrip(" ")):
+                    raise SqlError(12920, "DECIMAL" if family == "decimal" else "DOUBLE", value[:64])
+
+
+def make_null_safe(node: Any, scope: Scope) -> Compiled:
+    left, right = compiled(node.left, scope), compiled(node.right, scope)
+    collation = collation_of(scope, node.left, node.right)
+
+    def compare(env: Any) -> Any:
+        a, b = left(env), right(env)
+        return int((a is None and b is None) or comparing.compare(a, b, collation) == 0)
+
+    return compare
+
+
+def make_is(node: Any, scope: Scope) -> Compiled:
+    inner = compiled(node.this, scope)
+    if isinstance(node.expression, exp.Null):
+        return lambda env: int(inner(env) is None)
+    if isinstance(node.expression, exp.Boolean):
+        wanted = bool(node.expression.this)
+        return lambda env: int(truth_of(inner(env)) is wanted)
+    raise Unsupported("IS wants NULL, TRUE or FALSE")
+
+
+def make_between(node: Any, scope: Scope) -> Compiled:
+    value, low, high = (compiled(node.args[name], scope) for name in ("this", "low", "high"))
+    collation = collation_of(scope, node.this, node.args["low"], node.args["high"])
+    _check_constants(scope, node.this, node.args["low"], node.args["high"])
+
+    def test(env: Any) -> Any:
+        it = value(env)
+        above, below = comparing.compare(it, low(env), collation), comparing.compare(it, high(env), collation)
+        if (above is not None and above < 0) or (below is not None and below > 0):
+            return 0
+        return None if above is None or below is None else 1
+
+    return test
+
+
+def make_in(node: Any, scope: Scope) -> Compiled:
+    query = node.args.get("query")
+    collation = collation_of(scope, node.this)
+    value = compiled(node.this, scope)
+    if query is not None:
+        rows = rows_of_query(query, scope)
+        listed: Callable[[Any], Sequence[Any]] = lambda env: [row[0] for row in rows(env)]  # noqa: E731
+    else:
+        members = [compiled(one, scope) for one in node.expressions]
+        _check_constants(scope, node.this, *node.expressions)
+        listed = lambda env: [member(env) for member in members]  # noqa: E731
+
+    def test(env: Any) -> Any:
+        it, unknown = value(env), False
+        for one in listed(env):
+            order = comparing.compare(it, one, collation)
+            if order == 0:
+                return 1
+            unknown = unknown or order is None
+        return None if unknown else 0
+
+    return test
+
+
+def make_like(node: Any, scope: Scope) -> Compiled:
+    escape = "\\"
+    if isinstance(node, exp.Escape):
+        escape = node.expression.this
+        node = node.this
+    value, pattern = compiled(node.this, scope), compiled(node.expression, scope)
+    collation = collation_of(scope, node.this, node.expression)
+    _check_constants(scope, node.this, node.expression, like=True)
+
+    def test(env: Any) -> Any:
+        found = comparing.like(value(env), pattern(env), escape, collation)
+        return None if found is None else int(found)
+
+    return test
+
+
+def make_regexp(node: Any, scope: Scope) -> Compiled:
+    value, pattern = compiled(node.this, scope), compiled(node.expression, scope)
+    collation = collation_of(scope, node.this, node.expression)
+    flags = 0 if collation.endswith("_bin") else re.IGNORECASE
+
+    def test(env: Any) -> Any:
+        text, wanted = value(env), pattern(env)
+        if text is None or wanted is None:
+            return None
+        try:
+            return int(re.search(text_of(wanted), text_of(text), flags) is not None)
+        except re.error:
+            raise Unsupported(f"the regular expression {text_of(wanted)!r}") from None
+
+    return test
+
+
+def make_case(node: Any, scope: Scope) -> Compiled:
+    base = compiled(node.this, scope) if node.this is not None else None
+    arms = [(compiled(arm.this, scope), compiled(arm.args["true"], scope)) for arm in node.args["ifs"]]
+    otherwise = compiled(node.args["default"], scope) if node.args.get("default") is not None else constant(None)
+    collation = collation_of(scope, *([node.this] if base else []), *(arm.this for arm in node.args["ifs"]))
+
+    def chosen(env: Any) -> Any:
+        value = base(env) if base else None
+        for test, result in arms:
+            if comparing.compare(value, test(env), collation) == 0 if base else truth_of(test(env)):
+                return result(env)
+        return otherwise(env)
+
+    return chosen

@@ -1,0 +1,1 @@
+"""SQL functions by name, on values. Read `functions` first."""

@@ -1,0 +1,128 @@
+"""The type of a column as it is typed, with its character set and collation, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from simulator.errors import UsageError
+from simulator.model import ColumnType
+from simulator.sources import mysql
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.reader import Reader
+from simulator.sql.store.server import Server, default_collation
+
+# Types of MariaDB that are not known here.
+_MARIADB_TYPES: Final = ("uuid", "inet4", "inet6", "xmltype")
+_TYPE_WORDS: Final = frozenset(mysql.TYPES) | frozenset(mysql.ALIASES)
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where definitions are read: the server, the current database, the table's character set and collation."""
+
+    server: Server
+    database: str
+    charset: str
+    collation: str
+    old_timestamps: bool
+
+
+def _type_problem(column: str, spelled: str, context: Context) -> SqlError | None:
+    """What a server says of a type with numbers that it does not take."""
+    match = re.match(r"\s*(\w+)[^(]*\(([^)]*)\)", spelled)
+    if not match:
+        return None
+    name = mysql.ALIASES.get(match[1].lower(), match[1].lower())
+    numbers = [int(number) for number in re.findall(r"\d+", match[2])]
+    if name in ("enum", "set"):
+        twice = _duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])))
+        return SqlError(1291, column, twice) if twice else None
+    if not numbers:
+        return None
+    if name in ("decimal", "numeric", "fixed", "float", "double", "real"):
+        if len(numbers) > 1 and numbers[1] > numbers[0]:
+            return SqlError(1427, column)
+        return SqlError(1426, numbers[0], column, 65)
+    if name in ("datetime", "timestamp", "time"):
+        return SqlError(1426, numbers[0], column, 6)
+    if name == "bit":
+        return SqlError(1439, column, 64)
+    if name in ("char", "binary"):
+        return SqlError(1074, column, 255)
+    if name in ("varchar", "varbinary"):
+        width = mysql.CHARSETS.get(context.charset, (4, ""))[0] if name == "varchar" else 1
+        return SqlError(1074, column, 65_535 // width)
+    return None
+
+
+def _duplicate(labels: tuple[str, ...]) -> str:
+    """The first label that another one repeats but for its case."""
+    folded = [label.casefold() for label in labels]
+    return next((label for label, one in zip(labels, folded, strict=True) if folded.count(one) > 1), "")
+
+
+def check_collation(collation: str, charset: str | None) -> None:
+    """Raises SqlError 1273 for one that does not exist, 1253 for one of another character set."""
+    own = collation.partition("_")[0]
+    own = {"utf8mb3": "utf8"}.get(own, own)
+    if own not in mysql.CHARSETS and own not in ("utf8", "binary"):
+        raise SqlError(1273, collation)
+    if charset and own != {"utf8mb3": "utf8"}.get(charset, charset):
+        raise SqlError(1253, collation, charset)
+
+
+def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType, str, bool]:
+    """A column's type with its character set, its collation, and whether it was typed as SERIAL."""
+    first = words.at
+    typed, stop = [], 0
+    for _ in range(4):
+        if words.done or words.words[words.at].kind not in ("word",):
+            break
+        typed.append(words.next().value.lower())
+        if " ".join(typed) in _TYPE_WORDS:
+            stop = words.at
+    if not stop or (context.server.mariadb and typed[: stop - first] == ["geomcollection"]):
+        if context.server.mariadb and typed:
+            if typed[0] in _MARIADB_TYPES:
+                raise Unsupported(f"the type {typed[0]}")
+            raise SqlError(4161, typed[0])
+        words.at = first
+        raise words.problem()
+    words.at = stop
+    name = " ".join(typed[: stop - first])
+    if context.server.id == "mysql-5.7" and name == "geomcollection":
+        words.at = first
+        raise words.problem()
+    if words.peek("("):
+        words.brackets()
+    collation = ""
+    while True:
+        if words.one_of("UNSIGNED", "SIGNED", "ZEROFILL", "ASCII", "UNICODE", "BYTE", "BINARY"):
+            continue
+        if words.one_of("CHARACTER SET", "CHARSET"):
+            words.next()
+        elif words.take("COLLATE"):
+            collation = words.next().value.lower()
+            check_collation(collation, None)
+        else:
+            break
+    spelled = words.between(first, words.at)
+    try:
+        type = mysql.parse_type(spelled)
+    except UsageError as error:
+        raise _type_problem(column, spelled, context) or Unsupported(str(error)) from None
+    if collation and type.charset:
+        check_collation(collation, type.charset)
+    twice = _duplicate(type.labels)
+    if twice:
+        raise SqlError(1291, column, twice)
+    if mysql.family(type) in ("text", "enum", "set"):
+        if type.charset is None and not collation:
+            type, collation = replace(type, charset=context.charset), context.collation
+        elif not collation:
+            collation = default_collation(type.charset or context.charset, context.server)
+        if " binary" in f" {spelled.lower()}" and not collation.endswith("_bin"):
+            collation = f"{type.charset}_bin"
+    return type, collation, name == "serial"

@@ -1,0 +1,153 @@
+"""BEGIN, COMMIT, ROLLBACK, savepoints and XA."""
+
+from __future__ import annotations
+
+from simulator.model import StatementKind
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.reader import Reader
+from simulator.sql.store.log import Text
+from simulator.sql.store.session import Savepoint, Session
+
+
+def begin(session: Session, words: Reader, text: str) -> None:
+    words.take("WORK")
+    if not words.done:
+        raise words.problem()
+    _not_in_xa(session)
+    session.commit()
+    session.in_transaction = True
+
+
+def _not_in_xa(session: Session) -> None:
+    if session.xa:
+        raise SqlError(1399, "ACTIVE")
+
+
+def _chained(words: Reader) -> bool:
+    """AND [NO] CHAIN [NO] RELEASE: whether another transaction begins at once."""
+    chain = False
+    if words.take("AND"):
+        chain = not words.take("NO")
+        words.need("CHAIN")
+    words.take("NO")
+    words.take("RELEASE")
+    if not words.done:
+        raise words.problem()
+    return chain
+
+
+def start(session: Session, words: Reader, text: str) -> None:
+    if not words.take("TRANSACTION"):
+        raise Unsupported("this statement")
+    read_only = False
+    while not words.done:
+        if words.take("READ", "ONLY"):
+            read_only = True
+        elif not (words.take("READ", "WRITE") or words.take("WITH", "CONSISTENT", "SNAPSHOT") or words.take(",")):
+            raise words.problem()
+    _not_in_xa(session)
+    session.commit()
+    session.in_transaction, session.read_only = True, read_only
+
+
+def commit(session: Session, words: Reader, text: str) -> None:
+    words.take("WORK")
+    chain = _chained(words)
+    _not_in_xa(session)
+    session.commit()
+    session.in_transaction = chain
+
+
+def rollback(session: Session, words: Reader, text: str) -> None:
+    words.take("WORK")
+    if not words.peek("TO"):
+        chain = _chained(words)
+        _not_in_xa(session)
+        session.rollback()
+        session.in_transaction = chain
+        return
+    words.need("TO")
+    words.take("SAVEPOINT")
+    name = words.name()
+    place = _find(session, name)
+    point = session.savepoints[place]
+    session.back_to(point.undo, point.entries)
+    del session.savepoints[place + 1 :]
+
+
+def savepoint(session: Session, words: Reader, text: str) -> None:
+    name = words.name()
+    session.savepoints = [one for one in session.savepoints if one.name.lower() != name.lower()]
+    session.savepoints.append(Savepoint(name, len(session.undo), len(session.entries)))
+
+
+def release(session: Session, words: Reader, text: str) -> None:
+    words.need("SAVEPOINT")
+    del session.savepoints[_find(session, words.name()) :]
+
+
+def _find(session: Session, name: str) -> int:
+    for place, one in enumerate(session.savepoints):
+        if one.name.lower() == name.lower():
+            return place
+    raise SqlError(1305, name)
+
+
+def lock(session: Session, words: Reader, text: str) -> None:
+    """LOCK TABLES and UNLOCK TABLES: nobody else is there."""
+    session.commit()
+
+
+def xa(session: Session, words: Reader, text: str) -> None:
+    """Distributed transactions: the rows are logged when they are prepared, and then how it ended."""
+    word = words.one_of("START", "BEGIN", "END", "PREPARE", "COMMIT", "ROLLBACK")
+    if not word:
+        raise Unsupported("this form of XA")
+    parts = [words.text()]
+    while words.take(","):
+        parts.append(words.next().value)
+    shown = _xid(parts)
+    one_phase = words.take("ONE", "PHASE")
+    if word in ("START", "BEGIN"):
+        if session.xa or session.in_transaction:
+            raise SqlError(1399, "ACTIVE")
+        session.xa = shown
+        return
+    if word == "END":
+        if session.xa != shown:
+            raise SqlError(1397)
+        return
+    if word == "PREPARE":
+        if session.xa != shown:
+            raise SqlError(1397)
+        session.prepared[shown] = list(session.undo)
+        session.xa = ""
+        session.commit()
+        session.attached = "" if session.server.detaches_xa else shown
+        return
+    if session.xa == shown:
+        session.xa = ""
+        if word == "COMMIT" and one_phase:
+            session.commit()
+        elif word == "ROLLBACK":
+            session.rollback()
+        else:
+            session.xa = shown
+            raise SqlError(1399, "IDLE")
+        return
+    if shown not in session.prepared:
+        raise SqlError(1397)
+    undo = session.prepared.pop(shown)
+    session.attached = ""
+    if word == "ROLLBACK":
+        for data, number, old in reversed(undo):
+            data.put(number, old)
+    kind = StatementKind.XA_COMMIT if word == "COMMIT" else StatementKind.XA_ROLLBACK
+    session.log.commit([Text(kind, "", "", f"XA {word} {shown}", session.now_ms)], session.now_ms, session.gtid_next)
+    session.now_us += 1_000_000
+
+
+def _xid(parts: list[str]) -> str:
+    """`X'7831',X'',1` for 'x1'."""
+    first, second, number = (*parts, "", "1")[:3] if len(parts) < 3 else parts[:3]
+    return f"X'{first.encode().hex()}',X'{second.encode().hex()}',{number or 1}"

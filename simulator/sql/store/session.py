@@ -1,0 +1,294 @@
+"""A session: databases and tables, variables, the clock, and transactions with their undo and their log entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
+from simulator.sql.assignment.rules import Rules
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions import documents
+from simulator.sql.expressions.documents import Document
+from simulator.sql.expressions.moments import Zone
+from simulator.sql.store.catalog import Database, Definition, Trigger
+from simulator.sql.store.log import Ddl, Entry, Log, Places, Row, RowChange, Text
+from simulator.sql.store.rows import Data
+from simulator.sql.store.server import Server
+
+# What a script's clock moves from one transaction to the next.
+STEP_US: Final = 1_000_000
+_LARGE: Final = frozenset(("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob"))
+
+
+@dataclass
+class Savepoint:
+    name: str
+    undo: int
+    entries: int
+
+
+@dataclass
+class Session:
+    """One connection to a server that has nothing else to do."""
+
+    server: Server
+    now_us: int
+    account: str = "root@localhost"
+    log: Log = field(default_factory=Log)
+    databases: dict[str, Database] = field(default_factory=dict)
+    temporary: dict[TableId, Data] = field(default_factory=dict)
+    triggers: list[Trigger] = field(default_factory=list)
+    database: str = ""
+    zone: Zone = field(default_factory=lambda: Zone("SYSTEM"))
+    user_variables: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    last_insert_id: int = 0
+    undo: list[tuple[Data, int, Row | None]] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    savepoints: list[Savepoint] = field(default_factory=list)
+    in_transaction: bool = False
+    autocommit: bool = True
+    xa: str = ""
+    prepared: dict[str, list[tuple[Data, int, Row | None]]] = field(default_factory=dict)
+    attached: str = ""  # a prepared XA transaction that must end before anything else begins
+    gtid_next: str = "automatic"
+    versions: dict[TableId, int] = field(default_factory=dict)
+    # Of the statement that runs.
+    run: int = 0
+    text: str = ""
+    target: TableId | None = None  # the table that the statement changes
+    annotated: bool = False
+    quiet: bool = False  # rows are changed without a log entry (statement format)
+    unsafe: bool = False
+    random_used: bool = False
+    last_insert_id_used: bool = False
+    division_fails: bool = False
+    refuses_texts: bool = False
+    used_variables: list[str] = field(default_factory=list)
+    drawn: int = 0
+    known_rules: dict[bool, Any] = field(default_factory=dict)
+    statement_undo: int = 0  # rows that the last statement changed
+    generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
+    depth: int = 0
+    forced_id: int = 0  # SET insert_id, for the next row
+    read_only: bool = False  # of the transaction
+    temporary_touched: bool = False  # the transaction made or dropped a temporary table
+
+    def __post_init__(self) -> None:
+        self.modes = set(self.server.modes)
+        self.collation = self.server.collation
+        self.settings = {
+            "binlog_format": "row",
+            "binlog_row_image": "full",
+            "rows_query": False,
+            "annotate": self.server.annotates,
+            "foreign_key_checks": True,
+            "log_bin": True,
+            "old_timestamps": self.server.old_timestamps,
+            "auto_increment_increment": 1,
+            "auto_increment_offset": 1,
+        }
+
+    # ----------------------------------------------------------------------------------------------------- what is what
+
+    @property
+    def strict(self) -> bool:
+        return bool(self.modes & {"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES"})
+
+    def rules(self, *, ignore: bool = False) -> Rules:
+        """How values are stored now; the same object until a setting changes."""
+        modes, zone, rules = self.known_rules.get(ignore, (None, None, None))
+        if rules is None or modes is not self.modes or zone is not self.zone:
+            rules = self._rules(ignore)
+            self.known_rules[ignore] = (self.modes, self.zone, rules)
+        assert isinstance(rules, Rules)
+        return rules
+
+    def _rules(self, ignore: bool) -> Rules:
+        return Rules(
+            self.strict and not ignore,
+            "NO_ZERO_DATE" in self.modes,
+            "NO_ZERO_IN_DATE" in self.modes,
+            self.zone,
+            self.server.json_duplicates,
+            self.server.json_is_text,
+            truncates_fractions=self.server.mariadb,
+            mariadb=self.server.mariadb,
+            server=self.server.id,
+            swaps_axes=self.server.swaps_axes,
+        )
+
+    def as_document(self, value: Any) -> Any:
+        return documents.text_of(value, "mariadb") if self.server.json_is_text else Document(value)
+
+    def draw(self) -> int:
+        """A number that no other draw of the script has."""
+        self.drawn += 1
+        return self.drawn
+
+    def variable(self, name: str) -> Any:
+        known = {
+            "sql_mode": ",".join(sorted(self.modes)),
+            "time_zone": self.zone.text,
+            "autocommit": int(self.autocommit),
+            "last_insert_id": self.last_insert_id,
+            "version": self.server.id.partition("-")[2],
+            **self.settings,
+        }
+        if name not in known:
+            raise SqlError(1193, name)
+        return known[name]
+
+    def named(self, database: str, name: str) -> TableId:
+        """The id of a table in a statement. Raises SqlError 1046 without a database."""
+        if not (database or self.database):
+            raise SqlError(1046)
+        return TableId(database or self.database, name)
+
+    def found(self, id: TableId) -> Data | None:
+        if id in self.temporary:
+            return self.temporary[id]
+        database = self.databases.get(id.database)
+        return None if database is None else database.tables.get(id.name)
+
+    def table(self, database: str, name: str) -> Data:
+        id = self.named(database, name)
+        data = self.found(id)
+        if data is None:
+            if id.database in self.databases and id.name in self.databases[id.database].views:
+                raise Unsupported("a statement about the rows of a view")
+            if id.database not in self.databases:
+                raise SqlError(1049, id.database)
+            raise SqlError(1146, f"{id.database}.{name}")
+        return data
+
+    def all_tables(self) -> Iterator[Data]:
+        for database in self.databases.values():
+            yield from database.tables.values()
+
+    def numbered(self, definition: Definition) -> Definition:
+        """With a version that no table of this name had before."""
+        version = self.versions.get(definition.id, -1) + 1
+        self.versions[definition.id] = version
+        return definition.with_version(version)
+
+    @property
+    def now_ms(self) -> int:
+        return self.now_us // 1000
+
+    # ---------------------------------------------------------------------------------------------------- transactions
+
+    def changed(self, data: Data, number: int, old: Row | None) -> None:
+        """Remember how a row was, for a rollback."""
+        self.undo.append((data, number, old))
+
+    def back_to(self, undo: int, entries: int) -> None:
+        while len(self.undo) > undo:
+            data, number, old = self.undo.pop()
+            data.put(number, old)
+        del self.entries[entries:]
+
+    @contextmanager
+    def statement(self) -> Iterator[None]:
+        """All of a statement or nothing; outside a transaction it is one."""
+        mark = len(self.undo), len(self.entries)
+        try:
+            yield
+        except Exception:
+            self.back_to(*mark)
+            if not self.in_transaction and not self.xa:
+                self.undo.clear()
+            raise
+        if not self.in_transaction and not self.xa and self.autocommit:
+            self.commit()
+        elif not self.autocommit:
+            self.in_transaction = True
+
+    def commit(self) -> None:
+        """End the transaction; nothing is logged where nothing changed."""
+        if self.entries:
+            self.log.commit(self.entries, self.now_ms, self.gtid_next)
+            self.now_us += STEP_US
+        self.ended()
+
+    def rollback(self) -> None:
+        entries = list(self.entries)
+        self.back_to(0, 0)
+        if self.temporary_touched and self.server.drops_found and entries:
+            # what cannot be taken back is logged all the same, and ROLLBACK after it, which readers of rows ignore
+            self.entries = entries
+            self.log.commit(self.entries, self.now_ms, self.gtid_next)
+            self.now_us += STEP_US
+        self.ended()
+
+    def ended(self) -> None:
+        self.entries = []
+        self.undo.clear()
+        self.savepoints.clear()
+        self.in_transaction = self.read_only = self.temporary_touched = False
+
+    # --------------------------------------------------------------------------------------------------------- logging
+
+    def log_row(
+        self, data: Data, kind: Kind, before: Row | None, after: Row | None, touched: frozenset[int] = frozenset()
+    ) -> None:
+        """A row's change; `touched` are the columns that the statement names."""
+        if self.quiet or data.definition.temporary or not self.settings["log_bin"]:
+            return
+        if not self.annotated:
+            self.annotated = True
+            self._annotate(data)
+        shown_before, shown_after = self._images(data, kind, touched)
+        last = self.entries[-1] if self.entries else None
+        together = (
+            isinstance(last, RowChange)
+            and last.table is data.table
+            and last.kind is kind
+            and last.shown_before == shown_before
+            and last.shown_after == shown_after
+            and last.run == self.run
+        )
+        if not together:
+            self.run += 1
+        self.entries.append(
+            RowChange(data.table, kind, before, after, self.run, self.now_ms, shown_before, shown_after)
+        )
+
+    def _annotate(self, data: Data) -> None:
+        id = data.definition.id
+        if self.settings["annotate"]:
+            self.entries.append(Text(StatementKind.ANNOTATION, id.database, id.name, self.text, self.now_ms))
+        elif self.settings["rows_query"]:
+            self.entries.append(Text(StatementKind.ROWS_QUERY, id.database, id.name, self.text, self.now_ms))
+
+    def _images(self, data: Data, kind: Kind, touched: frozenset[int]) -> tuple[Places, Places]:
+        """binlog_row_image: which columns the images hold."""
+        image = self.settings["binlog_row_image"]
+        if image == "full":
+            return None, None
+        fields = data.definition.fields
+        every = tuple(range(len(fields)))
+        primary = data.definition.primary
+        keys = {data.definition.place(name) for name in primary.names} if primary else set()
+        if not keys and data.clustered is not None:
+            keys = set(data.clustered.places)
+        if not keys and self.server.mariadb:
+            return None, None
+        if image == "minimal":
+            before = tuple(i for i in every if i in keys) if keys else every
+            after = tuple(i for i in every if i in touched)
+        else:
+            large = {i for i in every if fields[i].type.name in _LARGE}
+            before = tuple(i for i in every if i not in large or i in keys or not keys)
+            after = tuple(i for i in every if i not in large or i in touched)
+        return (None if kind is INSERT else before), (None if kind is DELETE else after)
+
+    def log_ddl(self, entry: Ddl) -> None:
+        """A DDL statement, which is a transaction of its own."""
+        if not self.settings["log_bin"]:
+            return
+        self.log.commit([entry], self.now_ms, self.gtid_next)
+        self.now_us += STEP_US

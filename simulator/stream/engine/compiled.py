@@ -1,0 +1,235 @@
+"""A scenario compiled: its programs, table versions, columns and the tables of arithmetic that reading turns needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.model import Table
+from simulator.sources import Source
+from simulator.stream.engine.history import Ticks
+from simulator.stream.engine.program import Member, Plan, plan
+from simulator.stream.engine.slots import Rounds
+from simulator.stream.engine.timeline import Timeline
+from simulator.stream.generators.columns import CompiledColumn, Compiler, Field
+from simulator.stream.generators.generators import Sequence_
+from simulator.stream.generators.keys import KeyColumn
+from simulator.stream.scenario import tables
+from simulator.stream.scenario.lines import Key
+from simulator.stream.scenario.loader import Loaded
+from simulator.values.draw import Ints
+
+# The first version of a table has always been.
+ALWAYS: Final = -(1 << 62)
+# No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
+FARTHEST: Final = 1 << 50
+# 9999-12-31T00:00:00Z
+LAST_MS: Final = 253_402_214_400_000
+# Order keys of DDL and heartbeats lie before the rows of their turn: room for this many of each at one turn.
+BEFORE_ROWS: Final = 1 << 10
+
+
+@dataclass(frozen=True)
+class Version:
+    """A table from a turn on."""
+
+    since: int
+    table: Table
+    columns: tuple[CompiledColumn | KeyColumn, ...]
+
+
+# (border, place in the file, change) of each schema change
+Changes: TypeAlias = Sequence[tuple[int, int, tables.Applied]]
+
+
+class Compiled:
+    """Everything about a scenario that does not depend on the turn. Raises ScenarioError."""
+
+    def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
+        spec = loaded.spec
+        self.loaded, self.source = loaded, source
+        self.seed = spec.seed if seed is None else seed
+        self.names = list(spec.tables)
+        self.timeline = Timeline(
+            spec.transactions, seed=self.seed, start_ms=spec.start, rate=spec.rate, heartbeat_ms=spec.heartbeat
+        )
+        self.first_tables = tuple(tables.first_version(loaded, name, source) for name in spec.tables)
+        changes = self._changes()
+        fields = self._fields(changes)
+        always = _Always(self, fields)
+        self.plan = plan(loaded, {name: list(fields[name]) for name in self.names}, always)
+        self.rounds = Rounds(self.plan.cohorts, self.seed)
+        self.ticks = Ticks(self.plan, self.rounds, self.seed)
+        self.versions = self._versions(self.compiler(fields, self.ticks, self.rounds), changes)
+        self.ddl = [(border, applied) for border, _, applied in changes if applied.sql]
+        self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
+        self._lay_out_steps()
+        self._number()
+
+    def compiler(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, rounds: Rounds) -> Compiler:
+        return Compiler(self.loaded, self.source, fields, ticks, rounds, self.timeline, self.seed)
+
+    def _changes(self) -> list[tuple[int, int, tables.Applied]]:
+        """(border, place in the file, change) of all schema changes, in the order in which they happen."""
+        spec = self.loaded.spec
+        now = dict(zip(self.names, self.first_tables, strict=True))
+        out = []
+        for i in sorted(range(len(spec.schema_changes)), key=lambda i: spec.schema_changes[i].at):
+            change = spec.schema_changes[i]
+            applied = tables.apply(self.loaded, ("schema_changes", i), now[change.table], change, self.source)
+            assert applied.after is not None
+            now[change.table] = applied.after
+            out.append((self.timeline.border(change.at), i, applied))
+        return out
+
+    def _fields(self, changes: Changes) -> dict[str, dict[str, Field]]:
+        """All columns that the tables ever have, under the names that they keep."""
+        spec = self.loaded.spec
+        fields: dict[str, dict[str, Field]] = {name: {} for name in self.names}
+        for name, first in zip(self.names, self.first_tables, strict=True):
+            for column in first.columns:
+                if column.field not in spec.tables[name].columns:
+                    continue  # a key that the source makes of others
+                path: Key = ("tables", name, "columns", column.field)
+                fields[name][column.field] = Field(
+                    name, column.field, spec.tables[name].columns[column.field], column.type, path
+                )
+        for border, i, applied in changes:
+            new, name = spec.schema_changes[i].add_column, spec.schema_changes[i].table
+            assert applied.after is not None
+            if new is not None:
+                column = tables.find_column(self.loaded, ("schema_changes", i), applied.after, new.name, self.source)
+                path = ("schema_changes", i, "add_column")
+                fields[name][column.field] = Field(
+                    name,
+                    column.field,
+                    new.column,
+                    column.type,
+                    path,
+                    since=border,
+                    added_default=new.default if self.source.fills_columns else None,
+                )
+            for gone in set(fields[name]) - {column.field for column in applied.after.columns}:
+                fields[name][gone] = replace(fields[name][gone], until=border)
+        return fields
+
+    def _versions(self, compiler: Compiler, changes: Changes) -> dict[str, list[Version]]:
+        """The versions of each table, first to last."""
+
+        def version(since: int, name: str, table: Table) -> Version:
+            return Version(since, table, tuple(compiler.column_or_key(name, column) for column in table.columns))
+
+        out = {name: [version(ALWAYS, name, first)] for name, first in zip(self.names, self.first_tables, strict=True)}
+        for border, i, applied in changes:
+            name = self.loaded.spec.schema_changes[i].table
+            assert applied.after is not None
+            out[name].append(version(border, name, applied.after))
+        return out
+
+    def _lay_out_steps(self) -> None:
+        """Tables over steps (of all programs, one axis) and ticks: which statements, on which table, how many rows."""
+        programs = self.plan.programs
+        self.step_first: Ints = np.cumsum([0, *(len(p.steps) for p in programs)]).astype(np.int64)
+        steps = int(self.step_first[-1])
+        widest = max(len(step) for program in programs for step in program.steps)
+        self.statements = np.full((widest, steps), -1, dtype=np.int64)  # ticks, -1 where a step has fewer
+        self.last_tick: Ints = np.empty(steps, dtype=np.int64)
+        self.group = np.full(self.ticks.total, -1, dtype=np.int64)  # table · 4 + kind
+        self.fixed_rows = np.full(self.ticks.total, -1, dtype=np.int64)  # -1: entities differ in their number of rows
+        for p, program in enumerate(programs):
+            tick = int(self.ticks.first[p])
+            for s, step in enumerate(program.steps):
+                for j, act in enumerate(step):
+                    member = program.members[act.table]
+                    self.statements[j, self.step_first[p] + s] = tick
+                    self.group[tick] = self.names.index(act.table) * 4 + act.kind
+                    self.fixed_rows[tick] = member.low if member.low == member.high else -1
+                    tick += 1
+                self.last_tick[self.step_first[p] + s] = tick - 1
+
+    def _number(self) -> None:
+        """Where the stream's numbers begin, how far turns lie apart in them, and the last turn that fits."""
+        programs = self.plan.programs
+        fullest = max(sum(p.members[act.table].high for act in step) for p in programs for step in p.steps)
+        self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change
+        # Inside a second only rows and statements are numbered; an update may become two changes.
+        self.statements_a_turn = max(Counter(turn for turn, _ in self.ddl).values(), default=0)
+        self.second_stride = self.statements_a_turn + 2 * fullest
+        alive = sum(c.count * member.high for c in self.plan.cohorts for member in programs[c.program].members.values())
+        # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
+        self.first_txn = 10 ** len(str(alive + 1))
+        self.first_offset = self.first_txn * self.stride
+        keys = (
+            (
+                column.generator.last_turn(_highest(self.source, column.field)),
+                f"the key {name}.{column.field.name} is full",
+            )
+            for name, versions in self.versions.items()
+            for column in versions[0].columns
+            if isinstance(column, CompiledColumn)
+            and isinstance(column.generator, Sequence_)
+            and not pa.types.is_string(column.arrow)
+        )
+        last_commit = int((LAST_MS - self.timeline.start_ms) / 1000 * self.timeline.rate) - self.timeline.chunk
+        last_offset = ((1 << 62) - self.first_offset) // self.stride
+        self.last_turn, self.last_reason = min(
+            *keys,
+            (last_commit, "commit times pass the year 9999"),
+            (min(last_offset, FARTHEST), "numbers made of turns are full"),
+        )
+
+    def member(self, tick: int) -> Member:
+        """The member that a tick's statement is about."""
+        program = self.ticks.program[tick]
+        act = self.plan.programs[program].acts[tick - int(self.ticks.first[program])]
+        member: Member = self.plan.programs[program].members[act.table]
+        return member
+
+
+class _Always:
+    """Whether setting a field in a step is certain to change it: a property of its generator, asked before there is a
+    plan, of a compiler without programs."""
+
+    def __init__(self, compiled: Compiled, fields: Mapping[str, Mapping[str, Field]]) -> None:
+        rounds = Rounds((), compiled.seed)
+        self._lifecycles = compiled.loaded.spec.lifecycles.values()
+        self._fields = fields
+        self._compiler = compiled.compiler(fields, Ticks(Plan((), ()), rounds, compiled.seed), rounds)
+        self._known: dict[tuple[str, str, str], bool] = {}
+
+    def __call__(self, table: str, name: str, step: str) -> bool:
+        if (table, name, step) not in self._known:
+            self._known[table, name, step] = self._ask(table, name, step)
+        return self._known[table, name, step]
+
+    def _ask(self, table: str, name: str, step: str) -> bool:
+        field = self._fields[table][name]
+        if field.spec.nulls or field.since is not None or field.until is not None:
+            return False
+        steps = [s for life in self._lifecycles for s in life.steps if s.name == step]
+        if field.spec.values.states is not None and (
+            step not in field.spec.values.states or any(s.times > 1 for s in steps)
+        ):
+            return False
+        if field.spec.values.of is not None:
+            # it follows another column, and changes when that is set in the same step
+            parent, _, key = field.spec.values.of.partition(".")
+            follows = any(s.update == parent and key in (s.set or ()) for at in steps for s in at.do)
+            return follows and self(parent, key, step)
+        return self._compiler.column(table, name).generator.always
+
+
+def _highest(source: Source, field: Field) -> int:
+    """The highest integer that a column takes, found by asking the type system."""
+    for bits in (64, 63, 32, 31, 24, 23, 16, 15, 8, 7, 6, 3):
+        try:
+            source.parse_values([str(2**bits - 1)], field.type)
+        except ValueError:
+            continue
+        return int(2**bits - 1)
+    return 0

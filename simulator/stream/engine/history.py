@@ -1,0 +1,246 @@
+"""When was a column last set? Tables over the programs' ticks, and the states of rows that look things up in them.
+
+A tick is one statement of one program. The state of a row after a tick is named by (cohort, slot, cycle, tick, row):
+`cycle` is the pass through the program, `row` the place among the entity's rows of the table. From a state follow, by
+look-up and arithmetic, for any column: how often it was set so far, at which tick last, and at which turn that was.
+Eternal rows were born one visit before their slot's first (cycle -1, the birth tick).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.model import DELETE, INSERT
+from simulator.stream.engine.program import Member, Plan
+from simulator.stream.engine.slots import Rounds
+from simulator.values.draw import Bits, Ints, below, bits, identity, key
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """One column's past, per tick (index as in `Ticks`): the tick that last set it and how many cycles back that was,
+    how often it was set in this cycle, and per program how often in a whole cycle."""
+
+    last: Ints
+    back: Ints
+    count: Ints
+    per_cycle: Ints
+    sets: Mask
+
+
+class Ticks:
+    """All statements of all programs on one axis; each program has one more tick behind its own: its birth."""
+
+    def __init__(self, plan: Plan, rounds: Rounds, seed: int) -> None:
+        self.plan, self.rounds = plan, rounds
+        acts = [program.acts for program in plan.programs]
+        sizes = np.array([len(a) + 1 for a in acts], dtype=np.int64)
+        self.first: Ints = np.cumsum(sizes) - sizes
+        self.size: Ints = sizes - 1
+        self.total = int(sizes.sum())
+        self.birth: Ints = self.first + self.size
+        self.program = np.repeat(np.arange(len(acts)), sizes)
+        self.steps: Ints = np.array([len(program.steps) for program in plan.programs], dtype=np.int64)
+        # step of each tick inside its program; the birth's is -1: one visit before the first
+        self.step: Ints = np.array(
+            [s for p in plan.programs for s in [*(i for i, step in enumerate(p.steps) for _ in step), -1]],
+            dtype=np.int64,
+        )
+        self.cohort_program: Ints = np.array([cohort.program for cohort in plan.cohorts], dtype=np.int64)
+        self._phase_key = key(seed, "phase")
+        self._known: dict[tuple[bytes, ...], History] = {}
+
+    def phase(self, cohort: Ints, slot: Ints) -> Ints:
+        """Where a slot stands in its program at its first visit of the stream."""
+        draws = bits(self._phase_key, slot)
+        steps = self.steps[self.cohort_program[cohort]]
+        return ((draws >> np.uint64(32)) * steps.view(np.uint64) >> np.uint64(32)).view(np.int64)
+
+    def place(self, cohort: Ints, slot: Ints, visit: Ints) -> tuple[Ints, Ints]:
+        """(cycle, step) of a visit."""
+        steps = self.steps[self.cohort_program[cohort]]
+        cycle, step = np.divmod(visit + self.phase(cohort, slot), steps)
+        return cycle, step
+
+    def turn(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
+        """The turn at which a tick of a cycle happened (may be negative)."""
+        steps = self.steps[self.cohort_program[cohort]]
+        # the birth is the visit before cycle 0, step 0: its step is -1, so its cycle counts as 0
+        visit = np.maximum(cycle, 0) * steps + self.step[tick] - self.phase(cohort, slot)
+        return self.rounds.turns(cohort, slot, visit)
+
+    def history(self, table: str, field: str) -> History:
+        """The past of a column in every program that has its table. Columns with the same past share one object."""
+        last = np.full(self.total, -1, dtype=np.int64)
+        back = np.zeros(self.total, dtype=np.int64)
+        count = np.zeros(self.total, dtype=np.int64)
+        sets = np.zeros(self.total, dtype=bool)
+        per_cycle = np.zeros(len(self.plan.programs), dtype=np.int64)
+        for p, program in enumerate(self.plan.programs):
+            member = program.members.get(table)
+            if member is None:
+                continue
+            first, birth = int(self.first[p]), int(self.birth[p])
+            setting = [
+                n
+                for n, act in enumerate(program.acts)
+                if act.table == table and (act.kind is INSERT or field in act.sets) and act.kind is not DELETE
+            ]
+            sets[[first + n for n in setting]] = True
+            last[birth], sets[birth] = birth, member.eternal
+            per_cycle[p] = len(setting) if member.eternal else 0
+            for n in range(len(program.acts)):
+                done = [m for m in setting if m <= n]
+                at = first + n
+                if done:
+                    last[at], count[at] = first + done[-1], len(done)
+                elif member.eternal and setting:
+                    last[at], back[at] = first + setting[-1], 1
+                elif member.eternal:
+                    last[at] = birth
+                # the insert is the value's first, number 0; an eternal row's first came with its birth
+                count[at] -= 0 if member.eternal else 1
+        signature = tuple(x.tobytes() for x in (last, back, count, per_cycle, sets))
+        return self._known.setdefault(signature, History(last, back, count, per_cycle, sets))
+
+
+class Written(NamedTuple):
+    """The state in which a column was last set: cycle and tick of each row."""
+
+    cycle: Ints
+    tick: Ints
+
+
+class State:
+    """Rows of one table, each after some tick. All arrays have one element per row; `turn` if the tick's is known."""
+
+    def __init__(
+        self,
+        ticks: Ticks,
+        table: str,
+        *,
+        cohort: Ints,
+        slot: Ints,
+        cycle: Ints,
+        tick: Ints,
+        row: Ints,
+        turn: Ints | None = None,
+    ) -> None:
+        self.ticks, self.table = ticks, table
+        self.cohort, self.slot, self.cycle, self.tick, self.row, self.turn = cohort, slot, cycle, tick, row, turn
+        self._written: dict[int, Written] = {}
+        self._turns: dict[int, Ints] = {}
+        self._changes: dict[int, Ints] = {}
+
+    def __len__(self) -> int:
+        return len(self.slot)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> State:
+        """The states of some of the rows."""
+        part = State(
+            self.ticks,
+            self.table,
+            cohort=self.cohort[rows],
+            slot=self.slot[rows],
+            cycle=self.cycle[rows],
+            tick=self.tick[rows],
+            row=self.row[rows],
+            turn=None if self.turn is None else self.turn[rows],
+        )
+        part.identity = self.identity[rows]  # computed once for all the columns
+        return part
+
+    def before(self, rows: npt.NDArray[np.intp]) -> State:
+        """The states of some of the rows before their tick. They must have one: no inserts among them."""
+        ticks = self.ticks
+        tick, cycle, cohort = self.tick[rows], self.cycle[rows], self.cohort[rows]
+        program = ticks.program[tick]
+        wraps = tick == ticks.first[program]
+        # before a cycle's first tick stands the end of the cycle before; before the very first, the birth
+        first_cycle = wraps & (cycle == 0)
+        tick = np.where(first_cycle, ticks.birth[program], np.where(wraps, tick + ticks.size[program], tick) - 1)
+        old = State(
+            ticks, self.table, cohort=cohort, slot=self.slot[rows], cycle=cycle - wraps, tick=tick, row=self.row[rows]
+        )
+        old.identity = self.identity[rows]
+        return old
+
+    @property
+    def program(self) -> Ints:
+        return self.ticks.cohort_program[self.cohort]
+
+    @cached_property
+    def eternal(self) -> Mask:
+        members = [program.members.get(self.table) for program in self.ticks.plan.programs]
+        return np.array([member is not None and member.eternal for member in members])[self.program]
+
+    @cached_property
+    def life(self) -> Ints:
+        """Which of its slot's rows in time this is: the cycle, or -1 for eternal rows."""
+        return np.where(self.eternal, -1, self.cycle)
+
+    @cached_property
+    def identity(self) -> Bits:
+        """The row's own hash: the same in all its states, another for every other row of the table."""
+        return identity(self.slot, self.life, self.row)
+
+    def changes(self, history: History) -> Ints:
+        """How often the column was set before: 0 for the value that the row was born with."""
+        if id(history) not in self._changes:
+            whole = history.per_cycle[self.program]
+            self._changes[id(history)] = np.add(history.count[self.tick], np.maximum(self.cycle, 0) * whole, dtype=int)
+        return self._changes[id(history)]
+
+    def written(self, history: History) -> Written:
+        """The tick that gave the column its value."""
+        if id(history) not in self._written:
+            cycle = self.cycle - history.back[self.tick]
+            tick = history.last[self.tick]
+            if history.back.any() or (tick == self.ticks.birth[self.program]).any():
+                born = (cycle < 0) | (tick == self.ticks.birth[self.program])
+                tick = np.where(born, self.ticks.birth[self.program], tick)
+                cycle = np.where(born, -1, cycle)
+            self._written[id(history)] = Written(cycle, tick)
+        return self._written[id(history)]
+
+    def turns(self, history: History) -> Ints:
+        """The turn at which the column got its value; negative before the stream's start."""
+        if id(history) not in self._turns:
+            cycle, tick = self.written(history)
+            if self.turn is None:
+                turns = self.ticks.turn(self.cohort, self.slot, cycle, tick)
+            else:
+                turns = self.turn.copy()
+                older = np.flatnonzero((tick != self.tick) | (cycle != self.cycle))
+                if len(older):
+                    turns[older] = self.ticks.turn(self.cohort[older], self.slot[older], cycle[older], tick[older])
+            self._turns[id(history)] = turns
+        return self._turns[id(history)]
+
+    def at(self, table: str, written: Written, row: Ints) -> State:
+        """Rows of another table of the same entities, at the given ticks."""
+        return State(
+            self.ticks,
+            table,
+            cohort=self.cohort,
+            slot=self.slot,
+            cycle=written.cycle,
+            tick=written.tick,
+            row=row,
+        )
+
+
+def row_count(member: Member, lifecycle: str, seed: int, slot: Ints, cycle: Ints) -> Ints:
+    """How many rows of a member each entity has."""
+    if member.low == member.high:
+        return np.full(len(slot), member.low, dtype=np.int64)
+    life = np.full(len(slot), -1, dtype=np.int64) if member.eternal else cycle
+    draws = bits(key(seed, "rows", lifecycle, member.counted_as), identity(slot, life, 0))
+    return member.low + below(draws, member.high - member.low + 1)

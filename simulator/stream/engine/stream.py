@@ -1,0 +1,333 @@
+"""The generated stream: any turns of it, the rows alive before any turn, all from (scenario, seed, turn) alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
+from simulator.errors import UsageError
+from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.sources import Source
+from simulator.stream.engine.alive import alive
+from simulator.stream.engine.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
+from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
+from simulator.stream.engine.history import State, row_count
+from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.tables import column_names
+from simulator.values.draw import Ints
+
+BLOCK_TURNS: Final = 32_768
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What happens in some turns, without a value: arrays over turns, and over (statement of its step, turn)."""
+
+    turns: Ints
+    cohort: Ints
+    slot: Ints
+    cycle: Ints
+    tick: Ints  # -1 where the step has no such statement
+    rows: Ints
+
+    @property
+    def changes(self) -> Ints:
+        """Row changes of each turn."""
+        total: Ints = self.rows.sum(axis=0)
+        return total
+
+
+class ChangeStream:
+    """The history that a scenario describes. Endless; `last_turn` is the last one whose keys fit their columns."""
+
+    block_turns = BLOCK_TURNS
+    failure: UsageError | None = None
+
+    def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
+        self.loaded, self.source = loaded, source
+        self.database = source.place(loaded.spec.database)[0]
+        self.compiled = compiled = Compiled(loaded, source, seed=seed)
+        self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
+        self.first_tables, self.last_turn = compiled.first_tables, compiled.last_turn
+        self._structure: Structure | None = None
+
+    # ------------------------------------------------------------------------------------------------------ structure
+
+    @property
+    def turns(self) -> None:
+        """Endless."""
+        return None
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """The columns of all tables at any time."""
+        return column_names(self.loaded, self.source, self.first_tables)
+
+    @property
+    def notes(self) -> list[str]:
+        """What whoever runs the scenario should know."""
+        notes = []
+        for name in self.compiled.names:
+            programs = [program for program in self.plan.programs if name in program.members]
+            if any(
+                not program.members[name].eternal
+                and not any(act.kind is DELETE and act.table == name for act in program.acts)
+                for program in programs
+            ):
+                notes.append(f"{name} only grows: a snapshot late in the stream is as long as the table by then.")
+        notes.append(f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}.")
+        return notes
+
+    def border(self, turn: int) -> int:
+        """The first transaction border at or after a turn."""
+        return self.timeline.border(turn)
+
+    def structure(self, first: int, stop: int) -> Structure:
+        """What happens in the turns [first, stop), which begin and end at transaction borders."""
+        known = self._structure
+        if known is not None and known.turns[0] == first and known.turns[-1] + 1 >= stop:
+            if known.turns[-1] + 1 == stop:
+                return known
+            n = stop - first
+            return Structure(
+                known.turns[:n], known.cohort[:n], known.slot[:n], known.cycle[:n], known.tick[:, :n], known.rows[:, :n]
+            )
+        if stop - 1 > self.last_turn:
+            raise UsageError(
+                f"{self.loaded.file}: turn {stop - 1} is beyond turn {self.last_turn}, where "
+                f"{self.compiled.last_reason}; ask for fewer turns, or an earlier one."
+            )
+        turns = np.arange(first, stop, dtype=np.int64)
+        cohort, slot, visit = self.rounds.visits(turns)
+        cycle, step = self.compiled.ticks.place(cohort, slot, visit)
+        tick = self.compiled.statements[:, self.compiled.step_first[self.compiled.ticks.cohort_program[cohort]] + step]
+        rows = np.where(tick >= 0, self.compiled.fixed_rows[tick], 0)
+        for number in np.unique(tick[rows < 0]):  # statements whose entities differ in their number of rows
+            statement, turn = np.nonzero(tick == number)
+            member = self.compiled.member(int(number))
+            lifecycle = self.plan.programs[self.compiled.ticks.program[number]].lifecycle
+            rows[statement, turn] = row_count(member, lifecycle, self.compiled.seed, slot[turn], cycle[turn])
+        self._structure = Structure(turns, cohort, slot, cycle, tick, rows)
+        return self._structure
+
+    def count(self, first: int, stop: int) -> Ints:
+        """Row changes of each turn in [first, stop), counted without drawing a value."""
+        return self.structure(first, stop).changes
+
+    # ---------------------------------------------------------------------------------------------------------- turns
+
+    def read(self, first: int, stop: int) -> Block:
+        """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
+        what = self.structure(first, stop)
+        changes = what.changes
+        number, begins, _ = self.timeline.transactions(what.turns)
+        txn = self._txn(what.turns, number)
+        event_ms = self.timeline.commit_us(what.turns) // 1000
+        in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
+        done = np.cumsum(changes)
+        place = done - changes  # row changes before the turn
+        before_txn = place[begins - first]
+        last_of_txn = np.searchsorted(begins, begins, side="right") - 1
+        size = done[last_of_txn] - before_txn
+        ordinal = np.cumsum(what.rows, axis=0) - what.rows  # row changes of the turn before the statement
+
+        batches: list[ChangeBatch] = []
+        present = what.tick >= 0
+        group = np.where(present, self.compiled.group[what.tick], -1)
+        for which in np.unique(group[present]):
+            # turn-major order is stream order
+            turn, statement = np.nonzero((group == which).T)
+            rows = what.rows[statement, turn]
+            if not (rows == 1).all():
+                row = np.arange(int(rows.sum()), dtype=np.int64) - np.repeat(np.cumsum(rows) - rows, rows)
+                turn, statement = np.repeat(turn, rows), np.repeat(statement, rows)
+            else:
+                row = np.zeros(len(turn), dtype=np.int64)
+            at = ordinal[statement, turn] + row
+            envelope = Envelope(
+                phase=1,
+                turn=what.turns[turn],
+                ordinal=2 * at,
+                statement=statement,
+                txn=txn[turn],
+                seq=place[turn] - before_txn[turn] + at + 1,
+                size=size[turn],
+                offset=self._offset(what.turns[turn], 2 * at),
+                event_ms=event_ms[turn],
+                write_ms=event_ms[turn] + WRITE_LAG_MS,
+                in_second=in_second[turn] + 2 * at,
+            )
+            state = State(
+                self.compiled.ticks,
+                self.compiled.names[which // 4],
+                cohort=what.cohort[turn],
+                slot=what.slot[turn],
+                cycle=what.cycle[turn],
+                tick=what.tick[statement, turn],
+                row=row,
+                turn=what.turns[turn],
+            )
+            batches += self._batches(Kind(int(which) % 4), envelope, state)
+        if self.source.key_is_fixed:
+            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
+        return Block(
+            first, stop - first, tuple(batches), tuple(self._events(first, stop)), int(done[-1]) if len(done) else 0
+        )
+
+    def _txn(self, turns: Ints, number: Ints) -> Ints:
+        """Dense transaction numbers: schema changes are transactions too."""
+        numbers: Ints = self.compiled.first_txn + number + np.searchsorted(self.compiled.ddl_turns, turns, side="right")
+        return numbers
+
+    def _in_second(self, turns: Ints, event_ms: Ints, number: int) -> Ints:
+        """The number inside its second of a turn's place `number`: statements come first, then rows in steps of two."""
+        numbers = np.full(len(turns), number, dtype=np.int64)
+        return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride)
+
+    def _offset(self, turn: Ints, ordinal: Ints) -> Ints:
+        offset: Ints = self.compiled.first_offset + turn * self.compiled.stride + ordinal + 2 * BEFORE_ROWS
+        return offset
+
+    def _batches(self, kind: Kind, envelope: Envelope, state: State) -> Iterator[ChangeBatch]:
+        """The changes of one table and kind, cut where the table's version changes."""
+        versions = self.compiled.versions[state.table]
+        cuts = [0, *np.searchsorted(envelope.turn, [v.since for v in versions[1:]]).tolist(), len(state)]
+        for version, (start, stop) in zip(versions, pairwise(cuts), strict=True):
+            if start == stop:
+                continue
+            if start == 0 and stop == len(state):
+                yield self._batch(kind, version, envelope, state)
+            else:
+                rows = np.arange(start, stop)
+                yield self._batch(kind, version, envelope.take(rows), state.take(rows))
+
+    def _batch(self, kind: Kind, version: Version, envelope: Envelope, state: State) -> ChangeBatch:
+        everything = np.arange(len(state))
+        after: tuple[pa.Array, ...] | None = None
+        before: tuple[Before, ...] | None = None
+        if kind is DELETE:
+            before = self._image(version, state.before(everything))
+        else:
+            after = self._image(version, state)
+        if kind is UPDATE:
+            old = state.before(everything)
+            deltas: list[Before] = []
+            for place, column in enumerate(version.columns):
+                rows = np.flatnonzero(column.history.sets[state.tick])
+                if not len(rows):
+                    deltas.append(None)
+                elif len(rows) == len(state):
+                    deltas.append(self._column(version, place, old))
+                else:
+                    deltas.append(Delta(rows, self._column(version, place, old.take(rows))))
+            before = tuple(deltas)
+        return ChangeBatch(version.table, kind, envelope, after, before)
+
+    def _image(self, version: Version, state: State) -> tuple[pa.Array, ...]:
+        return tuple(self._column(version, place, state) for place in range(len(version.columns)))
+
+    def _column(self, version: Version, place: int, state: State) -> pa.Array:
+        """A column's values as the carrier of this version's type."""
+        values = version.columns[place].array(state)
+        wanted = version.table.columns[place].type
+        if wanted == version.columns[place].field.type:
+            return values
+        return self.source.stored(values, wanted)
+
+    # --------------------------------------------------------------------------------------------------------- events
+
+    def _events(self, first: int, stop: int) -> list[Event]:
+        """Heartbeats and schema changes before transactions of these turns, in stream order."""
+        events: list[Event] = []
+        beats: dict[int, int] = {}
+        for turn, ms in self.timeline.heartbeats(first, stop - first):
+            place = beats[turn] = beats.get(turn, -1) + 1
+            order = OrderKey(1, turn, place - 2 * BEFORE_ROWS)
+            last_ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
+            events.append(Heartbeat(order, *self._numbers(order), ms, ms + WRITE_LAG_MS, last_ms))
+        for place, (turn, change) in enumerate(self.compiled.ddl):
+            if first <= turn < stop:
+                ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
+                order = OrderKey(1, turn, place - BEFORE_ROWS)
+                number, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
+                txn = self.compiled.first_txn + int(number[0]) + place
+                offset = self._numbers(order)[1]
+                earlier = sum(1 for other, _ in self.compiled.ddl[:place] if other == turn)
+                at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
+                events.append(
+                    SchemaChange(
+                        order,
+                        txn,
+                        offset,
+                        ms,
+                        ms + WRITE_LAG_MS,
+                        change.kind,
+                        change.database,
+                        change.before,
+                        change.after,
+                        change.sql,
+                        in_second=int(self._in_second(at, commit, earlier)[0]),
+                    )
+                )
+        return sorted(events, key=lambda event: (event.order.turn, event.order.ordinal))
+
+    def _numbers(self, order: OrderKey) -> tuple[int, int]:
+        """(transaction that follows, offset) of an event."""
+        turn = np.array([order.turn], dtype=np.int64)
+        number, _, _ = self.timeline.transactions(turn)
+        offset = int(self._offset(turn, np.array([order.ordinal], dtype=np.int64))[0])
+        return int(self._txn(turn, number)[0]), offset
+
+    # ---------------------------------------------------------------------------------------------------------- state
+
+    def tables_at(self, turn: int) -> tuple[Table, ...]:
+        """The tables as they are before a turn, schema changes at that turn not yet made."""
+        return tuple(self._version_at(name, turn).table for name in self.compiled.names)
+
+    def _version_at(self, name: str, turn: int) -> Version:
+        """The table as it is before the rows of a turn, schema changes at that turn not yet made."""
+        return next(v for v in reversed(self.compiled.versions[name]) if v.since < turn)
+
+    def snapshot(self, turn: int) -> Iterator[Block]:
+        """The rows alive before a turn as READ changes, a table after its CREATE TABLE each, in bounded memory."""
+        ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
+        told = 0
+        for place, name in enumerate(self.compiled.names):
+            version = self._version_at(name, turn)
+            created = snapshot_table(self.source, version.table, told, told + place, ms)
+            for state in alive(self.compiled, name, turn):
+                n = len(state)
+                number = np.arange(told, told + n, dtype=np.int64)
+                one = np.ones(n, dtype=np.int64)
+                envelope = Envelope(
+                    phase=0,
+                    turn=number,
+                    ordinal=0 * one,
+                    statement=0 * one,
+                    txn=np.minimum(number, self.compiled.first_txn + SNAPSHOT_TXN),
+                    seq=one,
+                    size=one,
+                    offset=np.minimum(number + place + 1, self.compiled.first_offset - 1),
+                    event_ms=ms * one,
+                    write_ms=(ms + WRITE_LAG_MS) * one,
+                )
+                batch = ChangeBatch(version.table, READ, envelope, self._image(version, state), None)
+                yield Block(told, n, (batch,), created, n)
+                told, created = told + n, ()
+
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before that of each turn was committed, epoch milliseconds."""
+        return self.timeline.previous_commit_us(turns) // 1000
+
+    def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
+        """The rows every table holds before a turn: (table version, columns), some thousands of rows at a time."""
+        for name in self.compiled.names:
+            version = self._version_at(name, turn)
+            for state in alive(self.compiled, name, turn):
+                yield version.table, self._image(version, state)

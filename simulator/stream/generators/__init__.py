@@ -1,0 +1,1 @@
+"""Where the values of columns come from. Read `generators` first."""

@@ -1,0 +1,52 @@
+"""The key that a source makes of a table's columns, where it wants one that no scenario has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.model import Column
+from simulator.sources import Source
+from simulator.stream.engine.history import History, State
+from simulator.values import texts
+from simulator.values.draw import mix
+
+
+class Part(Protocol):
+    """A column of the key."""
+
+    @property
+    def history(self) -> History: ...
+    def array(self, state: State) -> pa.Array: ...
+
+
+@dataclass(frozen=True)
+class KeyHistory:
+    """Which ticks set the key: those that set one of its parts."""
+
+    sets: npt.NDArray[np.bool_]
+
+
+class KeyColumn:
+    """A key made of the values of others; of nothing but the row where the table has no key."""
+
+    def __init__(
+        self, source: Source, column: Column, parts: Sequence[tuple[Column, Part]], ticks: int, salt: np.uint64
+    ) -> None:
+        self.source, self.field, self._parts, self._salt = source, column, parts, salt
+        sets = np.zeros(ticks, dtype=bool)
+        for _, part in parts:
+            sets = sets | part.history.sets
+        self.history = KeyHistory(sets)
+
+    def array(self, state: State) -> pa.Array:
+        if self._parts:
+            types: Any = self.source.types
+            made: pa.Array = types.made_key([(column, part.array(state)) for column, part in self._parts])
+            return made
+        return self.source.stored(texts.uuid(mix(state.identity + self._salt)), self.field.type)

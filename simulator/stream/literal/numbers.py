@@ -1,0 +1,84 @@
+"""What streams of literal changes share, be the script YAML or SQL: their numbers, and their snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Envelope, Ints
+from simulator.model import READ, Table
+from simulator.sources import Source
+from simulator.stream.engine.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
+
+
+class Numbers:
+    """The numbers of a script's transactions and changes, as `Envelope` describes them.
+
+    `alive` rows are there before the first turn. Each turn is a transaction or a heartbeat; `entry_ms` are the times of
+    what it logs (nothing, of a heartbeat), `turn_ms` its own. `txn` and `offset` have one entry per turn, those of its
+    first change, and one for the turn that would follow.
+    """
+
+    def __init__(
+        self, alive: int, is_txn: Sequence[bool], entry_ms: Sequence[Sequence[int]], turn_ms: Sequence[int]
+    ) -> None:
+        sizes = np.array([len(ms) for ms in entry_ms], dtype=np.int64)
+        # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
+        self.first_txn = 10 ** len(str(alive + int(sizes.sum()) + 1))
+        self.first_offset = 2 * self.first_txn
+        self.txn: Ints = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
+        self.offset: Ints = self.first_offset + np.cumsum([0, *(2 * sizes + 2)], dtype=np.int64)
+        self._turn_ms: Ints = np.array(turn_ms, dtype=np.int64)
+        self._first, self._in_second = self._seconds(entry_ms, sizes)
+
+    def _seconds(self, entry_ms: Sequence[Sequence[int]], sizes: Ints) -> tuple[Ints, Ints]:
+        """Of each turn its first entry among those of all, itself if it has none; of each entry its place in its
+        second."""
+        places = np.maximum(sizes, 1)
+        first = np.cumsum(places) - places
+        times = [ms for turn, own in zip(entry_ms, self._turn_ms.tolist(), strict=True) for ms in turn or [own]]
+        seconds = np.array(times, dtype=np.int64) // 1000
+        offsets = np.repeat(self.offset[:-1] - 2 * first, places) + 2 * np.arange(len(seconds), dtype=np.int64)
+        begins = np.flatnonzero(np.diff(seconds, prepend=-1))
+        return first, offsets - np.repeat(offsets[begins], np.diff(begins, append=len(seconds)))
+
+    def in_second(self, turn: Ints | int, place: Ints | int) -> Ints:
+        """`Envelope.in_second` of the entries at these places of their turns."""
+        numbers: Ints = self._in_second[self._first[turn] + place]
+        return numbers
+
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before each turn was committed, epoch milliseconds; of the first its own time."""
+        # turns that begin a number are transactions; the others are heartbeats
+        done = np.flatnonzero(np.diff(self.txn))
+        place = np.searchsorted(done, turns, side="left") - 1
+        before = self._turn_ms[done[np.maximum(place, 0)]] if len(done) else 0
+        previous: Ints = np.where(place < 0, self._turn_ms[turns], before)
+        return previous
+
+    def snapshot(self, source: Source, rows: Iterable[tuple[Table, tuple[pa.Array, ...]]], ms: int) -> Iterator[Block]:
+        """Rows as READ changes, table by table, each after its CREATE TABLE; tables without rows are not told."""
+        told = 0
+        for place, (table, columns) in enumerate(rows):
+            n = len(columns[0])
+            if not n:
+                continue
+            number = np.arange(told, told + n, dtype=np.int64)
+            one = np.ones(n, dtype=np.int64)
+            envelope = Envelope(
+                phase=0,
+                turn=number,
+                ordinal=0 * one,
+                statement=0 * one,
+                txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
+                seq=one,
+                size=one,
+                offset=number + place + 1,
+                event_ms=ms * one,
+                write_ms=(ms + WRITE_LAG_MS) * one,
+            )
+            created = snapshot_table(source, table, told, told + place, ms)
+            yield Block(told, n, (ChangeBatch(table, READ, envelope, columns, None),), created, n)
+            told += n

@@ -1,0 +1,86 @@
+"""The scenario language as pydantic models: what a scenario file may say, and its JSON Schema.
+
+`loader.py` reads YAML into these with every scalar as text (only a plain `null` or `~` is None): numbers and switches
+take their type from the model, literal values of rows from the column they are for. So `no`, `1e3`, `2024-05-01` and
+`007` mean what the column says, never what YAML guesses. What needs more than one key to judge (a reference to a
+table that is not there, say) is checked by `check.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+
+from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
+from simulator.stream.scenario.language.tables import PLACE, LifecycleSpec, TableSpec
+from simulator.stream.scenario.language.words import Duration, Instant, Name, Strict, span
+
+# No transaction crosses a block of the stream.
+MOST_TURNS = 1024
+
+
+def sizes(value: Any) -> dict[tuple[int, int], float]:
+    """`{1: 70, 2..5: 30}`: turns in a transaction, with weights."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError("wants a mapping of sizes to weights such as {1: 70, 2..5: 30}")
+    parsed: dict[tuple[int, int], float] = {}
+    for key, weight in value.items():
+        low, high = span(key)
+        if low < 1 or high > MOST_TURNS:
+            raise ValueError(f"{key!r}: a transaction has 1 to {MOST_TURNS} turns")
+        try:
+            parsed[low, high] = float(weight)
+        except (TypeError, ValueError):
+            raise ValueError(f"{key!r}: the weight {weight!r} is not a number") from None
+        if not 0 < parsed[low, high] < float("inf"):
+            raise ValueError(f"{key!r}: the weight {weight!r} is not above zero")
+    return parsed
+
+
+class ScenarioSpec(Strict):
+    """A whole scenario file."""
+
+    source: Annotated[
+        str | None, Field(description="Whose types the columns have; left out: portable types, any --source.")
+    ] = None
+    database: Name = "shop"
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
+    start: Annotated[Instant, Field(description="Commit time of turn 0.")] = 1_714_521_600_000  # 2024-05-01T00:00:00Z
+    rate: Annotated[float, Field(gt=0, le=1e9, description="Turns in a second of simulated time.")] = 1000
+    heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
+    snapshot: bool = False
+    transactions: Annotated[
+        dict[tuple[int, int], float],
+        BeforeValidator(sizes),
+        WithJsonSchema({"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}}),
+        Field(description="Turns in a transaction: weights, such as {1: 70, 2..5: 30}."),
+    ] = {(1, 1): 1.0}
+    tables: Annotated[dict[Name, TableSpec], Field(min_length=1)]
+    lifecycles: dict[Name, LifecycleSpec] = {}
+    schema_changes: list[TimedChange] = []
+    script: list[ScriptEntry] | None = None
+
+    @model_validator(mode="after")
+    def _each_has_a_name(self) -> Self:
+        for name, table in self.tables.items():
+            if table.each and PLACE not in name:
+                raise ValueError(f"tables.{name} is for each type, so its name wants {PLACE} in it")
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_stream(self) -> Self:
+        generated = bool(self.lifecycles) or any(table.rows is not None for table in self.tables.values())
+        if self.script is not None:
+            if generated or self.schema_changes:
+                raise ValueError("a script stands alone: no lifecycles, no rows, no schema_changes beside it")
+            if odd := sorted(self.model_fields_set & {"rate", "heartbeat", "transactions"}):
+                raise ValueError(f"{odd[0]} is of no use in a script, whose entries say it themselves")
+        if self.script is None and not generated:
+            raise ValueError("nothing happens: give a table rows, or add lifecycles, or a script")
+        return self

@@ -1,0 +1,177 @@
+"""Schema changes and scripts, as the scenario language says them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import (
+    Field,
+    model_validator,
+)
+
+from simulator.stream.scenario.language.tables import ColumnSpec
+from simulator.stream.scenario.language.words import Instant, Name, Names, Row, Strict, Text
+
+# ---------------------------------------------------------------------------------------------------- schema changes
+
+
+class NewColumn(Strict):
+    """A column that a schema change adds."""
+
+    name: Name
+    column: ColumnSpec
+    default: Annotated[Text, Field(description="Value of the rows that are there already.")] = None
+    after: Annotated[Name | None, Field(description="The column it stands behind; default: last.")] = None
+
+
+class Widened(Strict):
+    column: Name
+    type: str
+
+
+class Renamed(Strict):
+    column: Name
+    to: Name
+
+
+class Dropped(Strict):
+    column: Name
+
+
+class Index(Strict):
+    name: Name
+    columns: Names
+    unique: bool = False
+
+
+class IndexName(Strict):
+    name: Name
+
+
+_TABLE_CHANGES = ("add_column", "widen", "rename_column", "drop_column", "create_index", "drop_index")
+
+
+class TableChange(Strict):
+    """Exactly one change to a table's structure."""
+
+    table: Name = Field(description="The table as it is called now.")
+    add_column: NewColumn | None = None
+    widen: Widened | None = None
+    rename_column: Renamed | None = None
+    drop_column: Dropped | None = None
+    create_index: Index | None = None
+    drop_index: IndexName | None = None
+    sql: Annotated[str | None, Field(description="The statement's text; default: written for the source.")] = None
+
+    @property
+    def change(self) -> str:
+        """The key that says what changes."""
+        return next(key for key in self._changes() if getattr(self, key) not in (None, False))
+
+    @classmethod
+    def _changes(cls) -> tuple[str, ...]:
+        return _TABLE_CHANGES
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [key for key in self._changes() if getattr(self, key) not in (None, False)]
+        if len(given) != 1:
+            raise ValueError(f"wants exactly one of {', '.join(self._changes())}")
+        return self
+
+
+class TimedChange(TableChange):
+    """A schema change in a generated stream."""
+
+    at: Annotated[int, Field(ge=0, description="It happens at the first transaction border at or after this turn.")]
+
+
+# ------------------------------------------------------------------------------------------------------------ script
+
+
+class ScriptedStatement(Strict):
+    """Literal rows: insert with rows, update with where and set, delete with where. `where` names the key."""
+
+    insert: Name | None = None
+    update: Name | None = None
+    delete: Name | None = None
+    rows: Annotated[list[Row] | None, Field(min_length=1)] = None
+    where: Row | list[Row] | None = None
+    set: Row | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [key for key in ("insert", "update", "delete") if getattr(self, key)]
+        if len(given) != 1:
+            raise ValueError("wants exactly one of insert, update, delete")
+        wanted = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[given[0]]
+        got = {key for key in ("rows", "where", "set") if getattr(self, key) is not None}
+        if got != wanted:
+            raise ValueError(f"{given[0]} wants {' and '.join(sorted(wanted, reverse=True))}, nothing else")
+        return self
+
+    @property
+    def table(self) -> str:
+        return self.insert or self.update or self.delete or ""
+
+
+class ScriptedSnapshot(Strict):
+    """Rows that are there before the script begins: written as snapshot rows when a snapshot is asked for."""
+
+    table: Name
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+
+class NewTableName(Strict):
+    to: Name
+
+
+class ScriptedChange(TableChange):
+    """A DDL statement of a script: all that a stream knows, and what only a script can do."""
+
+    table: Name = Field("", description="The table as it is called now; databases have none.")
+    create_database: Name | None = None
+    create_table: Annotated[bool, Field(description="The table of this name under tables, with created: no.")] = False
+    truncate: bool = False
+    rename_table: NewTableName | None = None
+    drop_table: bool = False
+    drop_database: Annotated[Name | None, Field(description="Its tables go with it.")] = None
+
+    @classmethod
+    def _changes(cls) -> tuple[str, ...]:
+        return (
+            "create_database",
+            "create_table",
+            *_TABLE_CHANGES,
+            "truncate",
+            "rename_table",
+            "drop_table",
+            "drop_database",
+        )
+
+    @model_validator(mode="after")
+    def _on_what(self) -> Self:
+        of_database = self.change.endswith("_database")
+        if of_database and self.table:
+            raise ValueError(f"{self.change} has no table")
+        if not of_database and not self.table:
+            raise ValueError(f"{self.change} wants table: the one that it changes")
+        return self
+
+
+class ScriptEntry(Strict):
+    """One entry of a script: a snapshot, a transaction, a DDL statement or a heartbeat."""
+
+    name: Annotated[str | None, Field(description="What the entry shows; for people.")] = None
+    at: Annotated[Instant | None, Field(description="Commit time; default: one second after the entry before.")] = None
+    snapshot: ScriptedSnapshot | None = None
+    transaction: Annotated[list[ScriptedStatement] | None, Field(min_length=1)] = None
+    ddl: ScriptedChange | None = None
+    heartbeat: bool = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [key for key in ("snapshot", "transaction", "ddl", "heartbeat") if getattr(self, key)]
+        if len(given) != 1:
+            raise ValueError("wants exactly one of snapshot, transaction, ddl, heartbeat")
+        return self

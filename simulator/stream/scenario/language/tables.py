@@ -1,0 +1,203 @@
+"""Tables and lifecycles, as the scenario language says them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from simulator.stream.scenario.language.values import Values
+from simulator.stream.scenario.language.words import ONE, Count, Name, Names, Share, Shorthand, Strict, count, several
+
+# ------------------------------------------------------------------------------------------------------------ tables
+
+
+class ColumnSpec(Strict):
+    """A column: its type and where its values come from."""
+
+    type: Annotated[str, Field(description="A portable type or one of the source's own: 'decimal(10,2)'.")]
+    nullable: Annotated[bool | None, Field(description="Default: yes, but not for key columns.")] = None
+    nulls: Annotated[Share, Field(description="Share of nulls among drawn values.")] = 0
+    values: Values = Values(default=True)
+    changes: Annotated[bool, Field(description="May an update of the short form change it? Keys never.")] = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shorthand(cls, data: Any) -> Any:
+        return {"type": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+
+class Mix(Strict):
+    """Relative weights of row changes."""
+
+    insert: Annotated[float, Field(ge=0)] = 0
+    update: Annotated[float, Field(ge=0)] = 0
+    delete: Annotated[float, Field(ge=0)] = 0
+
+
+def power_of_two(value: int) -> int:
+    if value & (value - 1):
+        raise ValueError(f"{value} is not a power of two")
+    return value
+
+
+PowerOfTwo = Annotated[int, AfterValidator(power_of_two)]
+
+
+class Hot(Strict):
+    """A share of the rows that changes more often than the others."""
+
+    share: Annotated[float, Field(gt=0, lt=1, description="Share of the rows.")]
+    times: Annotated[PowerOfTwo, Field(ge=2, le=1 << 16, description="How much more often; a power of two.")]
+
+
+Hots = Annotated[
+    list[Hot],
+    BeforeValidator(lambda value: [value] if isinstance(value, dict) else value),
+    ONE,
+]
+
+
+# Where a table for each type has the type: in its name, and as the type of a column.
+PLACE = "{type}"
+
+
+class Native(str):
+    """A type's text in the source's own words, in a scenario of portable types."""
+
+    __slots__ = ()
+
+
+class TableSpec(Strict):
+    """A table. `rows` and what follows is the short form: a lifecycle of its own for a table that stands alone."""
+
+    columns: Annotated[dict[Name, ColumnSpec], Field(min_length=1, max_length=1000)]
+    key: Annotated[
+        list[Name],
+        BeforeValidator(several),
+        Field(max_length=16, description="Primary key columns in key order; may be empty."),
+        ONE,
+    ] = []
+    database: Annotated[Name | None, Field(description="Default: the scenario's.")] = None
+    rows: Annotated[int | None, Field(ge=1, le=1 << 40, description="Rows alive at once, about.")] = None
+    every: Annotated[
+        PowerOfTwo,
+        Field(ge=1, le=1 << 16, description="Take part only in every n-th round: a power of two; slows it down."),
+    ] = 1
+    mix: Annotated[Mix, Field(description="Default: insert 10, update 80, delete 10.")] = Mix(
+        insert=10, update=80, delete=10
+    )
+    hot: Hots = []
+    key_updates: Annotated[Share, Field(description="Share of the updates that change the key.")] = 0
+    columns_per_update: Annotated[Count, Field(description="Columns that one update sets.")] = (1, 1)
+    rows_per_statement: Annotated[int, Field(ge=1, le=10_000, description="Rows that one statement changes.")] = 1
+    created: Annotated[bool, Field(description="No: a script creates it with a create_table entry.")] = True
+    each: Annotated[
+        Literal["type"] | None,
+        Field(description="type: a table for each type of the source, which stands where {type} is written."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _short_form(self) -> Self:
+        if self.rows is None:
+            odd = sorted(
+                self.model_fields_set
+                & {"every", "mix", "hot", "key_updates", "columns_per_update", "rows_per_statement"}
+            )
+            if odd:
+                raise ValueError(f"{odd[0]} belongs to the short form, which begins with rows")
+        if self.each and self.rows is None:
+            raise ValueError("a table for each type wants rows, since nothing else can name it")
+        if self.each and not any(column.type == PLACE for column in self.columns.values()):
+            raise ValueError(f"a table for each type wants a column of type {PLACE!r}")
+        return self
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Shares of inserts, updates and deletes among the row changes of the short form."""
+        total = self.mix.insert + self.mix.update + self.mix.delete
+        return self.mix.insert / total, self.mix.update / total, self.mix.delete / total
+
+
+# -------------------------------------------------------------------------------------------------------- lifecycles
+
+
+class Statement(Strict):
+    """One statement of a step: exactly one of insert, update, delete, naming the table."""
+
+    insert: Name | None = None
+    update: Name | None = None
+    delete: Name | None = None
+    rows: Annotated[
+        str | None,
+        Field(description="Of an insert: a count `3`, `1..5`, or a table of this entity: as many as it has."),
+        Shorthand({"type": "integer", "minimum": 1}),
+    ] = None
+    set: Annotated[Names | None, Field(description="Of an update: the columns that it sets.")] = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [key for key in ("insert", "update", "delete") if getattr(self, key)]
+        if len(given) != 1:
+            raise ValueError("wants exactly one of insert, update, delete")
+        if self.set is not None and not self.update:
+            raise ValueError("set belongs to an update")
+        if self.update and not self.set:
+            raise ValueError("an update wants set: the columns that it changes")
+        if self.rows is not None:
+            if not self.insert:
+                raise ValueError("rows belongs to an insert; update and delete take all rows of the entity")
+            if self.rows[:1].isdigit() and count(self.rows)[1] > 10_000:
+                raise ValueError(f"rows: {self.rows!r} is above 10000, the most that one statement inserts")
+        return self
+
+    @property
+    def table(self) -> str:
+        return self.insert or self.update or self.delete or ""
+
+
+class Step(Strict):
+    """What an entity does in one turn."""
+
+    name: Name
+    do: Annotated[list[Statement], Field(min_length=1)]
+    times: Annotated[int, Field(ge=1, le=1000, description="The step happens this often in a row.")] = 1
+
+
+class LifecycleSpec(Strict):
+    """What one business entity goes through, step after step."""
+
+    slots: Annotated[int, Field(ge=1, le=1 << 40, description="Entities alive at once.")]
+    every: Annotated[
+        PowerOfTwo,
+        Field(ge=1, le=1 << 16, description="Take part only in every n-th round: a power of two; slows it down."),
+    ] = 1
+    steps: Annotated[list[Step], Field(min_length=1)]
+    hot: Hots = []
+    then: Annotated[
+        Literal["restart", "repeat"] | None,
+        Field(
+            description="After the last step: restart with a new entity, or repeat the steps after the first for ever. "
+            "Default: restart if a step deletes or all only insert, else repeat."
+        ),
+    ] = None
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the first step's rows live for the whole stream and the other steps go on for ever."""
+        if self.then is not None:
+            return self.then == "repeat"
+        statements = [statement for step in self.steps for statement in step.do]
+        return not any(s.delete for s in statements) and not all(s.insert for s in statements)

@@ -1,0 +1,263 @@
+"""Tables and their versions: the first one as a scenario declares it, and what a schema change makes of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from simulator.errors import ScenarioError, UnknownName, UsageError
+from simulator.model import Column, ColumnType, SchemaChangeKind, Table
+from simulator.sources import Source
+from simulator.stream.scenario.language.changes import TableChange
+from simulator.stream.scenario.language.tables import ColumnSpec, Native
+from simulator.stream.scenario.lines import Key
+from simulator.stream.scenario.loader import Loaded
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A schema change done: the table before (None: created) and after (None: dropped), and the statement's text."""
+
+    kind: SchemaChangeKind
+    database: str
+    before: Table | None
+    after: Table | None
+    sql: str
+
+
+def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
+    """A type as the scenario writes it: portable, or the source's own if the scenario names its source."""
+    types = source.types
+    if isinstance(text, Native):
+        return types.parse_type(text)
+    try:
+        return types.from_portable(text) if loaded.spec.source is None else types.parse_type(text)
+    except UsageError as error:
+        problem = str(error)
+    if loaded.spec.source is None:
+        try:
+            types.parse_type(text)
+        except UsageError:
+            pass
+        else:
+            problem += f" It is one of {source.title}'s own: with source: {source.id} at the top it can stay."
+    loaded.fail(path, problem)
+
+
+def column_names(loaded: Loaded, source: Source, first: Iterable[Table]) -> frozenset[str]:
+    """The columns that the tables of a scenario have at any time, by its own names and by those that the source has."""
+    spec = loaded.spec
+    changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
+    known = {name for table in spec.tables.values() for name in table.columns}
+    known |= {change.add_column.name for change in changes if change.add_column is not None}
+    known |= {change.rename_column.to for change in changes if change.rename_column is not None}
+    known |= {column.name for table in first for column in table.columns}
+    return frozenset(known | set(map(source.types.identifier, known)))
+
+
+def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0) -> Table:
+    """The table as `tables.<name>` declares it."""
+    spec = loaded.spec.tables[name]
+    path: Key = ("tables", name)
+    lowered: dict[str, str] = {}
+    for column in spec.columns:
+        if column.lower() in lowered:
+            twin = lowered[column.lower()]
+            loaded.fail((*path, "columns", column), f"a column {twin!r} is there already; case makes no difference")
+        lowered[column.lower()] = column
+    for i, column in enumerate(spec.key):
+        if column not in spec.columns:
+            unknown(loaded, (*path, "key", i), "column", column, spec.columns)
+        if column in spec.key[:i]:
+            loaded.fail((*path, "key", i), f"{column!r} is in the key twice")
+    columns = tuple(
+        _column(loaded, (*path, "columns", column), column, given, source, is_key=column in spec.key)
+        for column, given in spec.columns.items()
+    )
+    types = source.types
+    at = types.table_id(spec.database or loaded.spec.database, name)
+    try:
+        return source.shaped(Table(at, columns, tuple(map(types.identifier, spec.key)), version))
+    except UsageError as error:
+        loaded.fail(path, str(error))
+
+
+def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Source, *, is_key: bool) -> Column:
+    if is_key and spec.nullable:
+        loaded.fail((*path, "nullable"), "a key column is never null")
+    nullable = spec.nullable if spec.nullable is not None else not is_key
+    type = column_type(loaded, (*path, "type"), spec.type, source)
+    return Column(source.types.identifier(name), type, nullable, field=name)
+
+
+def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
+    """`no column 'qyt'. Did you mean 'qty'?`, at this place of the file."""
+    loaded.fail(path, str(UnknownName(what, name, known)))
+
+
+# ------------------------------------------------------------------------------------------------------ schema changes
+
+
+def apply(loaded: Loaded, path: Key, table: Table | None, change: TableChange, source: Source) -> Applied:
+    """What a change at `path` makes of a table (None: the change creates one, or is about a database).
+
+    Versions count up; a column keeps its `field` through renames. Raises ScenarioError for a change that cannot be.
+    """
+    name = change.change
+    path = (*path, name)
+    try:
+        if table is None:
+            applied = _without_table(loaded, change, source)
+        else:
+            applied = _CHANGES[name](loaded, path, table, change, source)
+    except ScenarioError:
+        raise
+    except UsageError as error:  # the system has no such statement
+        loaded.fail(path, str(error))
+    return replace(applied, sql=change.sql) if change.sql is not None else applied
+
+
+def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Applied:
+    if change.change == "create_table":
+        table = first_version(loaded, change.table, source)
+        sql = source.ddl.create_table(table)
+        return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
+    database = str(getattr(change, change.change))
+    at, _ = source.place(database)
+    if change.change == "create_database":
+        return Applied(SchemaChangeKind.CREATE_DATABASE, at, None, None, source.ddl.create_database(database))
+    return Applied(SchemaChangeKind.DROP_DATABASE, at, None, None, source.ddl.drop_database(database))
+
+
+def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
+    """The column of this name. Raises ScenarioError with a close match."""
+    stored = source.types.identifier(name)
+    if stored in table.positions:
+        return table.columns[table.positions[stored]]
+    for column in table.columns:
+        if column.field == name and column.name in table.primary_key:
+            return column  # the system has a name of its own for the key
+    unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
+
+
+def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "") -> None:
+    for column in table.columns:
+        if column.name.lower() == name.lower() and column.name != but:
+            loaded.fail(path, f"a column {column.name!r} is there already")
+
+
+def _after(table: Table, columns: Iterable[Column], key: tuple[str, ...] | None = None) -> Table:
+    primary_key = table.primary_key if key is None else key
+    return replace(table, columns=tuple(columns), primary_key=primary_key, version=table.version + 1)
+
+
+def _replaced(table: Table, old: Column, new: Column) -> list[Column]:
+    return [new if column is old else column for column in table.columns]
+
+
+def _applied(kind: SchemaChangeKind, before: Table, after: Table | None, sql: str) -> Applied:
+    return Applied(kind, before.id.database, before, after, sql)
+
+
+def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    new = change.add_column
+    assert new is not None
+    _new_name(loaded, (*path, "name"), table, new.name)
+    column = _column(loaded, (*path, "column"), new.name, new.column, source, is_key=False)
+    if new.default is None and not column.nullable:
+        loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
+    if new.default is not None and not source.ddl.takes_default(column.type):
+        loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
+    if not source.fills_columns:
+        column = replace(column, nullable=True)
+    # a column that was renamed may have had this name and keeps it as its field
+    taken = {other.field for other in table.columns}
+    if new.name in taken:
+        column = replace(column, field=f"{new.name}@{table.version + 1}")
+    columns = list(table.columns)
+    if new.after is None or not source.ddl.places_columns:
+        columns.append(column)
+    else:
+        before = find_column(loaded, (*path, "after"), table, new.after, source)
+        columns.insert(columns.index(before) + 1, column)
+    sql = source.ddl.add_column(table, column, new.default, new.after)
+    return _applied(SchemaChangeKind.ADD_COLUMN, table, _after(table, columns), sql)
+
+
+def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.widen is not None
+    old = find_column(loaded, (*path, "column"), table, change.widen.column, source)
+    new = replace(old, type=column_type(loaded, (*path, "type"), change.widen.type, source))
+    if not source.ddl.widens(old.type, new.type):
+        was, would = source.ddl.type_definition(old.type), source.ddl.type_definition(new.type)
+        loaded.fail(
+            (*path, "type"),
+            f"from {was} to {would} is no widening: the new type must hold all values of the old, and more",
+        )
+    after = _after(table, _replaced(table, old, new))
+    return _applied(SchemaChangeKind.ALTER_COLUMN_TYPE, table, after, source.ddl.alter_column(table, new))
+
+
+def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.rename_column is not None
+    old = find_column(loaded, (*path, "column"), table, change.rename_column.column, source)
+    new = replace(old, name=source.types.identifier(change.rename_column.to))
+    if new.name == old.name:
+        loaded.fail((*path, "to"), f"{old.name!r} is the name that it has")
+    _new_name(loaded, (*path, "to"), table, new.name, but=old.name)
+    key = tuple(new.name if name == old.name else name for name in table.primary_key)
+    after = _after(table, _replaced(table, old, new), key)
+    return _applied(SchemaChangeKind.RENAME_COLUMN, table, after, source.ddl.rename_column(table, old, new))
+
+
+def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.drop_column is not None
+    old = find_column(loaded, (*path, "column"), table, change.drop_column.column, source)
+    if old.name in table.primary_key:
+        loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which stays")
+    after = _after(table, (column for column in table.columns if column is not old))
+    return _applied(SchemaChangeKind.DROP_COLUMN, table, after, source.ddl.drop_column(table, old))
+
+
+def _create_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    index = change.create_index
+    assert index is not None
+    for i, column in enumerate(index.columns):
+        find_column(loaded, (*path, "columns", i), table, column, source)
+    sql = source.ddl.create_index(table, index.name, index.columns, unique=index.unique)
+    return _applied(SchemaChangeKind.CREATE_INDEX, table, _after(table, table.columns), sql)
+
+
+def _drop_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    assert change.drop_index is not None
+    sql = source.ddl.drop_index(table, change.drop_index.name)
+    return _applied(SchemaChangeKind.DROP_INDEX, table, _after(table, table.columns), sql)
+
+
+def _truncate(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    sql = source.ddl.truncate_table(table)
+    return _applied(SchemaChangeKind.TRUNCATE_TABLE, table, _after(table, table.columns), sql)
+
+
+def _rename_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    to = source.types.identifier(str(getattr(change, "rename_table").to))  # noqa: B009
+    after = replace(_after(table, table.columns), id=replace(table.id, name=to))
+    return _applied(SchemaChangeKind.RENAME_TABLE, table, after, source.ddl.rename_table(table, to))
+
+
+def _drop_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
+    return _applied(SchemaChangeKind.DROP_TABLE, table, None, source.ddl.drop_table(table))
+
+
+_CHANGES = {
+    "add_column": _add_column,
+    "widen": _widen,
+    "rename_column": _rename_column,
+    "drop_column": _drop_column,
+    "create_index": _create_index,
+    "drop_index": _drop_index,
+    "truncate": _truncate,
+    "rename_table": _rename_table,
+    "drop_table": _drop_table,
+}

@@ -1,0 +1,91 @@
+"""Moments as text in other ways than a database's own: seconds since 1970, and as java.time prints them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.carriers import FIRST_DAY, US_PER_DAY
+from simulator.model import ColumnType
+from simulator.text.fixed_width import whole_numbers
+from simulator.text.mysql import datetime_fixed, time_fixed, with_trimmed
+from simulator.text.template import constant
+
+Ints = npt.NDArray[np.int64]
+_MICROSECONDS: Final = ColumnType("datetime", 6)
+_SECONDS: Final = ColumnType("datetime")
+
+
+def partial(array: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values of a datetime column are dates that are none (`0000-00-00`, `2020-00-00`)."""
+    us, _ = whole_numbers(array)
+    return us < FIRST_DAY * US_PER_DAY
+
+
+def epoch_trimmed(array: pa.Array) -> pa.Array:
+    """Seconds since 1970 in UTC, and the fraction without zeros at its end: `1606233662.012345`, `1606233662.5`.
+
+    Dates that are none are as whole seconds were 0.
+    """
+    us, nulls = whole_numbers(array)
+    us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
+    seconds = us // 1_000_000
+    return with_trimmed(pc.cast(pa.array(seconds, mask=nulls), pa.string()), us - seconds * 1_000_000)
+
+
+def local_datetime(array: pa.Array) -> pa.Array:
+    """`java.time.LocalDateTime.toString()`: no seconds where they and the fraction are zero, else 0, 3 or 6 digits.
+
+    | 2020-11-25 00:01:00 | 00:01:02 | 00:01:02.5 | 00:01:02.012345 |
+    | --- | --- | --- | --- |
+    | `2020-11-25T00:01` | `2020-11-25T00:01:02` | `2020-11-25T00:01:02.500` | `2020-11-25T00:01:02.012345` |
+    """
+    return shortened(pc.replace_substring(datetime_fixed(array, _MICROSECONDS), " ", "T"))
+
+
+def local_time(array: pa.Array) -> pa.Array:
+    """`java.time.LocalTime.toString()`, for times of day: `00:01`, `00:01:02`, `00:01:02.500`."""
+    return shortened(time_fixed(array, _MICROSECONDS))
+
+
+def shortened(texts: pa.Array) -> pa.Array:
+    """Times with all their fraction digits (6 or 9) as java.time prints them."""
+    for pattern, instead in (
+        (r"\.0+$", ""),
+        (r"(\.\d{3})0+$", r"\1"),
+        (r"(\.\d{6})0+$", r"\1"),
+        (r"(^|T)(\d\d:\d\d):00$", r"\1\2"),
+    ):
+        texts = pc.replace_substring_regex(texts, pattern, instead)
+    return texts
+
+
+def wall_clock(seconds: Ints, zone: str) -> pa.Array:
+    """Seconds since 1970 as a zone's clock shows them: `2020-11-25T00:01:02`."""
+    distinct, places = np.unique(seconds, return_inverse=True)
+    moments = pa.array(distinct * 1_000_000).cast(pa.timestamp("us"))
+    texts = datetime_fixed(moments, _SECONDS, zone=zone)
+    return pc.replace_substring(texts, pattern=" ", replacement="T").take(pa.array(places))
+
+
+def without_zeros(texts: pa.Array) -> pa.Array:
+    """Moments that travel as text (`2024-05-01 10:00:00.120 +08:00`) without zeros at the end of their fraction.
+
+    >>> without_zeros(pa.array(["10:00:00.120 +08:00", "10:00:00.000", "10:00:00.5"])).to_pylist()
+    ['10:00:00.12 +08:00', '10:00:00', '10:00:00.5']
+    """
+    texts = pc.replace_substring_regex(texts, r"(\.\d*?)0+( |$)", r"\1\2")
+    return pc.replace_substring_regex(texts, r"\.( |$)", r"\1")
+
+
+def chosen(mask: npt.NDArray[np.bool_], where: pa.Array | str, elsewhere: pa.Array) -> pa.Array:
+    """One column of text under the mask, another elsewhere; nulls stay."""
+    if not mask.any():
+        return elsewhere
+    other = constant(where) if isinstance(where, str) else where
+    made = pc.if_else(pa.array(mask), other, elsewhere)
+    return pc.if_else(elsewhere.is_valid(), made, pa.scalar(None, pa.string())) if elsewhere.null_count else made
