@@ -23,7 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import INFINITE_US, numbers, primitive
+from simulator import carriers
+from simulator.carriers import INFINITE_US, primitive
 from simulator.model import ColumnType, TableId
 from simulator.sources import portable
 from simulator.sources.postgresql import corpus as postgresql_corpus
@@ -151,7 +152,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     if width := padding(type):
         return pc.utf8_rpad(array, width=width)
     if (pa.types.is_timestamp(wanted) or pa.types.is_duration(wanted)) and (unit := unit_us(type)) > 1:
-        us = numbers(array)
+        us = carriers.numbers(array)  # not the module here
         rest = us % unit
         if rest.any():
             cut = np.where(np.abs(us) == INFINITE_US, us, us - rest)
