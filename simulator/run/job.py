@@ -14,8 +14,9 @@ from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Limits, Run, Summary
 from simulator.run.render import Renderer, renders
-from simulator.sinks import BROKERS, Sink, open_sink
+from simulator.sinks import BROKERS, open_sink
 from simulator.sinks.memory import MemorySink
+from simulator.sinks.sink import Sink
 from simulator.sources import Source
 from simulator.sql import is_script
 from simulator.stream import open_stream, source_of
@@ -87,9 +88,7 @@ class Job:
         turns = self.stream.turns
         if turns is not None and limits.start_at > turns:
             raise UsageError(f"--start-at {limits.start_at}: {self.loaded.file} ends at turn {turns}.")
-        renderer = Renderer(
-            self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions, line_end=sink.line_end
-        )
+        renderer = Renderer(self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions)
         return Run(
             self.stream,
             renderer,

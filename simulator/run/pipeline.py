@@ -16,7 +16,7 @@ from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
 from simulator.run.pacing import Pace
 from simulator.run.render import Renderer
-from simulator.sinks import Sink
+from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block, Stream
 
 T = TypeVar("T")
@@ -313,7 +313,7 @@ class Run:
 
     def _count(self, messages: MessageBatch) -> None:
         self.summary.messages += len(messages)
-        self.summary.bytes += messages.nbytes - len(messages) * len(self.sink.line_end)
+        self.summary.bytes += messages.nbytes
         counts = messages["topic"].value_counts().to_pylist()
         for entry in counts:
             topic = entry["values"]

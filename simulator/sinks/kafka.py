@@ -17,9 +17,9 @@ import numpy as np
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, MissingPackage, OptionError, SinkError
-from simulator.sinks import Sink
 from simulator.sinks.kafka_failures import Chunk, Failure
 from simulator.sinks.kafka_url import OPEN_WORDS, KafkaUrl, check_topic, client_settings, parse_url, read_properties
+from simulator.sinks.sink import Sink
 
 # Rows between two polls: failures are seen within a millisecond, and the poll costs nothing per message.
 CHUNK: Final = 1000
@@ -58,13 +58,13 @@ class KafkaSink(Sink):
             from confluent_kafka import admin
         except ImportError:
             raise MissingPackage("the kafka sink needs confluent-kafka: pip install 'cdc-simulator[kafka]'.") from None
+        super().__init__()
         self._admin: Any = admin
         self._exception: Any = confluent_kafka.KafkaException
         self._codes: Any = confluent_kafka.KafkaError
         self.url = url
         self.topic_pattern = url.topic_pattern
         self.settings = client_settings(url, file or {})
-        self.delivered = self.delivered_changes = self.failed = 0
         self._sent = self._sent_changes = self._failed_changes = 0
         self._failure: Failure | None = None
         # Whether something failed after it had been queued, so that what is queued behind it must not be written.

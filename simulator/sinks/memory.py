@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simulator.batch import MessageBatch
 from simulator.errors import OptionError
 from simulator.model import Message
-from simulator.sinks import Sink
+from simulator.sinks.sink import Sink
 
 
 def open_memory(url: str, *, envelope: bool = False) -> MemorySink:
@@ -22,10 +22,10 @@ class MemorySink(Sink):
     """Keeps every batch; `messages()` gives single messages in the order in which they were sent."""
 
     def __init__(self, *, partitions: int = 1, topic_pattern: str | None = None) -> None:
+        super().__init__()
         self.topic_pattern = topic_pattern
         self.batches: list[MessageBatch] = []
         self._partitions = partitions
-        self.delivered = self.delivered_changes = self.failed = 0
 
     def partitions(self, topic: str) -> int:
         return self._partitions

@@ -15,7 +15,6 @@ Source: Apache Avro specification, "Binary Encoding".
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,30 +30,12 @@ Ints = npt.NDArray[np.int64]
 Bytes: TypeAlias = bytes | pa.Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Container:
-    """How values go into an object container file: their schema, as JSON text, and the bytes before each datum.
-
-    Source: Apache Avro specification, "Object Container Files". The sync marker is the schema's MD5, so that the same
-    messages make the same file.
-    """
+    """What a file of values needs to know: their schema, as JSON text, and how many bytes stand before each datum."""
 
     schema: str
     framing: int = 0
-
-    @property
-    def sync(self) -> bytes:
-        return hashlib.md5(self.schema.encode(), usedforsecurity=False).digest()
-
-    def header(self) -> bytes:
-        """What a file begins with."""
-        pairs = string("avro.schema") + string(self.schema) + string("avro.codec") + string("null")
-        return b"Obj\x01" + long(2) + pairs + long(0) + self.sync
-
-    def block(self, values: pa.Array) -> bytes:
-        """Values as one block of a file."""
-        data = b"".join(value[self.framing :] for value in values.to_pylist())
-        return long(len(values)) + long(len(data)) + data + self.sync
 
 
 def long(number: int) -> bytes:
