@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -101,7 +102,7 @@ class ObjectContainer:
         values = batch["value"]
         if values.null_count:
             raise SinkError("an Avro file cannot hold tombstones: write with --envelope, or to a broker.")
-        data = packed(pc.binary_slice(values, self._container.framing) if self._container.framing else values)
+        data = packed(without_prefix(values, self._container.framing))
         yield long(len(values)) + long(len(data))
         yield data
         yield self._sync
@@ -111,8 +112,28 @@ def packed(values: pa.Array) -> memoryview:
     """The bytes of all values, one after the other, as they lie in memory."""
     if not len(values):
         return memoryview(b"")
-    offsets = np.frombuffer(values.buffers()[1], dtype=np.int32, count=len(values) + 1 + values.offset)[values.offset :]
+    offsets = offsets_of(values)
     return memoryview(values.buffers()[2] or b"")[int(offsets[0]) : int(offsets[-1])]
+
+
+def without_prefix(values: pa.Array, size: int) -> pa.Array:
+    """The values without their first bytes. Each is seen as two, prefix and rest: `pc.binary_slice` of Arrow 26 fails.
+
+    >>> without_prefix(pa.array([b"x:one", b"x:", b"x:two"]), 2).to_pylist()
+    [b'one', b'', b'two']
+    """
+    if not size or not len(values):
+        return values
+    offsets = offsets_of(values)
+    halves = np.empty(2 * len(values) + 1, dtype=np.int32)
+    halves[::2], halves[1::2] = offsets, offsets[:-1] + size
+    parts = pa.Array.from_buffers(pa.binary(), 2 * len(values), [None, pa.py_buffer(halves), values.buffers()[2]])
+    return parts.take(pa.array(np.arange(1, len(parts), 2)))
+
+
+def offsets_of(values: pa.Array) -> npt.NDArray[np.int32]:
+    """Where each value begins in the data buffer, and where the last one ends."""
+    return np.frombuffer(values.buffers()[1], dtype=np.int32, count=len(values) + 1 + values.offset)[values.offset :]
 
 
 def _text(data: bytes | None) -> str | dict[str, str] | None:
