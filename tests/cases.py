@@ -840,6 +840,7 @@ def samples_of(source: str) -> Samples:
 
 
 @lru_cache(maxsize=256)
+@cache
 def cases_of(source: str, format: str | None = None) -> list[Case]:
     """The named cases of a source; for a format without the columns of types that it refuses."""
     cases = samples_of(source).cases

@@ -1,5 +1,11 @@
-"""Exact bytes of every case in every format, in `goldens/<text of -f>/<source>.txt`.
+"""Exact bytes of every case in every format: a file for each format, options and source, with its own list of cases.
 
+    --- format
+    canal-json,gtid=on
+    --- source
+    mysql-8.0
+    --- cases
+    all
     --- case
     update one column
     --- from
@@ -9,10 +15,13 @@
     --- value
     {"data":[…
 
-Values of binary formats stand there in hex.
-`from` is `captured` (a file of `captures/`, or a product and its version), `documented` (page and date) or `derived`
-(from what). A case has several messages, or `--- nothing` where the product sends none. `--update-goldens` writes keys
-and values anew and keeps `from`; a new case gets `from: ?`, which fails until somebody has read it and said.
+Files are `goldens/FORMAT/NAME.txt`. `cases` is there where a file holds all cases of its source; without it, a file has
+those it names, which its options change. Values of binary formats stand there in hex, with a `view`: the value decoded,
+for the eye; the hex decides. `from` is `captured` (a file of `captures/`, or a product and its version), `documented`
+(page and date) or `derived` (from what). A case has several messages, or `--- nothing` where the product sends none.
+
+`--update-goldens` writes keys, values and views anew and keeps `from`; a new case gets `from: ?`, which fails until
+somebody has read it and said. A new file needs its head and the names of its cases (`--- case`), no more.
 """
 
 from __future__ import annotations
@@ -20,153 +29,193 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from building import Case, block_of, messages_of
+from building import block_of, messages_of
 from cases import cases_of
 from decoding import decode
-from golden_files import FILES
 
 from simulator.formats import FORMATS, find
 
 HERE: Final = Path(__file__).parent
 GOLDENS: Final = HERE / "goldens"
+PATHS: Final = sorted(GOLDENS.glob("*/*.txt"))
 
-
-def by_name(source: str, format: str | None = None) -> dict[str, Case]:
-    """The cases that a source is tested with."""
-    return {case.name: case for case in cases_of(source, format)}
-
-
-ITEMS: Final = [
-    (format, source, name) for (format, source), names in FILES.items() for name in names or list(by_name(source))
-]
-
+every_file = pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 # -------------------------------------------------------------------------------------------------------------- files
 
 
-@dataclass
+@dataclass(frozen=True)
 class Golden:
-    """A case in a file: where its bytes are known from, and (key, value) of each message; keys may be none."""
+    """A message: its key, its value as it stands in the file, and the value's view where the value is hex."""
 
-    source: str
-    messages: list[tuple[bytes | None, bytes]]
-
-
-def path_of(format: str, source: str) -> Path:
-    # a slash cannot stand in a folder's name
-    return GOLDENS / format.replace("/", "-") / f"{source}.txt"
+    key: bytes | None
+    value: bytes
+    view: bytes | None = None
 
 
-def read(path: Path) -> dict[str, Golden]:
-    """The cases of a file by name. Lines end at 0x0A only: old versions write other control characters raw."""
-    found: dict[str, Golden] = {}
-    golden, section, key = Golden("", []), "", None
-    for line in path.read_bytes().removesuffix(b"\n").split(b"\n") if path.exists() else ():
-        if line.startswith(b"--- "):
-            section = line[4:].decode()
-            assert section in ("case", "from", "key", "value", "nothing"), f"{path}: no section {section!r}"
-        elif section == "case":
-            golden = Golden("", [])
-            assert found.setdefault(line.decode(), golden) is golden, f"{path}: {line.decode()!r} stands there twice"
-        elif section == "from":
-            golden.source = line.decode()
-        elif section == "key":
-            key = None if line == b"(none)" else line
-        else:
-            assert section == "value", f"{path}: text after {section!r}"
-            golden.messages.append((key, line))
-    return found
+@dataclass
+class GoldenCase:
+    """A case of a file: where its bytes are known from, and its messages."""
+
+    source: str = "?"
+    messages: list[Golden] = field(default_factory=list)
 
 
-def write(path: Path, goldens: Mapping[str, Golden]) -> None:
-    lines: list[bytes] = []
-    for name, golden in goldens.items():
-        lines += [b"--- case", name.encode(), b"--- from", golden.source.encode()]
-        for key, value in golden.messages:
-            lines += [b"--- key", b"(none)" if key is None else key, b"--- value", value]
-        if not golden.messages:
-            lines.append(b"--- nothing")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"\n".join(lines) + b"\n")
+@dataclass
+class GoldenFile:
+    """What a file's head says, and its cases by name."""
+
+    format: str = ""
+    source: str = ""
+    whole: bool = False
+    cases: dict[str, GoldenCase] = field(default_factory=dict)
 
 
-def made(format: str, source: str, name: str) -> list[tuple[bytes | None, bytes]]:
-    messages = messages_of(format, source, block_of(by_name(source, format)[name]))
-    binary = find(format.partition(",")[0]).binary
-    return [(m.key, (m.value or b"").hex().encode() if binary else m.value or b"") for m in messages]
+def read(path: Path) -> GoldenFile:
+    """A file. Lines end at 0x0A only: old versions write other control characters raw."""
+    file, case, key = GoldenFile(), GoldenCase(), None
+    for section, text in re.findall(rb"^--- (.+)\n((?:(?!--- ).*\n)*)", path.read_bytes(), re.MULTILINE):
+        text = text.removesuffix(b"\n")
+        match section:
+            case b"format":
+                file.format = text.decode()
+            case b"source":
+                file.source = text.decode()
+            case b"cases":
+                file.whole = text == b"all"
+            case b"case":
+                case = GoldenCase()
+                assert file.cases.setdefault(text.decode(), case) is case, (
+                    f"{path}: {text.decode()!r} stands there twice"
+                )
+            case b"from":
+                case.source = text.decode()
+            case b"key":
+                key = None if text == b"(none)" else text
+            case b"value":
+                case.messages.append(Golden(key, text))
+            case b"view":
+                case.messages[-1] = Golden(key, case.messages[-1].value, text)
+            case _:
+                assert section == b"nothing", f"{path}: no section {section!r}"
+    return file
+
+
+def text_of(file: GoldenFile) -> bytes:
+    sections = [("format", file.format.encode()), ("source", file.source.encode())]
+    if file.whole:
+        sections.append(("cases", b"all"))
+    for name, case in file.cases.items():
+        sections += [("case", name.encode()), ("from", case.source.encode())]
+        for golden in case.messages:
+            sections += [("key", b"(none)" if golden.key is None else golden.key), ("value", golden.value)]
+            if golden.view is not None:
+                sections.append(("view", golden.view))
+        if not case.messages:
+            sections.append(("nothing", b""))
+    return b"".join(b"--- %b\n%b" % (name.encode(), text and text + b"\n") for name, text in sections)
+
+
+def view(format: str, value: bytes) -> bytes:
+    """A binary value decoded: a line for each member."""
+    document: dict[str, Any] = decode(format, value)
+    dump = json.JSONEncoder(ensure_ascii=False, default=lambda data: {"hex": data.hex()}).encode
+    return ("{" + ",".join(f"\n  {dump(name)}: {dump(part)}" for name, part in document.items()) + "\n}").encode()
+
+
+def made(format: str, source: str, name: str) -> list[Golden]:
+    """The messages of a case."""
+    case = next(case for case in cases_of(source, format) if case.name == name)
+    found = [(message.key, message.value or b"") for message in messages_of(format, source, block_of(case))]
+    if not find(format.partition(",")[0]).binary:
+        return [Golden(key, value) for key, value in found]
+    return [Golden(key, value.hex().encode(), view(format, value)) for key, value in found]
 
 
 # -------------------------------------------------------------------------------------------------------------- tests
 
 
-@pytest.mark.parametrize(("format", "source", "name"), ITEMS, ids=lambda part: part)
-def test_golden(format: str, source: str, name: str, request: pytest.FixtureRequest) -> None:
-    path = path_of(format, source)
-    goldens, messages = read(path), made(format, source, name)
+@every_file
+def test_golden(path: Path, request: pytest.FixtureRequest) -> None:
+    file = read(path)
+    names = [case.name for case in cases_of(file.source, file.format)] if file.whole else list(file.cases)
+    actual = {name: made(file.format, file.source, name) for name in names}
     if request.config.getoption("update_goldens"):
-        goldens.setdefault(name, Golden("?", [])).messages = messages
-        order = FILES[format, source] or list(by_name(source))
-        write(path, {known: goldens[known] for known in order if known in goldens})
-    accept = f'pytest "{request.node.nodeid}" --update-goldens'
-    where = f"{path.relative_to(HERE.parent)}: {name!r}"
-    if name not in goldens:
-        pytest.fail(f"{where} is not there. Write it with: {accept}", pytrace=False)
-    golden = goldens[name]
-    if golden.messages != messages:
-        expected = "\n".join(repr(value) for _, value in golden.messages)
-        actual = "\n".join(repr(value) for _, value in messages)
+        file.cases = {name: file.cases.get(name, GoldenCase()) for name in names}
+        for name, messages in actual.items():
+            file.cases[name].messages = messages
+        path.write_bytes(text_of(file))
+    where, accept = path.relative_to(HERE.parent), f'pytest "{request.node.nodeid}" --update-goldens'
+    if list(file.cases) != names:
+        odd = sorted(set(names) ^ set(file.cases)) or "another order"
+        pytest.fail(f"{where} has not the cases of {file.source}: {odd}. Write them with: {accept}", pytrace=False)
+    differing = [name for name in names if file.cases[name].messages != actual[name]]
+    if differing:
+        texts = [
+            f"{name!r}\nexpected, {len(file.cases[name].messages)} messages:\n{shown(file.cases[name].messages)}\n"
+            f"actual, {len(actual[name])} messages:\n{shown(actual[name])}"
+            for name in differing
+        ]
         pytest.fail(
-            f"{where} differs.\nexpected, {len(golden.messages)} messages:\n{expected}\n"
-            f"actual, {len(messages)} messages:\n{actual}\nIf the new bytes are right: {accept}",
+            "\n".join([f"{where}: {len(differing)} of {len(names)} cases differ.", *texts, f"If right: {accept}"]),
             pytrace=False,
         )
-    if not re.match(r"(captured|documented|derived): .", golden.source):
-        pytest.fail(f"{where}: `from` says where the bytes are known from, not {golden.source!r}.", pytrace=False)
+    for name, case in file.cases.items():
+        if not re.match(r"(captured|documented|derived): .", case.source):
+            pytest.fail(
+                f"{where}: {name!r}: `from` says where the bytes are known from, not {case.source!r}.", pytrace=False
+            )
 
 
-def test_files_hold_their_cases() -> None:
-    assert {path_of(*file) for file in FILES} == set(GOLDENS.rglob("*.txt")), (
-        "a file without tests, or tests without one"
-    )
-    for file, names in FILES.items():
-        assert list(read(path_of(*file))) == (names or list(by_name(file[1]))), f"{path_of(*file)} has other cases"
+def shown(messages: list[Golden]) -> str:
+    return "\n".join(f"{golden.key!r} {golden.view or golden.value!r}" for golden in messages)
+
+
+@every_file
+def test_text_of_a_file(path: Path) -> None:
+    """It stands in its format's folder, and is what would be written; its values can be read, views are what they
+    hold."""
+    file = read(path)
+    assert path.parent.name == file.format.partition(",")[0]
+    assert text_of(file) == path.read_bytes()
+    for case in file.cases.values():
+        for golden in case.messages:
+            if golden.view is not None:
+                assert view(file.format, bytes.fromhex(golden.value.decode())) == golden.view
+            elif "1.1.6" in file.format:  # which writes control characters raw
+                json.loads(golden.value, strict=False)
+            else:
+                decode(file.format, golden.value)
 
 
 def test_every_format_has_goldens_of_all_cases() -> None:
-    whole = {format for (format, _), names in FILES.items() if names is None}
-    assert whole == set(FORMATS)
+    assert {file.format for file in map(read, PATHS) if file.whole} == set(FORMATS)
 
 
-def test_values_can_be_read() -> None:
-    for format, source in FILES:
-        for golden in read(path_of(format, source)).values():
-            for _, value in golden.messages:
-                if "1.1.6" in format:  # which writes control characters raw
-                    json.loads(value, strict=False)
-                else:
-                    binary = find(format.partition(",")[0]).binary
-                    decode(format, bytes.fromhex(value.decode()) if binary else value)
+def test_names_fit_every_file_system() -> None:
+    for path in GOLDENS.rglob("*"):
+        assert re.fullmatch(r"[a-z0-9.-]{1,40}", path.name), path
+    assert set(GOLDENS.rglob("*.txt")) == set(PATHS)
 
 
 _OURS: Final = re.compile(rb'"es":\d+|"id":\d+(?=,"isDdl")|"ts":\d+(?=,"type")')
 
 
-@pytest.mark.parametrize(("format", "source"), FILES)
-def test_captured_goldens_are_in_the_capture(format: str, source: str) -> None:
+@every_file
+def test_captured_goldens_are_in_the_capture(path: Path) -> None:
     """`captured: FILE, line N[-M]; es, id and ts are ours`: the lines hold the same bytes but for those."""
-    for name, golden in read(path_of(format, source)).items():
-        match = re.fullmatch(r"captured: (\S+), lines? (\d+)(?:-(\d+))?; es, id and ts are ours", golden.source)
-        assert match or not golden.source.startswith("captured"), golden.source
+    for name, case in read(path).cases.items():
+        match = re.fullmatch(r"captured: (\S+), lines? (\d+)(?:-(\d+))?; es, id and ts are ours", case.source)
+        assert match or not case.source.startswith("captured"), case.source
         if match:
             lines = gzip.decompress((HERE / "captures" / "canal" / f"{match[1]}.jsonl.gz").read_bytes()).split(b"\n")
             theirs = lines[int(match[2]) - 1 : int(match[3] or match[2])]
-            ours = [value for _, value in golden.messages]
+            ours = [golden.value for golden in case.messages]
             assert [_OURS.sub(b"", line) for line in theirs] == [_OURS.sub(b"", line) for line in ours], name
 
 
@@ -195,8 +244,8 @@ def compact(document: Any) -> bytes:
 
 
 def test_the_page_examples() -> None:
-    assert made("dts-canal-json", "mysql-8.0", "the page's delete") == [(None, compact(json.loads(PAGE_DELETE)))]
-    assert made("dts-canal-json", "mysql-8.0", "the page's statement") == [(None, compact(json.loads(PAGE_DDL)))]
+    assert made("dts-canal-json", "mysql-8.0", "the page's delete") == [Golden(None, compact(json.loads(PAGE_DELETE)))]
+    assert made("dts-canal-json", "mysql-8.0", "the page's statement") == [Golden(None, compact(json.loads(PAGE_DDL)))]
 
 
 def test_the_page_example_of_an_old_instance() -> None:
@@ -205,4 +254,4 @@ def test_the_page_example_of_an_old_instance() -> None:
     document["old"] = [{"id": "500000287", **document["old"][0]}]
     corrected = compact(dict(sorted(document.items())))
     format = "dts-canal-json,images=before-2022-03-20"
-    assert made(format, "mysql-8.0", "the page's delete of before 2022-03-20") == [(None, corrected)]
+    assert made(format, "mysql-8.0", "the page's delete of before 2022-03-20") == [Golden(None, corrected)]
