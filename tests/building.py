@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Final, cast
 
@@ -41,9 +42,13 @@ WRITE_MS: Final = 1_700_000_000_350
 PREVIOUS_MS: Final = 1_699_999_999_650
 
 
-def codec_of(text: str, source: str = "mysql-8.0") -> Codec:
-    """`codec_of("canal-json,version=1.1.5", "mysql-5.7")`, also where the product does not offer that."""
+def new_codec(text: str, source: str = "mysql-8.0") -> Codec:
+    """`new_codec("canal-json,version=1.1.5", "mysql-5.7")`, also where the product does not offer that."""
     return open_codec(text, sources.find(source), allow_undocumented=True)
+
+
+# One for all tests: a codec holds no state (`test_contract.py`).
+codec_of: Final = cache(new_codec)
 
 
 def table_of(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from typing import Final, cast
 
@@ -16,7 +16,7 @@ from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, enco
 
 from simulator import sources
 from simulator.errors import UnsupportedType
-from simulator.model import DELETE, INSERT, READ, UPDATE, Column, ColumnType, SchemaChangeKind, Table, TableId
+from simulator.model import DELETE, INSERT, READ, UPDATE, Column, SchemaChangeKind, Table, TableId
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
@@ -839,7 +839,6 @@ def samples_of(source: str) -> Samples:
     return cast(Samples, found.samples(source) if hasattr(found, "samples") else found.SAMPLES)
 
 
-@lru_cache(maxsize=256)
 @cache
 def cases_of(source: str, format: str | None = None) -> list[Case]:
     """The named cases of a source; for a format without the columns of types that it refuses."""
@@ -851,9 +850,9 @@ def readable(case: Case, source: str, format: str) -> Case:
     """The case without the columns of types that the format refuses."""
     steps = []
     for step in case.steps:
-        if isinstance(step, Rows) and any(refuses(format, source, column.type) for column in step.table.columns):
+        if isinstance(step, Rows) and refuses(format, source, step.table.columns):
             table = step.table
-            kept = [i for i, column in enumerate(table.columns) if not refuses(format, source, column.type)]
+            kept = [i for i, column in enumerate(table.columns) if not refuses(format, source, (column,))]
             step = replace(
                 step,
                 table=replace(table, columns=tuple(table.columns[i] for i in kept)),
@@ -870,11 +869,13 @@ def _cells(table: Table, row: Row, kept: list[int]) -> Row:
 
 
 @cache
-def refuses(format: str, source: str, type: ColumnType) -> bool:
-    """Whether a format says that it has no rendering for a type."""
-    table = Table(TableId("d", "t", "s"), (Column("c", type),))
+def refuses(format: str, source: str, columns: tuple[Column, ...]) -> bool:
+    """Whether a format says that it has no rendering for the type of one of the columns."""
+    nothing = dict.fromkeys(column.name for column in columns)
     try:
-        encoded(codec_of(format, source), batch_of(table, INSERT, [[None]], source=source))
+        encoded(
+            codec_of(format, source), batch_of(Table(TableId("d", "t", "s"), columns), INSERT, [nothing], source=source)
+        )
     except UnsupportedType:
         return True
     return False
