@@ -88,7 +88,7 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
     pay: list[dict[str, Any]] = [{"update": "orders", "set": ["state", "touched"]}]
     if key_update:
         pay.append({"update": "orders", "set": ["id"]})
-        pay.append({"update": "items", "set": ["order_id"]})
+        pay += [{"update": table, "set": ["order_id"]} for table in ("items", "ledger")]
     steps.append({"name": "pay", "do": pay})
     if draw(st.booleans()):
         steps.append({"name": "archive", "do": [{"delete": "items"}, {"delete": "orders"}]})

@@ -18,6 +18,7 @@ from simulator.run.render import renders
 from simulator.stream import open_stream
 from simulator.stream.scenario.each_type import expand
 from simulator.stream.scenario.loader import load
+from simulator.stream.scenario.resolve import resolve
 
 SOURCES = [f"{id}-{version}" for id, (_, _, versions) in sources.SOURCES.items() for version in versions]
 
@@ -33,7 +34,7 @@ def values_of(array: pa.Array) -> set[str]:
 def test_boundary_writes_the_whole_corpus(source: str) -> None:
     """Every type has a table, and every value of its corpus is written once all rows have lived a life."""
     found = sources.find(source)
-    stream = open_stream(load("boundary"), found)
+    stream = open_stream(resolve(load("boundary"), found))
     tables = {table.id.name: table for table in stream.first_tables}
     assert {table.columns[-1].type.name for table in tables.values()} == set(found.types.TYPES)  # type: ignore[attr-defined]
     written: dict[str, set[str]] = defaultdict(set)
@@ -63,7 +64,7 @@ def test_a_table_for_each_type_has_its_name_and_the_source_s_own_type() -> None:
     made, left_out = expand(loaded(scenario()), sources.find("mysql"))
     assert not left_out
     assert made.spec.tables["x_decimal_10_2"].columns["v"].type == "decimal(10,2)"
-    stream = open_stream(made, sources.find("mysql"))
+    stream = open_stream(resolve(made, sources.find("mysql")))
     types = {table.id.name: table.columns[-1].type for table in stream.first_tables}
     # `timestamp` is a portable type, too, and another one
     assert types["x_timestamp"].name == "timestamp"
@@ -79,7 +80,7 @@ def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.
             raise UnsupportedType("no json")
         return cell(column, *settings)
 
-    table = open_stream(load("boundary"), sources.find("mysql")).first_tables
+    table = open_stream(resolve(load("boundary"), sources.find("mysql"))).first_tables
     monkeypatch.setattr(codec._encoder, "cell", refuse)
 
     def can(table: Table) -> bool:

@@ -22,6 +22,7 @@ from simulator.delivery.router import parse_route
 from simulator.model import Message
 from simulator.run.render import Renderer
 from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.resolve import resolve
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 TURNS: Final = 80
@@ -33,7 +34,7 @@ class Made:
 
     def __init__(self, scenario: dict[str, Any], format: str, source: str) -> None:
         found = sources.find(source)
-        self.stream = ChangeStream(loaded(scenario), found)
+        self.stream = ChangeStream(resolve(loaded(scenario), found))
         self.codec = formats.open_codec(format, found)
         route = parse_route(None, self.codec.layout.routing)
         self.renderer = Renderer(self.stream, self.codec, route, None, lambda topic: 3)

@@ -24,6 +24,7 @@ from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.stream import open_stream
 from simulator.stream.scenario.loader import load
+from simulator.stream.scenario.resolve import resolve
 
 ID = "65535f40aabbccddeeff0011"
 
@@ -478,7 +479,7 @@ def test_widening(old: str, new: str, widens: bool) -> None:
 def test_cluster_times_rise_along_the_stream() -> None:
     """For a stream of few changes in a second, and one that has more than there are numbers."""
     for scenario in ("orders", "crud"):
-        stream = open_stream(load(scenario), find("mongodb"))
+        stream = open_stream(resolve(load(scenario), find("mongodb")))
         rows = []
         for batch in stream.read(0, stream.border(2000)).batches:
             e = batch.envelope

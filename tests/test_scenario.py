@@ -19,10 +19,11 @@ from simulator.model import Column, ColumnType, SchemaChangeKind
 from simulator.sources import find, mysql
 from simulator.stream.literal.script import ScriptStream
 from simulator.stream.scenario import tables
-from simulator.stream.scenario.checks import check
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.language.changes import TableChange
-from simulator.stream.scenario.loader import Loaded, about, load, read, shipped
+from simulator.stream.scenario.loader import about, load, read, shipped
+from simulator.stream.scenario.resolve import resolve
+from simulator.stream.scenario.scenario import Scenario
 
 MYSQL = find("mysql")
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -72,10 +73,8 @@ schema_changes:
 """
 
 
-def checked(text: str) -> Loaded:
-    loaded = read(text, "f.yaml")
-    check(loaded, MYSQL)
-    return loaded
+def checked(text: str) -> Scenario:
+    return resolve(read(text, "f.yaml"), MYSQL)
 
 
 def test_the_base_of_these_cases_is_right() -> None:
@@ -430,7 +429,7 @@ def rows_of(script: str, column_types: str) -> dict[str, list[Any]]:
     text = (
         f"source: mysql\ntables:\n  t:\n    columns: {{{column_types}}}\nscript:\n  - transaction:\n      - {script}\n"
     )
-    stream = ScriptStream(read(text, "f.yaml"), MYSQL)
+    stream = ScriptStream(resolve(read(text, "f.yaml"), MYSQL))
     ((table, columns),) = stream.rows_at(1)
     return {column.name: array.to_pylist() for column, array in zip(table.columns, columns, strict=True)}
 
@@ -558,7 +557,7 @@ def test_json_schema_refuses_unknown_keys() -> None:
 def test_snippets_of_the_language_reference_are_valid(text: str) -> None:
     loaded = checked(text)
     if loaded.spec.script is not None:
-        ScriptStream(loaded, MYSQL)
+        ScriptStream(loaded)
 
 
 def test_the_language_reference_names_every_key() -> None:
@@ -575,7 +574,7 @@ def properties(model: Any) -> set[str]:
 @pytest.mark.parametrize("name", ["crud", "orders", "tour", "wide"])
 def test_shipped_scenarios(name: str) -> None:
     loaded = load(name)
-    check(loaded, MYSQL)
+    resolve(loaded, MYSQL)
     assert len(about(shipped()[name])) > 80
     assert loaded.name == name
 

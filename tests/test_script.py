@@ -16,6 +16,7 @@ from simulator.sources import find
 from simulator.stream.engine.block import WRITE_LAG_MS, Block
 from simulator.stream.literal.script import ScriptStream
 from simulator.stream.scenario.loader import load, read
+from simulator.stream.scenario.resolve import resolve
 
 HEAD = """\
 source: mysql
@@ -42,7 +43,7 @@ SNAPSHOT = "  - snapshot: {table: t, rows: [{id: 1, name: a, price: 1.5}, {id: 2
 
 
 def script(entries: str) -> ScriptStream:
-    return ScriptStream(read(HEAD + entries, "f.yaml"), find("mysql"))
+    return ScriptStream(resolve(read(HEAD + entries, "f.yaml"), find("mysql")))
 
 
 def told(block: Block) -> list[Any]:
@@ -144,7 +145,7 @@ def test_before_images_say_only_what_differs() -> None:
 
 
 def test_any_range_of_turns_is_that_part_of_all() -> None:
-    stream = ScriptStream(load("tour"), find("mysql"))
+    stream = ScriptStream(resolve(load("tour"), find("mysql")))
     whole = told(stream.read(0, stream.turns))
     parts = [one for turn in range(stream.turns) for one in told(stream.read(turn, turn + 1))]
     assert parts == whole
@@ -152,7 +153,7 @@ def test_any_range_of_turns_is_that_part_of_all() -> None:
 
 
 def test_tour_shows_every_kind_once() -> None:
-    stream = ScriptStream(load("tour"), find("mysql"))
+    stream = ScriptStream(resolve(load("tour"), find("mysql")))
     whole = told(stream.read(0, stream.turns))
     assert [one.kind for one in whole if isinstance(one, SchemaChange)] == [
         Ddl.ADD_COLUMN,
@@ -178,7 +179,7 @@ def test_tour_shows_every_kind_once() -> None:
 
 
 def test_replaying_the_changes_gives_the_rows() -> None:
-    stream = ScriptStream(load("tour"), find("mysql"))
+    stream = ScriptStream(resolve(load("tour"), find("mysql")))
     held = {name: {row[0]: row for row in rows} for name, rows in rows_at(stream, 0).items()}
     for turn in range(13):  # up to the first DDL statement
         for _, table, old, new in (one for one in told(stream.read(turn, turn + 1)) if isinstance(one, tuple)):
@@ -333,9 +334,9 @@ def test_a_script_that_cannot_happen_is_told_in_one_sentence(entries: str, sente
 
 
 def test_a_script_says_every_value_itself() -> None:
-    from simulator.stream.scenario.checks import check
-
     with pytest.raises(
         ScenarioError, match=r"^f\.yaml:7: tables\.t\.columns\.id\.values: values is of no use in a script"
     ):
-        check(read(HEAD.replace("id: int\n", "id: {type: int, values: sequence}\n") + INSERT, "f.yaml"), find("mysql"))
+        resolve(
+            read(HEAD.replace("id: int\n", "id: {type: int, values: sequence}\n") + INSERT, "f.yaml"), find("mysql")
+        )

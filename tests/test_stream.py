@@ -23,6 +23,7 @@ from simulator.batch import ChangeBatch
 from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChange
 from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.resolve import resolve
 
 MYSQL = sources.find("mysql")
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -31,7 +32,7 @@ Row = tuple[Any, ...]
 
 
 def stream_of(scenario: dict[str, Any], **options: Any) -> ChangeStream:
-    return ChangeStream(loaded(scenario), MYSQL, **options)
+    return ChangeStream(resolve(loaded(scenario), MYSQL, **options))
 
 
 def rows_of(columns: Any) -> list[Row]:

@@ -24,6 +24,7 @@ from simulator.stream import open_stream
 from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load
+from simulator.stream.scenario.resolve import resolve
 
 MONGODB = sources.find("mongodb")
 
@@ -58,7 +59,7 @@ class Collections(Replay):
 
 
 def stream_of(scenario: dict[str, Any]) -> ChangeStream:
-    return ChangeStream(loaded(scenario), MONGODB)
+    return ChangeStream(resolve(loaded(scenario), MONGODB))
 
 
 @quick
@@ -99,7 +100,7 @@ def applied(document: dict[str, Any], told: dict[str, Any], gone: list[str]) -> 
 
 @pytest.mark.parametrize(("scenario", "turns"), [("documents", 3000), ("orders", 400), ("crud", 300)])
 def test_updates_make_the_new_document_of_the_old_one(scenario: str, turns: int) -> None:
-    stream = open_stream(load(scenario), MONGODB)
+    stream = open_stream(resolve(load(scenario), MONGODB))
     seen: Counter[str] = Counter()
     for batch in stream.read(0, stream.border(turns)).batches:
         if batch.kind is not UPDATE:
@@ -124,7 +125,7 @@ def test_updates_make_the_new_document_of_the_old_one(scenario: str, turns: int)
 
 
 def test_the_shipped_scenario_keeps_to_its_history() -> None:
-    stream = open_stream(load("documents"), MONGODB)
+    stream = open_stream(resolve(load("documents"), MONGODB))
     assert isinstance(stream, ChangeStream)
     at = stream.border(500)
     replay = Collections(stream, at)
@@ -136,7 +137,7 @@ def test_the_shipped_scenario_keeps_to_its_history() -> None:
 
 
 def test_what_is_generated_reads_back_as_literals() -> None:
-    stream = open_stream(load("documents"), MONGODB)
+    stream = open_stream(resolve(load("documents"), MONGODB))
     for batch in stream.read(0, stream.border(600)).batches:
         for column, array in zip(batch.table.columns, batch.image(), strict=True):
             plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
@@ -147,7 +148,7 @@ def test_what_is_generated_reads_back_as_literals() -> None:
 
 
 def test_tables_become_collections() -> None:
-    tables = {table.id.name: table for table in open_stream(load("orders"), MONGODB).first_tables}
+    tables = {table.id.name: table for table in open_stream(resolve(load("orders"), MONGODB)).first_tables}
     lines = tables["order_items"]
     assert [column.name for column in lines.columns][:3] == ["_id", "order_id", "line"]
     assert (lines.columns[0].type.name, tables["orders"].columns[0].field) == ("object", "id")
@@ -174,7 +175,7 @@ def test_documents_without_a_key_get_an_object_id() -> None:
 
 
 def test_schema_changes_are_no_events() -> None:
-    stream = open_stream(load("orders"), MONGODB)
+    stream = open_stream(resolve(load("orders"), MONGODB))
     assert isinstance(stream, ChangeStream)
     names = {}
     for turn in (19_000, 21_000, 61_000):
@@ -194,7 +195,7 @@ def test_schema_changes_are_no_events() -> None:
 
 
 def test_a_key_update_is_a_delete_and_an_insert() -> None:
-    stream = open_stream(load("orders"), MONGODB)
+    stream = open_stream(resolve(load("orders"), MONGODB))
     block = stream.read(0, stream.border(20_000))
     halves = [b for b in block.batches if b.table.id.name == "coupons" and b.moved]
     assert {batch.kind for batch in halves} == {INSERT, DELETE}
@@ -212,7 +213,7 @@ def scripted(*entries: dict[str, Any], **tables: Any) -> dict[str, Any]:
 
 
 def events_of(scenario: dict[str, Any]) -> list[str]:
-    stream = open_stream(loaded(scenario), MONGODB)
+    stream = open_stream(resolve(loaded(scenario), MONGODB))
     assert stream.turns is not None
     return [event.sql for event in stream.read(0, stream.turns).events if isinstance(event, SchemaChange)]
 
@@ -233,7 +234,7 @@ def test_commands_of_a_script() -> None:
         '{"drop": "u"}',
         '{"dropDatabase": 1}',
     ]
-    stream = open_stream(loaded(scenario), MONGODB)
+    stream = open_stream(resolve(loaded(scenario), MONGODB))
     told = [(b.kind, rows_of(b.image())) for b in stream.read(0, 8).batches]
     assert (UPDATE, [(1, "y", None)]) in told, "the default is for those that come"
     assert (DELETE, [(1, "y", None)]) in told
@@ -256,7 +257,7 @@ def test_commands_of_a_script() -> None:
 )
 def test_what_mongodb_cannot_is_told_with_its_place(scenario: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ScenarioError, match=sentence):
-        open_stream(loaded(scenario), MONGODB)
+        open_stream(resolve(loaded(scenario), MONGODB))
 
 
 @pytest.mark.parametrize(
@@ -277,4 +278,4 @@ def test_values_that_do_not_fit_are_told(column: dict[str, Any], sentence: str) 
         },
     }
     with pytest.raises(ScenarioError, match=sentence):
-        open_stream(loaded(scenario), MONGODB)
+        open_stream(resolve(loaded(scenario), MONGODB))

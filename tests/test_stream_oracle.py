@@ -19,17 +19,18 @@ from simulator.model import SchemaChange
 from simulator.stream import open_stream
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load
+from simulator.stream.scenario.resolve import resolve
 
 SYSTEMS = ("oracle", "oracle-21c", "oceanbase-oracle")
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def stream_of(scenario: dict[str, Any], system: str = "oracle") -> ChangeStream:
-    return ChangeStream(loaded(scenario), sources.find(system))
+    return ChangeStream(resolve(loaded(scenario), sources.find(system)))
 
 
 def checked(scenario: dict[str, Any]) -> ChangeStream:
-    stream = open_stream(loaded(scenario), sources.find("oracle"))
+    stream = open_stream(resolve(loaded(scenario), sources.find("oracle")))
     assert isinstance(stream, ChangeStream)
     return stream
 
@@ -70,13 +71,13 @@ def test_columns_hold_what_oracle_stores(scenario: dict[str, Any]) -> None:
 @pytest.mark.parametrize("system", [*SYSTEMS, "oracle-11g"])
 @pytest.mark.parametrize("name", ["orders", "crud", "tour"])
 def test_shipped_scenarios_run(name: str, system: str) -> None:
-    stream = open_stream(load(name), sources.find(system))
+    stream = open_stream(resolve(load(name), sources.find(system)))
     block = stream.read(0, stream.turns or stream.border(2000))
     assert block.changes > 10
 
 
 def test_schema_changes_of_orders_are_oracle_s() -> None:
-    stream = open_stream(load("orders"), sources.find("oracle"))
+    stream = open_stream(resolve(load("orders"), sources.find("oracle")))
     assert isinstance(stream, ChangeStream)
     statements = []
     for at in (20_000, 40_000, 60_000):
@@ -236,7 +237,7 @@ def test_a_script_knows_tables_and_columns_by_any_case() -> None:
         {"transaction": [{"insert": "later", "rows": [{"id": 5}]}]},
         {"ddl": {"drop_database": "other"}},
     ]
-    stream = open_stream(loaded({**SCRIPT, "script": script}), sources.find("oracle"))
+    stream = open_stream(resolve(loaded({**SCRIPT, "script": script}), sources.find("oracle")))
     block = stream.read(0, len(script))
     assert [event.sql for event in block.events if isinstance(event, SchemaChange)] == [
         "ALTER TABLE PEOPLE MODIFY (NAME VARCHAR2(9 CHAR))",
@@ -256,4 +257,4 @@ def test_a_script_knows_tables_and_columns_by_any_case() -> None:
 def test_a_script_cannot_write_an_empty_text_where_null_cannot_be() -> None:
     script = [{"transaction": [{"insert": "people", "rows": [{"id": 1, "name": ""}]}]}]
     with pytest.raises(ScenarioError, match="name cannot be null, as an empty text is in Oracle"):
-        open_stream(loaded({**SCRIPT, "script": script}), sources.find("oracle"))
+        open_stream(resolve(loaded({**SCRIPT, "script": script}), sources.find("oracle")))

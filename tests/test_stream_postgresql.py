@@ -18,12 +18,13 @@ from simulator.model import SchemaChange
 from simulator.stream import open_stream
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load
+from simulator.stream.scenario.resolve import resolve
 
 SYSTEMS = ("postgresql", "gaussdb")
 
 
 def stream_of(scenario: dict[str, Any], source: str) -> ChangeStream:
-    stream = open_stream(loaded(scenario), sources.find(source))
+    stream = open_stream(resolve(loaded(scenario), sources.find(source)))
     assert isinstance(stream, ChangeStream)
     return stream
 
@@ -33,7 +34,7 @@ def stream_of(scenario: dict[str, Any], source: str) -> ChangeStream:
 def test_history_has_no_contradiction_and_ends_in_the_closed_form(
     scenario: dict[str, Any], start: int, source: str
 ) -> None:
-    replay_all(ChangeStream(loaded(scenario), sources.find(source)), start)
+    replay_all(ChangeStream(resolve(loaded(scenario), sources.find(source))), start)
 
 
 def test_the_same_values_as_on_mysql() -> None:
@@ -168,14 +169,14 @@ def test_widened_columns_keep_their_values() -> None:
 @pytest.mark.parametrize("source", SYSTEMS)
 @pytest.mark.parametrize("scenario", ["orders", "crud", "tour"])
 def test_shipped_scenarios_run(scenario: str, source: str) -> None:
-    stream = open_stream(load(scenario), sources.find(source))
+    stream = open_stream(resolve(load(scenario), sources.find(source)))
     assert all(table.id.schema == "public" for table in stream.first_tables)
     assert texts(stream.read(0, stream.border(25))) == texts(stream.read(0, stream.border(25)))
 
 
 @pytest.mark.parametrize("source", SYSTEMS)
 def test_schema_changes_of_orders(source: str) -> None:
-    stream = open_stream(load("orders"), sources.find(source))
+    stream = open_stream(resolve(load("orders"), sources.find(source)))
     statements = []
     for first in (19_990, 39_990, 59_990):
         start = stream.border(first)
@@ -191,7 +192,7 @@ def test_schema_changes_of_orders(source: str) -> None:
 
 
 def test_statements_of_the_tour() -> None:
-    stream = open_stream(load("tour"), sources.find("postgresql"))
+    stream = open_stream(resolve(load("tour"), sources.find("postgresql")))
     events = stream.read(0, 10**6).events
     statements = [event.sql for event in events if isinstance(event, SchemaChange)]
     assert "ALTER TABLE orders RENAME TO purchases" in statements

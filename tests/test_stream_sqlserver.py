@@ -16,12 +16,13 @@ from simulator.model import SchemaChange
 from simulator.stream import open_stream
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load
+from simulator.stream.scenario.resolve import resolve
 
 SQLSERVER = sources.find("sqlserver")
 
 
 def stream_of(scenario: dict[str, Any]) -> ChangeStream:
-    return ChangeStream(loaded(scenario), SQLSERVER)
+    return ChangeStream(resolve(loaded(scenario), SQLSERVER))
 
 
 @quick
@@ -123,13 +124,13 @@ def test_widened_times_keep_their_values() -> None:
 
 @pytest.mark.parametrize("scenario", ["orders", "crud", "tour"])
 def test_shipped_scenarios_run(scenario: str) -> None:
-    stream = open_stream(load(scenario), SQLSERVER)
+    stream = open_stream(resolve(load(scenario), SQLSERVER))
     assert all(table.id.schema == "dbo" for table in stream.first_tables)
     assert texts(stream.read(0, stream.border(25))) == texts(stream.read(0, stream.border(25)))
 
 
 def test_schema_changes_of_orders() -> None:
-    stream = open_stream(load("orders"), SQLSERVER)
+    stream = open_stream(resolve(load("orders"), SQLSERVER))
     statements = []
     for first in (19_990, 39_990, 59_990):
         start = stream.border(first)

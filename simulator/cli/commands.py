@@ -201,13 +201,13 @@ def run(
                     raise
                 failure = error
         facts = {
-            "scenario": job.loaded.file,
+            "scenario": job.scenario.file,
             "format": format,
             "source": str(job.source),
             "undocumented": job.undocumented or broker is not None,
             "left_out": list(job.left_out),
             "to": progress.public(to),
-            "seed": job.loaded.spec.seed if seed is None else seed,
+            "seed": job.scenario.spec.seed if seed is None else seed,
             **this.summary.as_dict(),
         }
         if summary_to is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulator.sources import Source
     from simulator.sql.script import Script
     from simulator.stream.engine.block import Stream
-    from simulator.stream.scenario.loader import Loaded
+    from simulator.stream.scenario.scenario import Scenario
 
 # On a terminal one line is kept up to date; elsewhere a line is written this often.
 PLAIN_SECONDS = 5.0
@@ -248,10 +248,10 @@ def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(f"{f['name']}\n  {f['about']}" for f in facts)
 
 
-def checked(loaded: Loaded | Script, source: Source, stream: Stream) -> dict[str, Any]:
+def checked(scenario: Scenario | Script, source: Source, stream: Stream) -> dict[str, Any]:
     """What a checked scenario holds."""
     return {
-        "scenario": loaded.file,
+        "scenario": scenario.file,
         "source": str(source),
         "tables": [
             {

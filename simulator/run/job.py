@@ -24,14 +24,14 @@ from simulator.stream.engine.block import Stream
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
-    from simulator.stream.scenario.loader import Loaded
+    from simulator.stream.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True)
 class Job:
     """A scenario opened for a source, and the format that it is written in."""
 
-    loaded: Loaded | Script
+    scenario: Scenario | Script
     source: Source
     stream: Stream
     codec: Codec
@@ -64,7 +64,7 @@ class Job:
             if name not in known:
                 guess = closest(name, known)
                 hint = f" Did you mean {guess!r}?" if guess else ""
-                raise UsageError(f"--route {text}: no table of {self.loaded.file} has a column {name!r}.{hint}")
+                raise UsageError(f"--route {text}: no table of {self.scenario.file} has a column {name!r}.{hint}")
         return route
 
     @property
@@ -87,14 +87,14 @@ class Job:
         a start behind the end of a script."""
         turns = self.stream.turns
         if turns is not None and limits.start_at > turns:
-            raise UsageError(f"--start-at {limits.start_at}: {self.loaded.file} ends at turn {turns}.")
+            raise UsageError(f"--start-at {limits.start_at}: {self.scenario.file} ends at turn {turns}.")
         renderer = Renderer(self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions)
         return Run(
             self.stream,
             renderer,
             sink,
             limits=limits,
-            snapshot=self.loaded.spec.snapshot if snapshot is None else snapshot,
+            snapshot=self.scenario.spec.snapshot if snapshot is None else snapshot,
             pace=pace,
             wall_clock=wall_clock,
             report=report,
@@ -108,7 +108,7 @@ def open_scenario(
     seed: int | None = None,
     force: bool = False,
     tell: Callable[[str], None] | None = None,
-) -> tuple[Loaded | Script, Source, Stream]:
+) -> tuple[Scenario | Script, Source, Stream]:
     """A scenario file of either kind, its source and its stream. Raises UsageError.
 
     `force` lets a SQL script go on after an error of one of its statements, each told by `tell`.
@@ -122,10 +122,11 @@ def open_scenario(
         found = source_of_script(script, source)
         return script, found, SqlStream(script, found, force=force, tell=tell)
     from simulator.stream.scenario.loader import load
+    from simulator.stream.scenario.resolve import resolve
 
     loaded = load(scenario)
-    found = source_of(loaded, source)
-    return loaded, found, open_stream(loaded, found, seed=seed)
+    resolved = resolve(loaded, source_of(loaded, source), seed=seed)
+    return resolved, resolved.source, open_stream(resolved)
 
 
 def open_job(
@@ -140,17 +141,17 @@ def open_job(
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
     if is_script(scenario):
-        loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
-        return Job(loaded, found, stream, open_codec(format, found, allow_undocumented=allow_undocumented))
+        script, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
+        return Job(script, found, stream, open_codec(format, found, allow_undocumented=allow_undocumented))
     # A script needs neither the language nor pydantic, which take a sixth of a second to import.
-    from simulator.stream.scenario.each_type import expand
     from simulator.stream.scenario.loader import load
+    from simulator.stream.scenario.resolve import resolve
 
     loaded = load(scenario)
     found = source_of(loaded, source)
     codec = open_codec(format, found, allow_undocumented=allow_undocumented)
-    loaded, left_out = expand(loaded, found, lambda table: renders(codec, found, table))
-    return Job(loaded, found, open_stream(loaded, found, seed=seed), codec, left_out)
+    resolved = resolve(loaded, found, seed=seed, renders=lambda table: renders(codec, found, table))
+    return Job(resolved, found, open_stream(resolved), codec, resolved.left_out)
 
 
 def messages(

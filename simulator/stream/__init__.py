@@ -11,22 +11,20 @@ if TYPE_CHECKING:
     from simulator.stream.engine.stream import ChangeStream
     from simulator.stream.literal.script import ScriptStream
     from simulator.stream.scenario.loader import Loaded
+    from simulator.stream.scenario.scenario import Scenario
 
 DEFAULT_SOURCE = "mysql"
 
 
-def open_stream(loaded: Loaded, source: Source, *, seed: int | None = None) -> ChangeStream | ScriptStream:
-    """Check a scenario against a source and make its stream. Raises ScenarioError."""
-    from simulator.stream.engine.stream import ChangeStream
-    from simulator.stream.literal.script import ScriptStream
-    from simulator.stream.scenario.checks import check
-    from simulator.stream.scenario.each_type import expand
+def open_stream(scenario: Scenario) -> ChangeStream | ScriptStream:
+    """The stream of a resolved scenario. Raises ScenarioError for what only running it shows."""
+    if scenario.spec.script is not None:
+        from simulator.stream.literal.script import ScriptStream
 
-    loaded, _ = expand(loaded, source)
-    check(loaded, source)
-    if loaded.spec.script is not None:
-        return ScriptStream(loaded, source)
-    return ChangeStream(loaded, source, seed=seed)
+        return ScriptStream(scenario)
+    from simulator.stream.engine.stream import ChangeStream
+
+    return ChangeStream(scenario)
 
 
 def source_of(loaded: Loaded, wanted: str | None) -> Source:

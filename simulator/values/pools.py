@@ -1,7 +1,7 @@
 """Pools of texts: Faker is asked once for a column's pool, rows index it by hash.
 
 Faker's output changes with its version, so the pools of the shipped scenarios are data (`data/PROVIDER.LOCALE.txt.gz`),
-and a pool is found there first. `python -m simulator.values.pools name en_US 2000` writes such a file.
+and a pool is found there first. `python -m simulator.values.pools name en_US` writes such a file.
 """
 
 from __future__ import annotations
@@ -11,48 +11,58 @@ import sys
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from simulator.errors import UsageError
 from simulator.values.draw import key
 
+# A shipped file has this many texts, or all that its provider has.
+SHIPPED_SIZE: Final = 2000
+
+
+class Pool(NamedTuple):
+    """Up to `size` different texts of a Faker provider. Fewer where the provider has fewer."""
+
+    provider: str
+    locale: str
+    size: int
+
 
 @lru_cache(maxsize=256)
-def pool(provider: str, locale: str, size: int) -> tuple[str, ...]:
-    """Up to `size` different texts of a Faker provider, always the same. Fewer where the provider has fewer.
-
-    Raises UsageError when Faker has no such provider or locale.
-    """
-    shipped = files("simulator.values").joinpath("data", f"{provider}.{locale}.txt.gz")
-    if shipped.is_file():
-        texts = tuple(gzip.decompress(shipped.read_bytes()).decode().split("\n"))
-        if len(texts) >= size:
-            return texts[:size]
-    return ask_faker(provider, locale, size)
+def shipped(pool: Pool) -> tuple[str, ...] | None:
+    """The texts of a pool that comes with the package, None for another one."""
+    file = files("simulator.values").joinpath("data", f"{pool.provider}.{pool.locale}.txt.gz")
+    if not file.is_file():
+        return None
+    texts = tuple(gzip.decompress(file.read_bytes()).decode().split("\n"))
+    return texts[: pool.size] if pool.size <= len(texts) or len(texts) < SHIPPED_SIZE else None
 
 
-def ask_faker(provider: str, locale: str, size: int) -> tuple[str, ...]:
-    """The pool as the installed Faker makes it. 60 to 85 µs a text."""
+@lru_cache(maxsize=256)
+def ask_faker(pool: Pool) -> tuple[str, ...]:
+    """The texts of a pool as the installed Faker makes them, 60 to 85 µs a text. Raises UsageError when Faker has no
+    such provider or locale."""
     from faker import Faker
 
     try:
-        faker = Faker(locale)
+        faker = Faker(pool.locale)
     except AttributeError:
-        raise UsageError(f"faker: there is no locale {locale!r}; one looks like 'en_US' or 'zh_CN'.") from None
-    faker.seed_instance(int(key("pool", provider, locale)))
-    make = getattr(faker, provider, None)
-    if make is None or provider.startswith("_"):
-        raise UsageError(f"faker: there is no provider {provider!r}; see Faker's list of standard providers.")
+        raise UsageError(f"faker: there is no locale {pool.locale!r}; one looks like 'en_US' or 'zh_CN'.") from None
+    faker.seed_instance(int(key("pool", pool.provider, pool.locale)))
+    make = getattr(faker, pool.provider, None)
+    if make is None or pool.provider.startswith("_"):
+        raise UsageError(f"faker: there is no provider {pool.provider!r}; see Faker's list of standard providers.")
     texts: dict[str, None] = {}
-    for _ in range(size * 20):
+    for _ in range(pool.size * 20):
         texts[str(make()).replace("\n", ", ")] = None
-        if len(texts) == size:
+        if len(texts) == pool.size:
             break
     return tuple(texts)
 
 
 if __name__ == "__main__":
-    provider, locale, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    made = "\n".join(ask_faker(provider, locale, size)).encode()
-    path = Path(__file__).parent / "data" / f"{provider}.{locale}.txt.gz"
+    pool = Pool(sys.argv[1], sys.argv[2], SHIPPED_SIZE)
+    path = Path(__file__).parent / "data" / f"{pool.provider}.{pool.locale}.txt.gz"
     path.parent.mkdir(exist_ok=True)
-    path.write_bytes(gzip.compress(made, mtime=0))  # no time in it: the same texts make the same file
+    # no time in it: the same texts make the same file
+    path.write_bytes(gzip.compress("\n".join(ask_faker(pool)).encode(), mtime=0))

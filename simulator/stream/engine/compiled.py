@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +16,10 @@ from simulator.stream.engine.history import Ticks
 from simulator.stream.engine.program import Member, Plan, plan
 from simulator.stream.engine.slots import Rounds
 from simulator.stream.engine.timeline import Timeline
-from simulator.stream.generators.columns import CompiledColumn, Compiler, Field
+from simulator.stream.generators.columns import CompiledColumn, Compiler
 from simulator.stream.generators.generators import Sequence_
 from simulator.stream.generators.keys import KeyColumn
-from simulator.stream.scenario import tables
-from simulator.stream.scenario.lines import Key
-from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.values.draw import Ints
 
 # The first version of a table has always been.
@@ -43,92 +41,49 @@ class Version:
     columns: tuple[CompiledColumn | KeyColumn, ...]
 
 
-# (border, place in the file, change) of each schema change
-Changes: TypeAlias = Sequence[tuple[int, int, tables.Applied]]
-
-
 class Compiled:
     """Everything about a scenario that does not depend on the turn. Raises ScenarioError."""
 
-    def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
-        spec = loaded.spec
-        self.loaded, self.source = loaded, source
-        self.seed = spec.seed if seed is None else seed
+    def __init__(self, scenario: Scenario) -> None:
+        spec = scenario.spec
+        self.scenario, self.source, self.seed = scenario, scenario.source, scenario.seed
         self.names = list(spec.tables)
         self.timeline = Timeline(
             spec.transactions, seed=self.seed, start_ms=spec.start, rate=spec.rate, heartbeat_ms=spec.heartbeat
         )
-        self.first_tables = tuple(tables.first_version(loaded, name, source) for name in spec.tables)
-        changes = self._changes()
-        fields = self._fields(changes)
+        changes = [(self.timeline.border(change.at), change) for change in scenario.changes]
+        fields = {
+            name: {key: self._dated(field) for key, field in columns.items()}
+            for name, columns in scenario.fields.items()
+        }
         always = _Always(self, fields)
-        self.plan = plan(loaded, {name: list(fields[name]) for name in self.names}, always)
+        self.plan = plan(scenario, {name: list(fields[name]) for name in self.names}, always)
         self.rounds = Rounds(self.plan.cohorts, self.seed)
         self.ticks = Ticks(self.plan, self.rounds, self.seed)
         self.versions = self._versions(self.compiler(fields, self.ticks, self.rounds), changes)
-        self.ddl = [(border, applied) for border, _, applied in changes if applied.sql]
+        self.ddl = [(border, change.applied) for border, change in changes if change.applied.sql]
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
         self._number()
 
     def compiler(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, rounds: Rounds) -> Compiler:
-        return Compiler(self.loaded, self.source, fields, ticks, rounds, self.timeline, self.seed)
+        return Compiler(self.scenario, fields, ticks, rounds, self.timeline)
 
-    def _changes(self) -> list[tuple[int, int, tables.Applied]]:
-        """(border, place in the file, change) of all schema changes, in the order in which they happen."""
-        spec = self.loaded.spec
-        now = dict(zip(self.names, self.first_tables, strict=True))
-        out = []
-        for i in sorted(range(len(spec.schema_changes)), key=lambda i: spec.schema_changes[i].at):
-            change = spec.schema_changes[i]
-            applied = tables.apply(self.loaded, ("schema_changes", i), now[change.table], change, self.source)
-            assert applied.after is not None
-            now[change.table] = applied.after
-            out.append((self.timeline.border(change.at), i, applied))
-        return out
+    def _dated(self, field: Field) -> Field:
+        """With the transaction borders at which it is added and dropped."""
+        since, until = (None if at is None else self.timeline.border(at) for at in (field.since, field.until))
+        return replace(field, since=since, until=until)
 
-    def _fields(self, changes: Changes) -> dict[str, dict[str, Field]]:
-        """All columns that the tables ever have, under the names that they keep."""
-        spec = self.loaded.spec
-        fields: dict[str, dict[str, Field]] = {name: {} for name in self.names}
-        for name, first in zip(self.names, self.first_tables, strict=True):
-            for column in first.columns:
-                if column.field not in spec.tables[name].columns:
-                    continue  # a key that the source makes of others
-                path: Key = ("tables", name, "columns", column.field)
-                fields[name][column.field] = Field(
-                    name, column.field, spec.tables[name].columns[column.field], column.type, path
-                )
-        for border, i, applied in changes:
-            new, name = spec.schema_changes[i].add_column, spec.schema_changes[i].table
-            assert applied.after is not None
-            if new is not None:
-                column = tables.find_column(self.loaded, ("schema_changes", i), applied.after, new.name, self.source)
-                path = ("schema_changes", i, "add_column")
-                fields[name][column.field] = Field(
-                    name,
-                    column.field,
-                    new.column,
-                    column.type,
-                    path,
-                    since=border,
-                    added_default=new.default if self.source.fills_columns else None,
-                )
-            for gone in set(fields[name]) - {column.field for column in applied.after.columns}:
-                fields[name][gone] = replace(fields[name][gone], until=border)
-        return fields
-
-    def _versions(self, compiler: Compiler, changes: Changes) -> dict[str, list[Version]]:
+    def _versions(self, compiler: Compiler, changes: Sequence[tuple[int, Change]]) -> dict[str, list[Version]]:
         """The versions of each table, first to last."""
 
         def version(since: int, name: str, table: Table) -> Version:
             return Version(since, table, tuple(compiler.column_or_key(name, column) for column in table.columns))
 
-        out = {name: [version(ALWAYS, name, first)] for name, first in zip(self.names, self.first_tables, strict=True)}
-        for border, i, applied in changes:
-            name = self.loaded.spec.schema_changes[i].table
-            assert applied.after is not None
-            out[name].append(version(border, name, applied.after))
+        first = zip(self.names, self.scenario.first_tables, strict=True)
+        out = {name: [version(ALWAYS, name, table)] for name, table in first}
+        for border, change in changes:
+            out[change.table].append(version(border, change.table, change.after))
         return out
 
     def _lay_out_steps(self) -> None:
@@ -197,7 +152,7 @@ class _Always:
 
     def __init__(self, compiled: Compiled, fields: Mapping[str, Mapping[str, Field]]) -> None:
         rounds = Rounds((), compiled.seed)
-        self._lifecycles = compiled.loaded.spec.lifecycles.values()
+        self._lifecycles = compiled.scenario.spec.lifecycles.values()
         self._fields = fields
         self._compiler = compiled.compiler(fields, Ticks(Plan((), ()), rounds, compiled.seed), rounds)
         self._known: dict[tuple[str, str, str], bool] = {}

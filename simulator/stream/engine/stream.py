@@ -13,12 +13,11 @@ import pyarrow as pa
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
-from simulator.sources import Source
 from simulator.stream.engine.alive import alive
 from simulator.stream.engine.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.engine.history import State, row_count
-from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
 from simulator.values.draw import Ints
 
@@ -49,12 +48,12 @@ class ChangeStream:
     block_turns = BLOCK_TURNS
     failure: UsageError | None = None
 
-    def __init__(self, loaded: Loaded, source: Source, *, seed: int | None = None) -> None:
-        self.loaded, self.source = loaded, source
-        self.database = source.place(loaded.spec.database)[0]
-        self.compiled = compiled = Compiled(loaded, source, seed=seed)
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario, self.source = scenario, scenario.source
+        self.database = self.source.place(scenario.spec.database)[0]
+        self.compiled = compiled = Compiled(scenario)
         self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
-        self.first_tables, self.last_turn = compiled.first_tables, compiled.last_turn
+        self.first_tables, self.last_turn = scenario.first_tables, compiled.last_turn
         self._structure: Structure | None = None
 
     # ------------------------------------------------------------------------------------------------------ structure
@@ -67,7 +66,7 @@ class ChangeStream:
     @property
     def column_names(self) -> frozenset[str]:
         """The columns of all tables at any time."""
-        return column_names(self.loaded, self.source, self.first_tables)
+        return column_names(self.scenario, self.source, self.first_tables)
 
     @property
     def notes(self) -> list[str]:
@@ -100,7 +99,7 @@ class ChangeStream:
             )
         if stop - 1 > self.last_turn:
             raise UsageError(
-                f"{self.loaded.file}: turn {stop - 1} is beyond turn {self.last_turn}, where "
+                f"{self.scenario.file}: turn {stop - 1} is beyond turn {self.last_turn}, where "
                 f"{self.compiled.last_reason}; ask for fewer turns, or an earlier one."
             )
         turns = np.arange(first, stop, dtype=np.int64)

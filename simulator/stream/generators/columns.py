@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any, NoReturn
@@ -14,8 +13,7 @@ import pyarrow as pa
 from simulator.batch import Delta, decoded, scatter
 from simulator.carriers import US_PER_DAY
 from simulator.errors import UsageError
-from simulator.model import INSERT, UPDATE, Column, ColumnType
-from simulator.sources import Source
+from simulator.model import INSERT, UPDATE, Column
 from simulator.stream.engine.history import History, State, Ticks
 from simulator.stream.engine.slots import Rounds
 from simulator.stream.engine.timeline import Timeline
@@ -23,12 +21,10 @@ from simulator.stream.generators import documents, expressions, generators
 from simulator.stream.generators.derived import Derived
 from simulator.stream.generators.generators import Eternal, Generator, with_nulls
 from simulator.stream.generators.keys import KeyColumn
-from simulator.stream.scenario.language.tables import ColumnSpec
 from simulator.stream.scenario.language.values import Values
-from simulator.stream.scenario.lines import Key
-from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.scenario import Field, Scenario
 from simulator.values.draw import Bits, Ints, chance, mix
-from simulator.values.pools import pool
+from simulator.values.pools import Pool
 
 # A JSON column of which the scenario says nothing.
 DEFAULT_DOCUMENT = {
@@ -36,24 +32,6 @@ DEFAULT_DOCUMENT = {
     "tags": [{"choices": ["new", "sale", "gift"]}, {"choices": ["red", "green", "blue"]}],
     "active": "true",
 }
-
-
-@dataclass(frozen=True)
-class Field:
-    """A column as a scenario declares it, under the name that it keeps through renames.
-
-    A column that a schema change adds is there `since` a turn; rows last set before have `added_default`. One that is
-    dropped is there `until` a turn.
-    """
-
-    table: str
-    name: str
-    spec: ColumnSpec
-    type: ColumnType
-    path: Key
-    since: int | None = None
-    until: int | None = None
-    added_default: str | None = None
 
 
 class CompiledColumn:
@@ -91,16 +69,14 @@ class Compiler:
 
     def __init__(
         self,
-        loaded: Loaded,
-        source: Source,
+        scenario: Scenario,
         fields: Mapping[str, Mapping[str, Field]],
         ticks: Ticks,
         rounds: Rounds,
         timeline: Timeline,
-        seed: int,
     ) -> None:
-        self.loaded, self.source, self.fields = loaded, source, fields
-        self.ticks, self.rounds, self.timeline, self.seed = ticks, rounds, timeline, seed
+        self.scenario, self.source, self.seed = scenario, scenario.source, scenario.seed
+        self.fields, self.ticks, self.rounds, self.timeline = fields, ticks, rounds, timeline
         self._columns: dict[tuple[str, str], CompiledColumn] = {}
         self._eternal: dict[str, Eternal] = {}
         self._keys: dict[str, KeyColumn] = {}
@@ -125,7 +101,7 @@ class Compiler:
         if column.field in self.fields[table]:
             return self.column(table, column.field)
         if table not in self._keys:
-            named = [(name, self.column(table, name)) for name in self.loaded.spec.tables[table].key]
+            named = [(name, self.column(table, name)) for name in self.scenario.spec.tables[table].key]
             parts = [(Column(name, part.field.type), part) for name, part in named]
             salt = generators.salt(self.seed, table, column.name)
             self._keys[table] = KeyColumn(self.source, column, parts, self.ticks.total, salt)
@@ -137,7 +113,7 @@ class Compiler:
         return getattr(self, f"_{kind}")(field, values, history)  # type: ignore[no-any-return]
 
     def fail(self, field: Field, problem: str) -> NoReturn:
-        self.loaded.fail(field.path, problem)
+        self.scenario.fail(field.path, problem)
 
     def literals(self, field: Field, texts: Sequence[str | None]) -> pa.Array:
         """Literal texts as the column's carriers."""
@@ -213,7 +189,7 @@ class Compiler:
 
     def _boundary(self, field: Field, values: Values, history: History) -> Generator:
         texts = self.source.types.boundary_values(field.type)
-        if field.spec.nullable is False or field.name in self.loaded.spec.tables[field.table].key:
+        if field.spec.nullable is False or field.name in self.scenario.spec.tables[field.table].key:
             texts = [text for text in texts if text is not None]
         values_ = self.literals(field, texts)
         if values_.null_count > 1:  # an empty text may be null too
@@ -230,10 +206,7 @@ class Compiler:
 
     def _faker(self, field: Field, values: Values, history: History) -> Generator:
         assert values.faker is not None
-        try:
-            texts = pool(values.faker.provider, values.faker.locale, values.faker.size)
-        except UsageError as error:
-            self.fail(field, str(error))
+        texts = self.scenario.texts(Pool(values.faker.provider, values.faker.locale, values.faker.size))
         return generators.Choices(self.literals(field, texts), None, history, self.salt(field), turned=False)
 
     def _choices(self, field: Field, values: Values, history: History) -> Generator:
@@ -296,7 +269,7 @@ class Compiler:
     def _references(self, field: Field, values: Values, history: History) -> Generator:
         assert values.references is not None
         table = values.references.table
-        (key,) = self.loaded.spec.tables[table].key
+        (key,) = self.scenario.spec.tables[table].key
         return generators.Reference(
             table, self.column(table, key), self.eternal(table), values.references.skew, history, self.salt(field)
         )
@@ -346,11 +319,11 @@ class Compiler:
             type = self.source.types.from_portable("timestamp(3)")
         else:
             type = self.source.types.from_portable("string(4000)")
-        return Field(field.table, f"{field.name}#{number}", field.spec, type, field.path)
+        return Field(field.table, Column(f"{field.name}#{number}", type), field.spec, field.path)
 
     def _default(self, field: Field, values: Values, history: History) -> Generator:
         """What the type system says that a column of this type holds."""
-        if self.loaded.spec.source is None and field.spec.type.strip().lower() == "json":
+        if self.scenario.spec.source is None and field.spec.type.strip().lower() == "json":
             return self._document(field, Values(document=DEFAULT_DOCUMENT), history)
         kind, arguments = self.source.types.default_values(field.type)
         salt = self.salt(field)

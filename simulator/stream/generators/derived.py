@@ -13,7 +13,8 @@ from simulator.stream.generators import expressions, generators
 from simulator.values.draw import Ints
 
 if TYPE_CHECKING:
-    from simulator.stream.generators.columns import Compiler, Field
+    from simulator.stream.generators.columns import Compiler
+    from simulator.stream.scenario.scenario import Field
 
 
 class Derived:

@@ -11,11 +11,11 @@ import pyarrow as pa
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, split
 from simulator.errors import UsageError
 from simulator.model import DELETE, INSERT, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
-from simulator.sources import Source
 from simulator.stream.engine.block import WRITE_LAG_MS, Block
 from simulator.stream.literal.numbers import Numbers
 from simulator.stream.literal.rows import Cells, Change, Shape, Statement, Turn, prepare
 from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
 
 
@@ -151,10 +151,10 @@ class ScriptStream:
     block_turns = 4096
     failure: UsageError | None = None
 
-    def __init__(self, loaded: Loaded, source: Source) -> None:
-        self.loaded, self.source = loaded, source
-        self.database = source.place(loaded.spec.database)[0]
-        self._script = prepare(loaded, source)
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario, self.source = scenario, scenario.source
+        self.database = self.source.place(scenario.spec.database)[0]
+        self._script = prepare(scenario, self.source)
         self.first_tables: tuple[Table, ...] = tuple(shape.table for shape in self._script.first)
         self.turns = len(self._script.turns)
         rows = self._before_all()
@@ -178,7 +178,7 @@ class ScriptStream:
     @property
     def column_names(self) -> frozenset[str]:
         """The columns of all tables at any time."""
-        return column_names(self.loaded, self.source, self.first_tables)
+        return column_names(self.scenario, self.source, self.first_tables)
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn: every turn of a script is one."""
@@ -249,7 +249,7 @@ class ScriptStream:
     # ----------------------------------------------------------------------------------------------------------- state
 
     def _before_all(self) -> _Rows:
-        rows = _Rows(self.loaded)
+        rows = _Rows(self.scenario)
         for shape in self._script.first:
             rows.begin(shape)
         for statement in self._script.snapshot:
@@ -278,7 +278,7 @@ class ScriptStream:
     def snapshot(self, turn: int = 0) -> Iterator[Block]:
         """The rows alive before a turn as READ changes, table by table, each after its CREATE TABLE; those of snapshot
         entries from turn 0 on."""
-        ms = self._script.turns[max(turn - 1, 0)].event_ms if self.turns else self.loaded.spec.start
+        ms = self._script.turns[max(turn - 1, 0)].event_ms if self.turns else self.scenario.spec.start
         return self.numbers.snapshot(self.source, self.rows_at(turn), ms)
 
 

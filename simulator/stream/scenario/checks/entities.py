@@ -12,12 +12,13 @@ import pyarrow as pa
 from simulator.sources import Source
 from simulator.stream.generators import expressions
 from simulator.stream.scenario.checks.lifecycles import Home
-from simulator.stream.scenario.checks.values import NUMBERS, Declared, carrier
+from simulator.stream.scenario.checks.values import NUMBERS, carrier
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.scenario import Field
 from simulator.stream.scenario.tables import unknown
 
-Columns = Mapping[str, Mapping[str, Declared]]
+Columns = Mapping[str, Mapping[str, Field]]
 Homes = Mapping[str, Home]
 Node = tuple[str, str]  # table and column
 # Sums and products are made in 64 bits.
@@ -36,38 +37,38 @@ class _Entities:
 
     def check(self) -> None:
         for table, columns in self.columns.items():
-            for name, declared in columns.items():
-                kind = declared.spec.values.kind
-                path = (*declared.path, "values", kind)
+            for name, field in columns.items():
+                kind = field.spec.values.kind
+                path = (*field.path, "values", kind)
                 if kind == "references":
-                    self._references(path, declared)
+                    self._references(path, field)
                 elif kind == "of":
-                    self._of(path, declared)
+                    self._of(path, field)
                 elif kind == "derived":
-                    self._derived(path, declared)
+                    self._derived(path, field)
                 else:
                     self.needs[table, name] = []
         self._no_cycles()
         for table in self.columns:
             self._key(table)
 
-    def _home(self, declared: Declared) -> Home:
-        return self.homes[declared.table]
+    def _home(self, field: Field) -> Home:
+        return self.homes[field.table]
 
-    def _fits(self, path: Key, declared: Declared, other: Declared) -> None:
+    def _fits(self, path: Key, field: Field, other: Field) -> None:
         """The other column's values must be values of this one."""
-        old, new = other.column.type, declared.column.type
+        old, new = other.column.type, field.type
         ddl = self.source.ddl
         if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
             was, here = ddl.type_name(old), ddl.type_name(new)
             self.loaded.fail(path, f"{other.table}.{other.column.name} is {was}, which does not fit into {here}")
-        if other.column.nullable and not declared.column.nullable:
-            self.loaded.fail(path, f"{other.table}.{other.column.name} may be null and {declared.column.name} not")
+        if other.column.nullable and not field.column.nullable:
+            self.loaded.fail(path, f"{other.table}.{other.column.name} may be null and {field.column.name} not")
 
     # ------------------------------------------------------------------------------------------------------ references
 
-    def _references(self, path: Key, declared: Declared) -> None:
-        loaded, values = self.loaded, declared.spec.values
+    def _references(self, path: Key, field: Field) -> None:
+        loaded, values = self.loaded, field.spec.values
         assert values.references is not None
         table = values.references.table
         at = (*path, "table")
@@ -85,63 +86,61 @@ class _Entities:
         key = spec.key[0]
         if spec.key_updates or any(key in columns for _, _, columns in self.homes[table].updates):
             loaded.fail(at, f"the key of {table} changes, so nothing may refer to it")
-        self._fits(path, declared, self.columns[table][key])
-        self.needs[declared.table, declared.column.field] = [(table, key)]
+        self._fits(path, field, self.columns[table][key])
+        self.needs[field.table, field.name] = [(table, key)]
 
     # -------------------------------------------------------------------------------------------------------------- of
 
-    def _of(self, path: Key, declared: Declared) -> None:
-        loaded, home = self.loaded, self._home(declared)
-        table, _, name = (declared.spec.values.of or "").partition(".")
-        self._same_entity(path, declared, table)
+    def _of(self, path: Key, field: Field) -> None:
+        loaded, home = self.loaded, self._home(field)
+        table, _, name = (field.spec.values.of or "").partition(".")
+        self._same_entity(path, field, table)
         if name not in self.columns[table]:
             unknown(loaded, path, f"column of {table}", name, self.columns[table])
         other = self.homes[table]
-        if table != declared.table:
+        if table != field.table:
             if other.inserted > home.inserted:
-                loaded.fail(path, f"{table} is inserted after {declared.table}, so it has no value to copy yet")
-            if other.deleted is not None and other.deleted < max(home.settings(declared.column.field)):
-                loaded.fail(path, f"{table} is deleted before {declared.table}.{declared.column.name} is set")
+                loaded.fail(path, f"{table} is inserted after {field.table}, so it has no value to copy yet")
+            if other.deleted is not None and other.deleted < max(home.settings(field.name)):
+                loaded.fail(path, f"{table} is deleted before {field.table}.{field.column.name} is set")
             if not other.single and other.counted_as != home.counted_as:
-                loaded.fail(path, f"{table} has several rows; {declared.table} must have as many, with rows: {table}")
-        self._fits(path, declared, self.columns[table][name])
-        self._follows_key(path, declared, table, name)
-        self.needs[declared.table, declared.column.field] = [(table, name)]
+                loaded.fail(path, f"{table} has several rows; {field.table} must have as many, with rows: {table}")
+        self._fits(path, field, self.columns[table][name])
+        self._follows_key(path, field, table, name)
+        self.needs[field.table, field.name] = [(table, name)]
 
-    def _same_entity(self, path: Key, declared: Declared, table: str) -> None:
+    def _same_entity(self, path: Key, field: Field, table: str) -> None:
         if table not in self.columns:
             unknown(self.loaded, path, "table", table, self.columns)
-        mine, other = self._home(declared).lifecycle, self.homes[table].lifecycle
-        if table != declared.table and (mine is None or mine != other):
-            self.loaded.fail(
-                path, f"{table} is not in the lifecycle of {declared.table}; references reach other entities"
-            )
+        mine, other = self._home(field).lifecycle, self.homes[table].lifecycle
+        if table != field.table and (mine is None or mine != other):
+            self.loaded.fail(path, f"{table} is not in the lifecycle of {field.table}; references reach other entities")
 
-    def _follows_key(self, path: Key, declared: Declared, table: str, name: str) -> None:
+    def _follows_key(self, path: Key, field: Field, table: str, name: str) -> None:
         """A copy of a key changes together with it."""
         if name not in self.loaded.spec.tables[table].key:
             return
-        home, field = self._home(declared), declared.column.field
-        copied = {step for step, _, columns in home.updates if field in columns}
+        home, name_here = self._home(field), field.name
+        copied = {step for step, _, columns in home.updates if name_here in columns}
         for step, place, columns in self.homes[table].updates:
             there = home.inserted < place and (home.deleted is None or home.deleted > place)
             if name in columns and there and step not in copied:
                 self.loaded.fail(
                     path,
-                    f"step {step!r} changes the key {table}.{name}, so it must set {declared.table}.{field} as well",
+                    f"step {step!r} changes the key {table}.{name}, so it must set {field.table}.{name_here} as well",
                 )
 
     # --------------------------------------------------------------------------------------------------------- derived
 
-    def _derived(self, path: Key, declared: Declared) -> None:
-        text = declared.spec.values.derived or ""
+    def _derived(self, path: Key, field: Field) -> None:
+        text = field.spec.values.derived or ""
         try:
             tree = expressions.parse(text)
         except ValueError as error:
             self.loaded.fail(path, str(error))
         needs: list[Node] = []
-        _Expression(self, path, declared, needs).walk(tree, aggregated=None)
-        self.needs[declared.table, declared.column.field] = needs
+        _Expression(self, path, field, needs).walk(tree, aggregated=None)
+        self.needs[field.table, field.name] = needs
 
     def _no_cycles(self) -> None:
         done: set[Node] = set()
@@ -149,8 +148,8 @@ class _Entities:
         def visit(node: Node, trail: tuple[Node, ...]) -> None:
             if node in trail:
                 round_trip = " -> ".join(".".join(n) for n in (*trail[trail.index(node) :], node))
-                declared = self.columns[node[0]][node[1]]
-                path = (*declared.path, "values", declared.spec.values.kind)
+                field = self.columns[node[0]][node[1]]
+                path = (*field.path, "values", field.spec.values.kind)
                 self.loaded.fail(path, f"these columns wait for each other: {round_trip}")
             if node not in done:
                 for need in self.needs[node]:
@@ -209,11 +208,11 @@ class _Entities:
 class _Expression:
     """One derived column's expression walked through: names must be there, and each part a number or a text."""
 
-    def __init__(self, entities: _Entities, path: Key, declared: Declared, needs: list[Node]) -> None:
-        self.entities, self.path, self.declared, self.needs = entities, path, declared, needs
+    def __init__(self, entities: _Entities, path: Key, field: Field, needs: list[Node]) -> None:
+        self.entities, self.path, self.field, self.needs = entities, path, field, needs
         self.fail = partial(entities.loaded.fail, path)
-        self._check_digits(declared)
-        self.is_text = carrier(declared.column.type, entities.source) == "text"
+        self._check_digits(field)
+        self.is_text = carrier(field.type, entities.source) == "text"
 
     def walk(self, tree: ast.expr, *, aggregated: str | None, number: bool = False) -> None:
         """`aggregated` is the table inside whose sum, min or max this stands; `number` if a text will not do."""
@@ -224,8 +223,8 @@ class _Expression:
             case ast.Constant(value=str()) if number:
                 self.fail(f"{ast.unparse(tree)} is a text where a number is wanted; texts belong into concat(…)")
             case ast.Name(id=name):
-                self._column(self.declared.table, name, number)
-                if aggregated is not None and aggregated != self.declared.table:
+                self._column(self.field.table, name, number)
+                if aggregated is not None and aggregated != self.field.table:
                     self.fail(f"{name!r} is a column of this row; inside the brackets columns are written table.column")
             case ast.Attribute(value=ast.Name(id=table), attr=name):
                 self._of_table(table, name, aggregated, number)
@@ -258,16 +257,16 @@ class _Expression:
         self.walk(argument, aggregated=table, number=True)
 
     def _table(self, table: str) -> None:
-        self.entities._same_entity(self.path, self.declared, table)
+        self.entities._same_entity(self.path, self.field, table)
 
     def _of_table(self, table: str, name: str, aggregated: str | None, number: bool) -> None:
         self._table(table)
-        if aggregated is None and table != self.declared.table and not self.entities.homes[table].single:
+        if aggregated is None and table != self.field.table and not self.entities.homes[table].single:
             self.fail(f"an entity has several rows of {table}; they want sum(…), min(…) or max(…)")
-        if aggregated is None and table != self.declared.table:
-            other, home = self.entities.homes[table], self.entities.homes[self.declared.table]
-            if other.inserted > min(home.settings(self.declared.column.field)):
-                self.fail(f"{table} has no row yet when {self.declared.table}.{self.declared.column.name} is set")
+        if aggregated is None and table != self.field.table:
+            other, home = self.entities.homes[table], self.entities.homes[self.field.table]
+            if other.inserted > min(home.settings(self.field.name)):
+                self.fail(f"{table} has no row yet when {self.field.table}.{self.field.column.name} is set")
         self._column(table, name, number)
 
     def _column(self, table: str, name: str, number: bool) -> None:
@@ -281,11 +280,11 @@ class _Expression:
         self._check_digits(columns[name])
         self.needs.append((table, name))
 
-    def _check_digits(self, declared: Declared) -> None:
+    def _check_digits(self, field: Field) -> None:
         source = self.entities.source
-        arrow, name = source.types.arrow_type(declared.column.type), f"{declared.table}.{declared.column.name}"
+        arrow, name = source.types.arrow_type(field.type), f"{field.table}.{field.column.name}"
         # a whole number of 19 digits is how some systems hold one of 64 bits
         if pa.types.is_decimal(arrow) and arrow.precision > MOST_DIGITS + (arrow.scale == 0):
             self.fail(f"{name} has {arrow.precision} digits; expressions reckon with up to {MOST_DIGITS}")
-        if pa.types.is_string(arrow) and carrier(declared.column.type, source) in NUMBERS:
+        if pa.types.is_string(arrow) and carrier(field.type, source) in NUMBERS:
             self.fail(f"{name} says not how many digits it has; expressions reckon with columns that do")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -11,26 +10,15 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.errors import UsageError
-from simulator.model import Column, ColumnType
+from simulator.model import ColumnType
 from simulator.sources import Source
 from simulator.stream.scenario.checks.lifecycles import Home
-from simulator.stream.scenario.language.tables import ColumnSpec
 from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded, document_leaf
+from simulator.stream.scenario.scenario import Field
 from simulator.stream.scenario.tables import unknown
 from simulator.values.texts import ALPHABETS
-
-
-@dataclass(frozen=True)
-class Declared:
-    """A column as a scenario declares it, under the name that it keeps through renames."""
-
-    table: str
-    column: Column
-    spec: ColumnSpec
-    path: Key
-
 
 # Kinds of values that want a certain kind of carrier; all others take any.
 NUMBERS: Final = ("whole numbers", "decimals")
@@ -96,47 +84,47 @@ def literals(
     loaded.fail(path, problem)
 
 
-def check_values(loaded: Loaded, declared: Declared, home: Home, source: Source) -> None:
+def check_values(loaded: Loaded, field: Field, home: Home, source: Source) -> None:
     """Raise ScenarioError if a column's values do not fit its type."""
-    column, spec = declared.column, declared.spec
+    column, spec = field.column, field.spec
     values, kind = spec.values, spec.values.kind
-    path: Key = (*declared.path, "values", kind)
+    path: Key = (*field.path, "values", kind)
     if spec.nulls and not column.nullable:
-        loaded.fail((*declared.path, "nulls"), f"{column.name} cannot be null")
+        loaded.fail((*field.path, "nulls"), f"{column.name} cannot be null")
     holds = carrier(column.type, source)
     if kind in _FITS and holds not in _FITS[kind]:
         loaded.fail(path, f"{kind} makes no values for {column.type.name}, which holds {holds}")
     if kind in _CHECKS:
-        _CHECKS[kind](loaded, path, declared, values, source)
+        _CHECKS[kind](loaded, path, field, values, source)
     elif kind == "states":
-        _states(loaded, path, declared, home, source)
+        _states(loaded, path, field, home, source)
 
 
-def _given(loaded: Loaded, path: Key, declared: Declared, texts: Sequence[str | None], source: Source) -> pa.Array:
-    if None in texts and not declared.column.nullable:
-        loaded.fail(path, f"{declared.column.name} cannot be null")
-    array = literals(loaded, path, texts, declared.column.type, source)
-    if array.null_count and not declared.column.nullable:
-        loaded.fail(path, f"{declared.column.name} cannot be null, as an empty text is in {source.title}")
+def _given(loaded: Loaded, path: Key, field: Field, texts: Sequence[str | None], source: Source) -> pa.Array:
+    if None in texts and not field.column.nullable:
+        loaded.fail(path, f"{field.column.name} cannot be null")
+    array = literals(loaded, path, texts, field.type, source)
+    if array.null_count and not field.column.nullable:
+        loaded.fail(path, f"{field.column.name} cannot be null, as an empty text is in {source.title}")
     return array
 
 
-def _constant(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
-    _given(loaded, path, declared, [values.constant], source)
+def _constant(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
+    _given(loaded, path, field, [values.constant], source)
 
 
-def _choices(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _choices(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     if not values.choices:
         loaded.fail(path, "there is nothing to choose from")
     weighted = isinstance(values.choices, dict)
     for i, text in enumerate(values.choices):
-        _given(loaded, (*path, str(text) if weighted else i), declared, [text], source)
+        _given(loaded, (*path, str(text) if weighted else i), field, [text], source)
 
 
-def _range(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _range(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     assert values.range is not None
-    ends = literals(loaded, path, values.range, declared.column.type, source, each=True)
-    made = source.generated(declared.column.type)
+    ends = literals(loaded, path, values.range, field.type, source, each=True)
+    made = source.generated(field.type)
     low: Any
     high: Any
     if pa.types.is_decimal(made):
@@ -147,58 +135,58 @@ def _range(loaded: Loaded, path: Key, declared: Declared, values: Values, source
         loaded.fail(path, f"{values.range[0]!r} is above {values.range[1]!r}")
 
 
-def _sequence(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _sequence(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     assert values.sequence is not None
-    literals(loaded, path, [str(values.sequence.start)], declared.column.type, source)
+    literals(loaded, path, [str(values.sequence.start)], field.type, source)
 
 
-def _room(loaded: Loaded, path: Key, declared: Declared, most: int) -> None:
-    room = declared.column.type.length
+def _room(loaded: Loaded, path: Key, field: Field, most: int) -> None:
+    room = field.type.length
     if room is not None and most > room:
-        loaded.fail(path, f"{most} characters do not fit into {declared.column.type.name}({room})")
+        loaded.fail(path, f"{most} characters do not fit into {field.type.name}({room})")
 
 
-def _text(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _text(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     assert values.text is not None
-    _room(loaded, (*path, "length"), declared, values.text.length[1])
+    _room(loaded, (*path, "length"), field, values.text.length[1])
     alphabet = values.text.alphabet
     if not alphabet:
         loaded.fail((*path, "alphabet"), "there are no characters in it")
     characters = dict.fromkeys(ALPHABETS.get(alphabet, alphabet))
-    literals(loaded, (*path, "alphabet"), list(characters), declared.column.type, source)
+    literals(loaded, (*path, "alphabet"), list(characters), field.type, source)
     low, high = values.text.length
     # the longest text where bytes are counted, and the shortest where it may be null
     widest = max(characters, key=lambda character: len(character.encode()))
     ends = [widest * min(high, LONGEST), *([""] if low == 0 else [])]
-    _given(loaded, (*path, "length"), declared, ends, source)
+    _given(loaded, (*path, "length"), field, ends, source)
 
 
-def _bytes(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _bytes(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     assert values.bytes is not None
     low, high = values.bytes.length
-    _room(loaded, (*path, "length"), declared, high)
+    _room(loaded, (*path, "length"), field, high)
     if low == 0:
-        _given(loaded, (*path, "length"), declared, [""], source)
+        _given(loaded, (*path, "length"), field, [""], source)
 
 
-def _uuid(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
-    _room(loaded, path, declared, 36)
+def _uuid(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
+    _room(loaded, path, field, 36)
 
 
-def _pattern(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _pattern(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     if not values.pattern:
         loaded.fail(path, "the pattern is empty")
-    _room(loaded, path, declared, len(values.pattern))
+    _room(loaded, path, field, len(values.pattern))
 
 
-def _commit_time(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _commit_time(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     """The first commit must be a value of the type: a MySQL TIMESTAMP ends in 2038."""
-    if carrier(declared.column.type, source) == "times":
+    if carrier(field.type, source) == "times":
         start = datetime.fromtimestamp(loaded.spec.start // 1000, UTC)
-        literals(loaded, path, [start.strftime("%Y-%m-%d %H:%M:%S")], declared.column.type, source)
+        literals(loaded, path, [start.strftime("%Y-%m-%d %H:%M:%S")], field.type, source)
 
 
-def _document(loaded: Loaded, path: Key, declared: Declared, values: Values, source: Source) -> None:
+def _document(loaded: Loaded, path: Key, field: Field, values: Values, source: Source) -> None:
     def walk(node: Any, path: Key) -> None:
         if isinstance(node, list):
             for i, item in enumerate(node):
@@ -215,7 +203,7 @@ def _document(loaded: Loaded, path: Key, declared: Declared, values: Values, sou
                 _leaf(loaded, (*path, leaf.kind), leaf)
 
     # an object or an array, if the type takes only one of them
-    literals(loaded, path, ["[]" if isinstance(values.document, list) else "{}"], declared.column.type, source)
+    literals(loaded, path, ["[]" if isinstance(values.document, list) else "{}"], field.type, source)
     walk(values.document, path)
 
 
@@ -233,12 +221,12 @@ def _leaf(loaded: Loaded, path: Key, values: Values) -> None:
             loaded.fail(path, f"{values.range[0]!r} is above {values.range[1]!r}")
 
 
-def _states(loaded: Loaded, path: Key, declared: Declared, home: Home, source: Source) -> None:
-    states = declared.spec.values.states or {}
+def _states(loaded: Loaded, path: Key, field: Field, home: Home, source: Source) -> None:
+    states = field.spec.values.states or {}
     if home.spec is None:
-        loaded.fail(path, f"{declared.table} has no steps: states belong to a table in a lifecycle")
+        loaded.fail(path, f"{field.table} has no steps: states belong to a table in a lifecycle")
     steps = [step.name for step in home.spec.steps]
-    setting = {step for step, _, columns in home.updates if declared.column.field in columns}
+    setting = {step for step, _, columns in home.updates if field.name in columns}
     for i, (step, text) in enumerate(states.items()):
         at = (*path, step)
         if step not in steps:
@@ -246,8 +234,8 @@ def _states(loaded: Loaded, path: Key, declared: Declared, home: Home, source: S
         if i == 0 and step != home.insert_step:
             loaded.fail(at, f"states begin with the step that inserts the row, {home.insert_step!r}")
         if i and step not in setting:
-            loaded.fail(at, f"step {step!r} has no update of {declared.table} that sets {declared.column.field}")
-        _given(loaded, at, declared, [text], source)
+            loaded.fail(at, f"step {step!r} has no update of {field.table} that sets {field.name}")
+        _given(loaded, at, field, [text], source)
     if not states:
         loaded.fail(path, f"states begin with the step that inserts the row, {home.insert_step!r}")
 

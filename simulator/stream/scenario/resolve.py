@@ -1,0 +1,191 @@
+"""From a scenario file to a scenario: tables for each type made, rules checked, schema changes applied, pools drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from simulator.errors import UsageError
+from simulator.model import SchemaChangeKind, Table
+from simulator.sources import Source, find
+from simulator.stream.scenario import tables
+from simulator.stream.scenario.checks.entities import check_entities
+from simulator.stream.scenario.checks.lifecycles import homes
+from simulator.stream.scenario.checks.values import check_values, literals
+from simulator.stream.scenario.each_type import expand
+from simulator.stream.scenario.language.values import Values
+from simulator.stream.scenario.loader import Loaded, document_leaf
+from simulator.stream.scenario.scenario import Change, Field, Scenario
+from simulator.stream.scenario.tables import unknown
+from simulator.values.pools import Pool, ask_faker, shipped
+
+
+def resolve(
+    loaded: Loaded, source: Source, *, seed: int | None = None, renders: Callable[[Table], bool] | None = None
+) -> Scenario:
+    """The scenario on this source; `seed` None: its own. Raises ScenarioError for the first rule that it breaks.
+
+    `renders` says whether a table for each type can be written at all. The literal rows of a script are judged by
+    `ScriptStream`, since that needs running it; whether an update may change nothing, and how long keys last, by the
+    generated stream.
+    """
+    _check_source(loaded, source)
+    loaded, left_out = expand(loaded, source, renders)
+    spec = loaded.spec if seed is None else loaded.spec.model_copy(update={"seed": seed})
+    lowered: dict[str, str] = {}
+    for name in spec.tables:
+        if name.lower() in lowered:
+            twin = lowered[name.lower()]
+            loaded.fail(("tables", name), f"a table {twin!r} is there already; some servers see no case in names")
+        lowered[name.lower()] = name
+    first = {name: tables.first_version(loaded, name, source) for name in spec.tables}
+    fields: Mapping[str, Mapping[str, Field]] = {}
+    changes: tuple[Change, ...] = ()
+    if spec.script is not None:
+        _check_script_tables(loaded)
+    else:
+        for name, table in spec.tables.items():
+            if not table.created:
+                loaded.fail(
+                    ("tables", name, "created"), "only a script creates tables; a stream has them from the start"
+                )
+        fields, changes = _fields(loaded, first, source)
+        lives = homes(loaded, fields)
+        for columns in fields.values():
+            for field in columns.values():
+                check_values(loaded, field, lives[field.table], source)
+        check_entities(loaded, fields, lives, source)
+    return Scenario(
+        spec,
+        loaded.file,
+        loaded.name,
+        loaded.data,
+        source=source,
+        first_tables=tuple(first.values()),
+        fields=fields,
+        changes=changes,
+        pools=_pools(loaded, fields),
+        left_out=left_out,
+    )
+
+
+def _check_source(loaded: Loaded, source: Source) -> None:
+    if loaded.spec.source is None:
+        return
+    try:
+        own = find(loaded.spec.source)
+    except UsageError as error:
+        loaded.fail(("source",), str(error))
+    if own.id != source.id:
+        loaded.fail(("source",), f"the columns have types of {own.title}, so it cannot run as {source.title}")
+
+
+def _check_script_tables(loaded: Loaded) -> None:
+    for name, table in loaded.spec.tables.items():
+        for column, spec in table.columns.items():
+            for key in ("values", "nulls", "changes"):
+                if key in spec.model_fields_set:
+                    path = ("tables", name, "columns", column, key)
+                    loaded.fail(path, f"{key} is of no use in a script, whose rows say every value")
+
+
+def _fields(
+    loaded: Loaded, first: Mapping[str, Table], source: Source
+) -> tuple[Mapping[str, Mapping[str, Field]], tuple[Change, ...]]:
+    """All columns that each table ever has, under the names that they keep; schema changes checked in their order."""
+    spec = loaded.spec
+    # a key that the source makes of others is no column of the scenario
+    fields = {
+        name: {
+            column.field: Field(
+                name, column, spec.tables[name].columns[column.field], ("tables", name, "columns", column.field)
+            )
+            for column in table.columns
+            if column.field in spec.tables[name].columns
+        }
+        for name, table in first.items()
+    }
+    now = dict(first)
+    changes: list[Change] = []
+    indexes: set[tuple[str, str]] = set()
+    for i in sorted(range(len(spec.schema_changes)), key=lambda i: spec.schema_changes[i].at):
+        change, path = spec.schema_changes[i], ("schema_changes", i)
+        name = change.table
+        if name not in now:
+            unknown(loaded, (*path, "table"), "table", name, now)
+        applied = tables.apply(loaded, path, now[name], change, source)
+        changes.append(Change(change.at, name, applied))
+        after = now[name] = changes[-1].after
+        if change.add_column is not None:
+            new = change.add_column
+            at = (*path, "add_column")
+            if new.name in fields[name]:
+                loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; a new one wants another name")
+            column = tables.find_column(loaded, (*at, "name"), after, new.name, source)
+            default = new.default if source.fills_columns else None
+            fields[name][new.name] = Field(
+                name, column, new.column, (*at, "column"), since=change.at, added_default=default
+            )
+            literals(loaded, (*at, "default"), [new.default], column.type, source)
+        elif change.drop_column is not None:
+            before = tables.find_column(loaded, path, _before(applied), change.drop_column.column, source).field
+            _check_dropped(loaded, (*path, "drop_column", "column"), name, before)
+            fields[name][before] = replace(fields[name][before], until=change.at)
+        elif applied.kind is SchemaChangeKind.CREATE_INDEX and change.create_index is not None:
+            if (name, change.create_index.name) in indexes:
+                loaded.fail((*path, "create_index", "name"), f"{name} has an index of this name already")
+            indexes.add((name, change.create_index.name))
+    return fields, tuple(changes)
+
+
+def _before(applied: tables.Applied) -> Table:
+    assert applied.before is not None
+    return applied.before
+
+
+def _check_dropped(loaded: Loaded, path: tuple[str | int, ...], table: str, field: str) -> None:
+    """An update that sets nothing but the dropped column would change nothing from then on."""
+    for name, life in loaded.spec.lifecycles.items():
+        for step in life.steps:
+            for statement in step.do:
+                if statement.update == table and _only(statement.set or (), field):
+                    loaded.fail(
+                        path, f"step {step.name!r} of {name} sets this column alone; without it, it sets nothing"
+                    )
+
+
+def _only(columns: Iterable[str], field: str) -> bool:
+    return set(columns) == {field}
+
+
+def _pools(loaded: Loaded, fields: Mapping[str, Mapping[str, Field]]) -> dict[Pool, tuple[str, ...] | None]:
+    """The texts of all pools, None for shipped ones."""
+    pools: dict[Pool, tuple[str, ...] | None] = {}
+    for columns in fields.values():
+        for field in columns.values():
+            for pool in _pools_of(field.spec.values):
+                try:
+                    pools[pool] = None if shipped(pool) else ask_faker(pool)
+                except UsageError as error:
+                    loaded.fail(field.path, str(error))
+    return pools
+
+
+def _pools_of(values: Values) -> Iterator[Pool]:
+    if values.faker is not None:
+        yield Pool(values.faker.provider, values.faker.locale, values.faker.size)
+    if values.document is not None:
+        yield from _pools_in(values.document)
+
+
+def _pools_in(node: Any) -> Iterator[Pool]:
+    if isinstance(node, list):
+        for item in node:
+            yield from _pools_in(item)
+    elif isinstance(node, dict):
+        leaf = document_leaf(node)
+        if leaf is not None:
+            yield from _pools_of(leaf)
+        else:
+            yield from _pools_in(list(node.values()))

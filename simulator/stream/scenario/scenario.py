@@ -1,0 +1,113 @@
+"""A scenario resolved for one source and seed: what a stream is made of, with a fingerprint over all that decides it.
+
+`resolve` makes one, once, in the process that drives a run. It is pickled and sent to the others, which open the same
+stream from it whatever Faker they have: its pools travel with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from simulator.model import Column, ColumnType, Table
+from simulator.sources import Source, find
+from simulator.stream.scenario import lines
+from simulator.stream.scenario.language.tables import ColumnSpec
+from simulator.stream.scenario.lines import Key
+from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.tables import Applied
+from simulator.values.pools import Pool, shipped
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table at any time, under the name that it keeps through renames (`name`).
+
+    A schema change adds it `since` a turn; rows last set before have `added_default`. Another drops it: `until`.
+    """
+
+    table: str
+    column: Column
+    spec: ColumnSpec
+    path: Key
+    since: int | None = None
+    until: int | None = None
+    added_default: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.column.field
+
+    @property
+    def type(self) -> ColumnType:
+        return self.column.type
+
+
+@dataclass(frozen=True)
+class Change:
+    """A schema change of a generated stream: it happens at the first transaction border at or after turn `at`."""
+
+    at: int
+    table: str
+    applied: Applied
+
+    @property
+    def after(self) -> Table:
+        assert self.applied.after is not None
+        return self.applied.after
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario(Loaded):
+    """A checked scenario with its source and seed. Two are equal if their fingerprints are.
+
+    `first_tables` are the tables before the first schema change, `fields` all columns that they ever have, `changes`
+    the schema changes in the order in which they happen; a script has only tables. `left_out` are the types of the
+    source that a table for each type leaves out. `pools` holds the texts that Faker made, and None for a shipped pool,
+    which is read where it is needed. A copy from another process knows no lines of the file.
+    """
+
+    source: Source
+    first_tables: tuple[Table, ...]
+    fields: Mapping[str, Mapping[str, Field]]
+    changes: tuple[Change, ...]
+    pools: Mapping[Pool, tuple[str, ...] | None]
+    left_out: tuple[str, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits: the same for the same stream in any process; the file's name and form do not count."""
+        facts: list[Any] = [
+            self.spec.model_dump_json(),
+            str(self.source),
+            self.first_tables,
+            self.changes,
+            sorted((*pool, self.texts(pool)) for pool in self.pools),
+        ]
+        text = orjson.dumps(facts, default=asdict, option=orjson.OPT_PASSTHROUGH_DATACLASS)
+        return blake2b(text, digest_size=16).hexdigest()
+
+    @property
+    def seed(self) -> int:
+        return self.spec.seed
+
+    def texts(self, pool: Pool) -> tuple[str, ...]:
+        """The texts of one of the pools."""
+        return self.pools[pool] or shipped(pool) or ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "data": lines.Mapping(), "source": str(self.source)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, source=find(state["source"]))
