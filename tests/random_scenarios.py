@@ -51,13 +51,14 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
     delete = draw(st.sampled_from([0, 0, 1, 5]))
     insert = delete + draw(st.sampled_from([0, 0, 2]))
     update = draw(st.integers(0 if insert else 1, 12))
+    each = draw(st.sampled_from([1, 1, 1, 3]))
     table: dict[str, Any] = {
         "columns": columns,
         "key": "id",
-        "rows": draw(st.integers(1, 120)),
+        "rows": draw(st.integers(each, 120)),
         "mix": {"insert": insert, "update": update, "delete": delete},
         "columns_per_update": draw(st.sampled_from(["1", "1..2", "2"])),
-        "rows_per_statement": draw(st.sampled_from([1, 1, 1, 3])),
+        "rows_per_statement": each,
         "every": draw(st.sampled_from([1, 1, 2, 4])),
     }
     if update and draw(st.booleans()):
