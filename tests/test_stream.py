@@ -267,7 +267,7 @@ def test_shares_come_out_as_asked(mix: tuple[int, int, int], rows: int) -> None:
                     "key": "id",
                     "rows": rows,
                     "mix": {"insert": insert, "update": update, "delete": delete},
-                    "key_updates": 0.1,
+                    "key_updates": 0.1 if update else 0,
                 }
             }
         }
