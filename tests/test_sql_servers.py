@@ -36,7 +36,7 @@ def logged(text: str, source: str) -> list[tuple[Any, ...]]:
     for entry in entries:
         if isinstance(entry, RowChange):
             every = tuple(range(len(entry.table.columns)))
-            before, after = entry.shown_before, entry.shown_after
+            before, after = entry.logged_before, entry.logged_after
             images = [
                 {i: image[i] for i in (every if shown is None else shown)}
                 for image, shown in ((entry.before, before), (entry.after, after))

@@ -11,9 +11,9 @@ from typing import Final
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
 from simulator.sources import Source
+from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.client import WORDS, Meta, Statement, split
-from simulator.sql.store.server import SERVERS
 from simulator.sql.store.session import Session
 
 # The clock of a script that does not set it: that of scenarios in YAML.
@@ -104,13 +104,13 @@ def run(
     tell: Callable[[str], None] | None = None,
     at_snapshot: Callable[[Session], None] | None = None,
 ) -> Outcome:
-    """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on and they are told.
+    """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on and reports them.
 
     `until`: stop when the log holds so many transactions.
     """
-    from simulator.sql.statements.execute import SUPPORTED, execute
+    from simulator.sql.statements.execute import SUPPORTED, execute, run_body
 
-    session = Session(SERVERS[str(source)], START_MS * 1000)
+    session = Session(SERVERS[str(source)], START_MS * 1000, run_body)
     outcome = Outcome(session)
     for part in script.parts:
         if until is not None and len(session.log.transactions) >= until and not session.in_transaction:
@@ -123,10 +123,10 @@ def run(
         except SqlError as error:
             problem = ScenarioError(script.file, part.line, "", f"{error}: {_begin(part)}")
         except Unsupported as error:
-            told = f"{error} is not supported: {_begin(part)}. Supported are {SUPPORTED}."
+            refusal = f"{error} is not supported: {_begin(part)}. Supported are {SUPPORTED}."
             if str(error).endswith("."):  # a sentence of a type's own
-                told = f"{str(error)[:-1]}: {_begin(part)}."
-            problem = ScenarioError(script.file, part.line, "", told)
+                refusal = f"{str(error)[:-1]}: {_begin(part)}."
+            problem = ScenarioError(script.file, part.line, "", refusal)
         except RecursionError:
             problem = ScenarioError(script.file, part.line, "", f"this statement nests too deeply: {_begin(part)}.")
         else:
@@ -156,8 +156,8 @@ def _meta(script: Script, meta: Meta, outcome: Outcome, at_snapshot: Callable[[S
                 problem = f"{meta.argument!r} is no time; it is written like 2024-05-01T10:00:00Z."
                 raise ScenarioError(script.file, meta.line, "@at", problem) from None
             us = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000_000)
-            told = session.log.transactions
-            if told and us // 1000 < told[-1].ms:
+            logged = session.log.transactions
+            if logged and us // 1000 < logged[-1].ms:
                 raise ScenarioError(script.file, meta.line, "@at", "this is before the transaction above it.")
             session.now_us = us
         case "heartbeat":

@@ -93,7 +93,7 @@ class SqlStream:
             for place, entry in enumerate(one.entries):
                 if isinstance(entry, RowChange):
                     rows += 1
-                    key = (id(entry.table), entry.kind, entry.shown_before, entry.shown_after)
+                    key = (id(entry.table), entry.kind, entry.logged_before, entry.logged_after)
                     groups.setdefault(key, []).append((number, place, rows, entry))
                 else:
                     events.append(self._event(number, place, entry, one))
@@ -145,7 +145,7 @@ class SqlStream:
             own=np.array([one.own for one in executed], dtype=np.int64),
             foreign=pa.array([one.foreign for one in executed], pa.string()),
         )
-        shown = first.shown_before if kind is DELETE else first.shown_after
+        shown = first.logged_before if kind is DELETE else first.logged_after
         places = tuple(range(len(table.columns))) if shown is None else shown
         if shown is not None:
             table = self._with_columns(table, shown)
@@ -160,7 +160,7 @@ class SqlStream:
         if kind is DELETE:
             before: tuple[Before, ...] = tuple(carrier(old, c.type) for old, c in zip(olds, columns, strict=True))
             return ChangeBatch(table, kind, envelope, None, before)
-        there = set(places if first.shown_before is None else first.shown_before)
+        there = set(places if first.logged_before is None else first.logged_before)
         before = tuple(
             _old(old, new, column) if i in there else ABSENT
             for i, old, new, column in zip(places, olds, news, columns, strict=True)

@@ -25,7 +25,7 @@ _NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA1))}
 _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
 # Documents without escapes, controls and doubles look the same in both (a number may also be found inside a string).
-# A blank before a bracket or comma marks a scalar that a text cannot tell (see `simulator.sql.expressions.documents`).
+# A blank before a bracket or comma marks a scalar that a text cannot tell (see `simulator.sql.values.documents`).
 _SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)"
 _MARKED = re.compile(r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)( ?)')
 _OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")

@@ -11,12 +11,12 @@ import numpy as np
 
 from simulator.sources import mysql
 from simulator.sql.assignment.rules import Rules, refuse_shape
+from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
-from simulator.sql.expressions import moments
-from simulator.sql.expressions.documents import Document
-from simulator.sql.expressions.moments import Moment
-from simulator.sql.expressions.values import Label, Raw, number_of, text_of, told
-from simulator.sql.store.catalog import Field
+from simulator.sql.values import temporal
+from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import Label, Raw, number_of, quoted_value, text_of
+from simulator.sql.values.temporal import Temporal
 
 _NUMBER: Final = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
 _SIGNED: Final = (1 << 63) - 1
@@ -66,7 +66,7 @@ def _whole(value: Any, field: Field, row: int, rules: Rules) -> int:
         match = _NUMBER.match(text)
         if not match:
             if rules.strict:
-                raise SqlError(1366, "integer", told(value), field.name, row)
+                raise SqlError(1366, "integer", quoted_value(value), field.name, row)
             return 0
         value = Decimal(match[1])
     number = number_of(_no_json(value, "INTEGER", row, rules))
@@ -88,12 +88,12 @@ def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
         match = _NUMBER.match(text)
         if not match:
             if rules.strict:
-                raise SqlError(1366, "decimal", told(value), field.name, row)
+                raise SqlError(1366, "decimal", quoted_value(value), field.name, row)
             return Decimal(0).scaleb(-scale)
         if match.end() < len(text) and rules.strict:
             if rules.mariadb:
                 raise SqlError(1265, field.name, row)
-            raise SqlError(1366, "decimal", told(value), field.name, row)
+            raise SqlError(1366, "decimal", quoted_value(value), field.name, row)
         number: Any = Decimal(match[1])
     else:
         number = number_of(_no_json(value, "DECIMAL", row, rules))
@@ -119,7 +119,7 @@ def store_float(value: Any, field: Field, row: int, rules: Rules) -> float:
     if text is not None:
         match = _NUMBER.match(text)
         if not match and rules.strict and rules.mariadb:
-            raise SqlError(1366, "double", told(value), field.name, row)
+            raise SqlError(1366, "double", quoted_value(value), field.name, row)
         if (not match or match.end() < len(text)) and rules.strict:
             raise SqlError(1265, field.name, row)
         number = float(match[1]) if match else 0.0
@@ -178,8 +178,8 @@ def _from_double(value: float, rules: Rules) -> int:
 
 
 def store_year(value: Any, field: Field, row: int, rules: Rules) -> int:
-    if isinstance(value, Moment) and value.kind != "time":
-        value = moments.parts_of(value.day)[0]
+    if isinstance(value, Temporal) and value.kind != "time":
+        value = temporal.parts_of(value.day)[0]
     refuse_shape(value, field, rules)
     typed = text_of(value) if isinstance(value, Document) else _as_text(value, rules)
     behind = False
@@ -187,7 +187,7 @@ def store_year(value: Any, field: Field, row: int, rules: Rules) -> int:
         match = re.match(r"\s*([+-]?\d+)\s*", typed)
         if not match:
             if rules.strict:
-                raise SqlError(1366, "integer", told(value), field.name, row)
+                raise SqlError(1366, "integer", quoted_value(value), field.name, row)
             return 0
         behind = match.end() < len(typed)
         value = int(match[1])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
-from simulator.sql.expressions.moments import Zone
-from simulator.sql.expressions.values import Shape
-from simulator.sql.store.catalog import Field
+from simulator.sql.values.kinds import Shape
+from simulator.sql.values.temporal import Zone
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 from simulator.sources import mysql
 from simulator.sql.assignment.rules import Rules
+from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
-from simulator.sql.expressions.values import bytes_of, text_of
-from simulator.sql.store.catalog import Field
+from simulator.sql.values.kinds import bytes_of, text_of
 
 
 def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
@@ -18,8 +18,8 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:
-        told = _fitted(value, type.length or 0) if isinstance(value, float) and type.length else text_of(value)
-        text = _encodable(told, width, codec, field, row, rules)
+        typed = _fitted(value, type.length or 0) if isinstance(value, float) and type.length else text_of(value)
+        text = _encodable(typed, width, codec, field, row, rules)
     if type.name in ("char", "varchar"):
         most = type.length or 0
         if len(text) > most:

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions import casts
-from simulator.sql.expressions.scopes import Scope, compiled
-from simulator.sql.expressions.values import NUMBER, number_of
-from simulator.sql.functions.calling import CONTEXT
-from simulator.sql.store.catalog import Compiled
+from simulator.sql.expressions.scope import Scope, compiled
+from simulator.sql.values.kinds import CONTEXT, NUMBER, number_of
 
 _LOW, _SIGNED, HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 

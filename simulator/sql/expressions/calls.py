@@ -7,15 +7,17 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from simulator.sql.assignment.conversion import from_stored
+from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions import casts
-from simulator.sql.expressions.documents import Document
-from simulator.sql.expressions.moments import Moment, of_us
-from simulator.sql.expressions.scopes import Scope, Source, compiled, constant
-from simulator.sql.functions.functions import ALIASES, FUNCTIONS
-from simulator.sql.functions.json_functions import json_extract, json_unquote
+from simulator.sql.expressions.defaults import default
+from simulator.sql.expressions.scope import Scope, Source, compiled, constant
+from simulator.sql.functions.json import json_extract, json_unquote
+from simulator.sql.functions.table import ALIASES, FUNCTIONS
 from simulator.sql.functions.texts import pad
-from simulator.sql.store.catalog import Compiled
+from simulator.sql.values.documents import Document
+from simulator.sql.values.temporal import Temporal, of_us
 
 
 def make_cast(node: Any, scope: Scope) -> Compiled:
@@ -28,12 +30,12 @@ def make_now(kind: str, *, utc: bool = False) -> Callable[[Any, Scope], Compiled
         digits = int(given.this) if isinstance(given, exp.Literal) else 0
         session = scope.session
 
-        def read(env: Any) -> Moment:
+        def read(env: Any) -> Temporal:
             us = session.now_us if utc else session.zone.to_local(session.now_us)
             moment = of_us(us // int(10 ** (6 - digits)) * int(10 ** (6 - digits)), digits)
             if kind == "date":
-                return Moment("date", moment.day)
-            return Moment("time", 0, moment.us, digits) if kind == "time" else moment
+                return Temporal("date", moment.day)
+            return Temporal("time", 0, moment.us, digits) if kind == "time" else moment
 
         return read
 
@@ -153,8 +155,6 @@ def _place(source: Source, name: str) -> int:
 
 def _default_of(node: Any, scope: Scope) -> Compiled:
     """DEFAULT(column)."""
-    from simulator.sql.assignment.assign import shown
-    from simulator.sql.store.plans import default
 
     field = scope.field(node)
     if field is None:
@@ -164,8 +164,8 @@ def _default_of(node: Any, scope: Scope) -> Compiled:
         if not field.nullable:
             raise SqlError(1364, field.name)
         return constant(None)
-    give = default(field, session)
-    return lambda env: shown(give(()), field.type, session.zone)
+    give = default(field, scope)
+    return lambda env: from_stored(give(()), field.type, session.zone)
 
 
 def make_call(name: str, *keys: str) -> Callable[[Any, Scope], Compiled]:

@@ -10,11 +10,10 @@ from typing import Any, Final
 from simulator.carriers import FIRST_DAY
 from simulator.sources import mysql
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import documents, moments
-from simulator.sql.expressions.documents import Document
-from simulator.sql.expressions.moments import Moment
-from simulator.sql.expressions.values import Raw, Shape, bytes_of, number_of, text_of
-from simulator.sql.functions.json_errors import problem
+from simulator.sql.values import documents, temporal
+from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import CONTEXT, Raw, Shape, bytes_of, number_of, text_of
+from simulator.sql.values.temporal import Temporal
 
 _UNITS: Final = {
     "microsecond": 1,
@@ -97,8 +96,6 @@ def _signed(value: Any) -> int:
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal:
-    from simulator.sql.functions.calling import CONTEXT
-
     number = number_of(value)
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     if isinstance(value, str):
@@ -116,37 +113,37 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
 
 def _dated(date: bool, digits: int | None) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
-        if isinstance(value, Moment) and value.kind != "time":
+        if isinstance(value, Temporal) and value.kind != "time":
             found = value
         else:
             if isinstance(value, int):
-                number = moments.number_datetime(value)
+                number = temporal.number_datetime(value)
                 parsed = None if number is None else (number, True)
             else:
-                parsed = moments.parse_datetime(text_of(value))
+                parsed = temporal.parse_datetime(text_of(value))
             if parsed is None:
                 return None
             found = parsed[0]
         if date:
-            return Moment("date", found.day)
-        shown = digits if digits is not None else found.digits if not isinstance(value, Moment) else 0
-        us = moments.rounded(found.us, shown)
-        return moments.of_us(moments.us_of(Moment("datetime", found.day, 0)) + us, shown)
+            return Temporal("date", found.day)
+        shown = digits if digits is not None else found.digits if not isinstance(value, Temporal) else 0
+        us = temporal.rounded(found.us, shown)
+        return temporal.of_us(temporal.us_of(Temporal("datetime", found.day, 0)) + us, shown)
 
     return cast
 
 
 def _timed(digits: int | None) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
-        if isinstance(value, Moment):
+        if isinstance(value, Temporal):
             us, shown = value.us, value.digits
         else:
-            parsed = moments.parse_time(text_of(value))
+            parsed = temporal.parse_time(text_of(value))
             if parsed is None:
                 return None
             us, shown = parsed[0], parsed[1]
         shown = digits if digits is not None else shown
-        return Moment("time", 0, moments.rounded(us, shown), shown)
+        return Temporal("time", 0, temporal.rounded(us, shown), shown)
 
     return cast
 
@@ -157,52 +154,52 @@ def _json(value: Any, session: Any) -> Any:
     if isinstance(value, str):
         try:
             return Document(documents.parse(value, duplicates=session.server.json_duplicates))
-        except ValueError:
-            raise SqlError(3141, 1, "cast_as_json", problem(value, session.server.id)) from None
+        except ValueError as error:
+            raise SqlError(3141, 1, "cast_as_json", error) from None
     if isinstance(value, bytes) and not isinstance(value, Raw | Shape):
         return Document(bytes(value))
-    return Document(value if isinstance(value, Moment | Decimal | bytes) else number_of(value))
+    return Document(value if isinstance(value, Temporal | Decimal | bytes) else number_of(value))
 
 
 def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     """A date or time moved by an interval: `2024-01-31` and one month is `2024-02-29`."""
-    if isinstance(start, Moment):
+    if isinstance(start, Temporal):
         moment = start
     else:
-        parsed = moments.parse_datetime(text_of(start))
+        parsed = temporal.parse_datetime(text_of(start))
         if parsed is None:
             return None
         moment = parsed[0]
         if DATE_ALONE.fullmatch(text_of(start)):
-            moment = Moment("date", moment.day)
-    text = not isinstance(start, Moment)
+            moment = Temporal("date", moment.day)
+    text = not isinstance(start, Temporal)
     count = sign * number_of(by)
     if unit in _MONTHS:
-        year, month, day = moments.parts_of(moment.day)
+        year, month, day = temporal.parts_of(moment.day)
         total = year * 12 + month - 1 + round(count) * _MONTHS[unit]
         year, month = divmod(total, 12)
         found = None
         while found is None and day > 27:
-            found = moments.day_of(year, month + 1, day)
+            found = temporal.day_of(year, month + 1, day)
             day -= found is None
-        found = moments.day_of(year, month + 1, day) if found is None else found
+        found = temporal.day_of(year, month + 1, day) if found is None else found
         if found is None or not 0 < year < 10_000:
             return None
-        made = Moment(moment.kind, found, moment.us, moment.digits)
+        made = Temporal(moment.kind, found, moment.us, moment.digits)
     elif unit in _UNITS:
-        if moments.is_partial(moment.day) and moment.kind != "time":
+        if temporal.is_partial(moment.day) and moment.kind != "time":
             return None
         step = round(count * _UNITS[unit])
         digits = max(moment.digits, 6 if step % 1_000_000 else 0)
         if moment.kind == "time":
-            made = Moment("time", 0, moment.us + step, digits)
+            made = Temporal("time", 0, moment.us + step, digits)
         else:
-            us = moments.us_of(Moment("datetime", moment.day, moment.us)) + step
-            if not FIRST_DAY * moments.DAY_US <= us < 253_402_300_800_000_000:
+            us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + step
+            if not FIRST_DAY * temporal.DAY_US <= us < 253_402_300_800_000_000:
                 return None
             keeps = moment.kind == "date" and unit in ("day", "week") and not moment.us
-            whole = moments.of_us(us, digits)
-            made = Moment("date", whole.day) if keeps else whole
+            whole = temporal.of_us(us, digits)
+            made = Temporal("date", whole.day) if keeps else whole
     else:
         raise Unsupported(f"INTERVAL … {unit.upper()}")
     return made.text() if text else made

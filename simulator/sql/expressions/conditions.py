@@ -11,14 +11,14 @@ from typing import Any
 from sqlglot import exp
 
 from simulator.sources import mysql
-from simulator.sql.assignment.assign import assign
+from simulator.sql.assignment.conversion import to_stored
+from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import comparing
 from simulator.sql.expressions.arithmetic import checked_number
 from simulator.sql.expressions.calls import rows_of_query
-from simulator.sql.expressions.scopes import Scope, collation_of, compiled, constant, literal_value
-from simulator.sql.expressions.values import NUMBER, text_of, truth_of
-from simulator.sql.store.catalog import Compiled
+from simulator.sql.expressions.scope import Scope, collation_of, compiled, constant, literal_value
+from simulator.sql.values import comparison
+from simulator.sql.values.kinds import NUMBER, text_of, truth_of
 
 
 def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
@@ -75,7 +75,7 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
             a, b = left(env), right(env)
             if session.refuses_texts and isinstance(a, int | float | Decimal) != isinstance(b, int | float | Decimal):
                 a, b = (checked_number(x, session) if type(x) is str else x for x in (a, b))
-            order = comparing.compare(a, b, collation)
+            order = comparison.compare(a, b, collation)
             return None if order is None else int(test(order))
 
         return compare
@@ -100,7 +100,7 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
             if family in ("date", "datetime") or (family == "time" and isinstance(value, str)):
                 if not like or not modern:
                     rules = replace(session.rules(), strict=True, no_zero_date=False, no_zero_in_date=False)
-                    assign(value, field, 1, rules)
+                    to_stored(value, field, 1, rules)
             elif modern and not like and isinstance(value, str) and family in ("integer", "decimal", "float", "year"):
                 match = NUMBER.match(value)
                 if not match or match.end() < len(value.rstrip(" ")):
@@ -113,7 +113,7 @@ def make_null_safe(node: Any, scope: Scope) -> Compiled:
 
     def compare(env: Any) -> Any:
         a, b = left(env), right(env)
-        return int((a is None and b is None) or comparing.compare(a, b, collation) == 0)
+        return int((a is None and b is None) or comparison.compare(a, b, collation) == 0)
 
     return compare
 
@@ -135,7 +135,7 @@ def make_between(node: Any, scope: Scope) -> Compiled:
 
     def test(env: Any) -> Any:
         it = value(env)
-        above, below = comparing.compare(it, low(env), collation), comparing.compare(it, high(env), collation)
+        above, below = comparison.compare(it, low(env), collation), comparison.compare(it, high(env), collation)
         if (above is not None and above < 0) or (below is not None and below > 0):
             return 0
         return None if above is None or below is None else 1
@@ -158,7 +158,7 @@ def make_in(node: Any, scope: Scope) -> Compiled:
     def test(env: Any) -> Any:
         it, unknown = value(env), False
         for one in listed(env):
-            order = comparing.compare(it, one, collation)
+            order = comparison.compare(it, one, collation)
             if order == 0:
                 return 1
             unknown = unknown or order is None
@@ -177,7 +177,7 @@ def make_like(node: Any, scope: Scope) -> Compiled:
     _check_constants(scope, node.this, node.expression, like=True)
 
     def test(env: Any) -> Any:
-        found = comparing.like(value(env), pattern(env), escape, collation)
+        found = comparison.like(value(env), pattern(env), escape, collation)
         return None if found is None else int(found)
 
     return test
@@ -209,7 +209,7 @@ def make_case(node: Any, scope: Scope) -> Compiled:
     def chosen(env: Any) -> Any:
         value = base(env) if base else None
         for test, result in arms:
-            if comparing.compare(value, test(env), collation) == 0 if base else truth_of(test(env)):
+            if comparison.compare(value, test(env), collation) == 0 if base else truth_of(test(env)):
                 return result(env)
         return otherwise(env)
 

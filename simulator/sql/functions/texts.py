@@ -6,9 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from simulator.sql.expressions.documents import MISSING
-from simulator.sql.expressions.values import bytes_of, text_of
-from simulator.sql.functions.calling import whole
+from simulator.sql.functions.arguments import whole
+from simulator.sql.values.documents import MISSING
+from simulator.sql.values.kinds import bytes_of, text_of
 
 
 def sql_like(first: Any, made: Callable[[Any], Any]) -> Any:

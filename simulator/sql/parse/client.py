@@ -66,7 +66,7 @@ class _Splitter:
 
 
 def _is_meta(word: str) -> bool:
-    """Whether a comment's word is one of ours, or one of ours misspelt, which is told rather than passed over."""
+    """Whether a comment's word is one of ours, or one of ours misspelt, which is reported rather than passed over."""
     return word in WORDS or closest(word, WORDS) is not None
 
 

@@ -9,9 +9,9 @@ from typing import Final
 from simulator.errors import UsageError
 from simulator.model import ColumnType
 from simulator.sources import mysql
+from simulator.sql.catalog.servers import Server, default_collation
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.parse.reader import Reader
-from simulator.sql.store.server import Server, default_collation
+from simulator.sql.parse.words import Reader
 
 # Types of MariaDB that are not known here.
 _MARIADB_TYPES: Final = ("uuid", "inet4", "inet6", "xmltype")

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ParseError, TokenError
 
 from simulator.model import SchemaChangeKind, StatementKind, TableId
+from simulator.sql.catalog.definitions import Trigger
+from simulator.sql.ddl import alter_table, tables
+from simulator.sql.ddl.create_table import create_table
+from simulator.sql.dml import statements
+from simulator.sql.dml.literal_inserts import insert_literals
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.parse.fast import insert_literals
-from simulator.sql.parse.reader import Reader
-from simulator.sql.statements import alter, ddl, dml, queries, settings, transactions
-from simulator.sql.store.catalog import Trigger
+from simulator.sql.parse.trees import statement_tree
+from simulator.sql.parse.words import Reader
+from simulator.sql.queries import select
+from simulator.sql.statements import transactions, variables
 from simulator.sql.store.log import Text
 from simulator.sql.store.session import Session
-
-# sqlglot warns of statements that it does not parse; they are told in our words.
-logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 SUPPORTED: Final = (
     "CREATE, ALTER and DROP DATABASE; CREATE, ALTER, DROP, RENAME and TRUNCATE TABLE; CREATE and DROP INDEX; INSERT, "
@@ -72,7 +71,7 @@ def _execute(session: Session, text: str) -> None:
         _rows(session, text, words, verb)
     elif verb == "SELECT" or words.peek("(", "SELECT"):
         session.division_fails = False
-        queries.prepare(_parsed(words.sql), session).run([])
+        select.prepare(statement_tree(words.sql), session).run([])
     elif verb in ("SHOW", "DESCRIBE", "DESC", "EXPLAIN", "HELP"):
         return
     elif run := _STATEMENTS.get(verb):
@@ -80,15 +79,6 @@ def _execute(session: Session, text: str) -> None:
         run(session, words, text)
     else:
         raise Unsupported("this statement")
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return sqlglot.parse_one(text, dialect="mysql")
-    except (ParseError, TokenError) as error:
-        place = getattr(error, "errors", None) or [{}]
-        near = str(place[0].get("highlight") or text)
-        raise SqlError(1064, near[:80]) from None
 
 
 # --------------------------------------------------------------------------------------------------------------- rows
@@ -124,7 +114,7 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
         text = f"{text[: first.end]} INTO {text[first.end :]}"
     elif verb == "INSERT" and words.words[1].upper == "IGNORE" and words.words[2].upper != "INTO":
         text = f"{text[: words.words[1].end]} INTO {text[words.words[1].end :]}"
-    node = _parsed(text)
+    node = statement_tree(text)
     if ignore:
         node.set("ignore", True)
     return node
@@ -160,11 +150,11 @@ def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
     def run() -> None:
         mark = len(session.undo)
         if isinstance(node, exp.Insert):
-            dml.insert(session, node, replace=verb == "REPLACE")
+            statements.insert(session, node, replace=verb == "REPLACE")
         elif isinstance(node, exp.Update):
-            dml.update(session, node)
+            statements.update(session, node)
         else:
-            dml.delete(session, node)
+            statements.delete(session, node)
         session.statement_undo = len(session.undo) - mark
 
     return run
@@ -183,7 +173,7 @@ def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id:
         seeds = [int(hashlib.md5(f"seed {session.draw()}".encode()).hexdigest()[:7], 16) for _ in range(2)]
         values.append(f"SET SESSION rand_seed1 = {seeds[0]} , rand_seed2 = {seeds[1]}")
     for name in dict.fromkeys(session.used_variables):
-        values.append(f"SET @{name} := {settings.shown(session.user_variables.get(name))}")
+        values.append(f"SET @{name} := {variables.shown(session.user_variables.get(name))}")
     for value in values:
         session.entries.append(Text(StatementKind.VALUE, "", "", value, session.now_ms))
     kind = StatementKind[verb]
@@ -222,15 +212,15 @@ def _create(session: Session, words: Reader, text: str) -> None:
     else:
         _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
-        ddl.create_database(session, words, text)
+        tables.create_database(session, words, text)
     elif words.take("TABLE"):
-        ddl.create_table(session, words, text, temporary=temporary)
+        create_table(session, words, text, temporary=temporary)
         if session.entries and not session.in_transaction:
             session.commit()
     elif kind := words.one_of("UNIQUE", "FULLTEXT", "SPATIAL", "INDEX", "KEY"):
         if kind not in ("INDEX", "KEY"):
             words.one_of("INDEX", "KEY")
-        ddl.create_index(session, words, text, {"INDEX": "index", "KEY": "index"}.get(kind, kind.lower()))
+        tables.create_index(session, words, text, {"INDEX": "index", "KEY": "index"}.get(kind, kind.lower()))
     else:
         words.at = start
         _other(session, words, text, "CREATE")
@@ -243,11 +233,11 @@ def _drop(session: Session, words: Reader, text: str) -> None:
     else:
         _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
-        ddl.drop_database(session, words, text)
+        tables.drop_database(session, words, text)
     elif words.one_of("TABLE", "TABLES"):
-        ddl.drop_table(session, words, temporary=temporary)
+        tables.drop_table(session, words, temporary=temporary)
     elif words.take("INDEX"):
-        ddl.drop_index(session, words, text)
+        tables.drop_index(session, words, text)
     else:
         _other(session, words, text, "DROP")
 
@@ -255,11 +245,11 @@ def _drop(session: Session, words: Reader, text: str) -> None:
 def _alter(session: Session, words: Reader, text: str) -> None:
     _implicit_commit(session)
     if words.one_of("DATABASE", "SCHEMA"):
-        ddl.alter_database(session, words, text)
+        tables.alter_database(session, words, text)
         return
     words.take("IGNORE")
     if words.take("TABLE"):
-        alter.alter_table(session, words, text)
+        alter_table.alter_table(session, words, text)
     else:
         _other(session, words, text, "ALTER")
 
@@ -311,11 +301,9 @@ def _view(session: Session, words: Reader, verb: str, id: TableId, text: str) ->
     name, _, host = session.account.partition("@")
     words.need("AS")
     select = words.sql[words.words[words.at].start :]
-    shown = (
-        ddl.quoted(id.name) if id.database == session.database else f"{ddl.quoted(id.database)}.{ddl.quoted(id.name)}"
-    )
     return SchemaChangeKind.ALTER_VIEW, (
-        f"ALTER ALGORITHM=UNDEFINED DEFINER=`{name}`@`{host}` SQL SECURITY DEFINER VIEW {shown} AS {select}"
+        f"ALTER ALGORITHM=UNDEFINED DEFINER=`{name}`@`{host}` SQL SECURITY DEFINER VIEW "
+        f"{tables.logged_name(session, id)} AS {select}"
     )
 
 
@@ -349,7 +337,7 @@ def _trigger(session: Session, words: Reader, verb: str) -> None:
 
 def _truncate(session: Session, words: Reader, text: str) -> None:
     _implicit_commit(session)
-    ddl.truncate(session, words, text)
+    tables.truncate(session, words, text)
 
 
 def _rename(session: Session, words: Reader, text: str) -> None:
@@ -358,7 +346,7 @@ def _rename(session: Session, words: Reader, text: str) -> None:
         session.log_ddl(_entry(session, SchemaChangeKind.OTHER, session.database, text))
         return
     words.one_of("TABLES", "TABLE")
-    ddl.rename(session, words, text)
+    tables.rename(session, words, text)
 
 
 def _logged(session: Session, words: Reader, text: str) -> None:
@@ -391,7 +379,7 @@ _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "REVOKE": _logged,
     "ROLLBACK": transactions.rollback,
     "SAVEPOINT": transactions.savepoint,
-    "SET": settings.set_statement,
+    "SET": variables.set_statement,
     "START": transactions.start,
     "TRUNCATE": _truncate,
     "UNLOCK": transactions.lock,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.model import StatementKind
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.parse.reader import Reader
+from simulator.sql.parse.words import Reader
 from simulator.sql.store.log import Text
 from simulator.sql.store.session import Savepoint, Session
 

@@ -22,8 +22,8 @@ class RowChange:
     after: Row | None
     run: int
     ms: int
-    shown_before: Places = None
-    shown_after: Places = None
+    logged_before: Places = None
+    logged_after: Places = None
 
 
 @dataclass(frozen=True, slots=True)

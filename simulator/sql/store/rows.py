@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from simulator.model import ColumnType, Table
 from simulator.sources import mysql
+from simulator.sql.catalog.definitions import Compiled, Definition, Field, Key, Trigger
 from simulator.sql.errors import SqlError
-from simulator.sql.expressions.comparing import folded
-from simulator.sql.store.catalog import Compiled, Definition, Field, Key, Trigger
+from simulator.sql.values.comparison import folded
 
 Row = tuple[Any, ...]
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql.assignment.rules import Rules
+from simulator.sql.catalog.definitions import Database, Definition, Trigger
+from simulator.sql.catalog.servers import Server
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions import documents
-from simulator.sql.expressions.documents import Document
-from simulator.sql.expressions.moments import Zone
-from simulator.sql.store.catalog import Database, Definition, Trigger
 from simulator.sql.store.log import Ddl, Entry, Log, Places, Row, RowChange, Text
 from simulator.sql.store.rows import Data
-from simulator.sql.store.server import Server
+from simulator.sql.values import documents
+from simulator.sql.values.documents import Document
+from simulator.sql.values.temporal import Zone
 
 # What a script's clock moves from one transaction to the next.
 STEP_US: Final = 1_000_000
@@ -36,6 +36,8 @@ class Session:
 
     server: Server
     now_us: int
+    # Runs the body of a trigger with its OLD and NEW; statements know how.
+    run_body: Callable[[Session, str, Mapping[tuple[str, str], Any]], None]
     account: str = "root@localhost"
     log: Log = field(default_factory=Log)
     databases: dict[str, Database] = field(default_factory=dict)
@@ -241,20 +243,20 @@ class Session:
         if not self.annotated:
             self.annotated = True
             self._annotate(data)
-        shown_before, shown_after = self._images(data, kind, touched)
+        logged_before, logged_after = self._images(data, kind, touched)
         last = self.entries[-1] if self.entries else None
         together = (
             isinstance(last, RowChange)
             and last.table is data.table
             and last.kind is kind
-            and last.shown_before == shown_before
-            and last.shown_after == shown_after
+            and last.logged_before == logged_before
+            and last.logged_after == logged_after
             and last.run == self.run
         )
         if not together:
             self.run += 1
         self.entries.append(
-            RowChange(data.table, kind, before, after, self.run, self.now_ms, shown_before, shown_after)
+            RowChange(data.table, kind, before, after, self.run, self.now_ms, logged_before, logged_after)
         )
 
     def _annotate(self, data: Data) -> None:

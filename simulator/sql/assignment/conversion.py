@@ -1,0 +1,172 @@
+"""A value made into what a column stores, as MySQL does on assignment: rounded, cut, padded or refused.
+
+What comes out is the carrier's value (the table of `simulator.carriers`). Strict mode refuses; without it, and with
+IGNORE, the nearest value that the column can hold is stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.carriers import PARTIAL_DAYS
+from simulator.model import ColumnType
+from simulator.sources import mysql
+from simulator.sql.assignment.numbers import store_bit, store_decimal, store_float, store_integer, store_year
+from simulator.sql.assignment.rules import Rules
+from simulator.sql.assignment.temporal import ZERO_US, store_date, store_datetime, store_time
+from simulator.sql.assignment.texts import store_binary, store_text
+from simulator.sql.catalog.definitions import Field
+from simulator.sql.errors import SqlError
+from simulator.sql.values import documents, temporal
+from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import Bits, Label, Shape, text_of
+from simulator.sql.values.temporal import Temporal, Zone
+
+
+def to_stored(value: Any, field: Field, row: int, rules: Rules) -> Any:
+    """The stored form of a value that is not NULL. Raises SqlError."""
+    return _STORE[mysql.family(field.type)](value, field, row, rules)
+
+
+def _label_place(text: str, labels: tuple[str, ...]) -> int | None:
+    if text in labels:
+        return labels.index(text)
+    folded = text.rstrip(" ").casefold()
+    return next((i for i, label in enumerate(labels) if label.casefold() == folded), None)
+
+
+def _enum(value: Any, field: Field, row: int, rules: Rules) -> int:
+    labels = field.type.labels
+    if isinstance(value, int | float | Decimal):
+        number = int(value)
+        if 1 <= number <= len(labels):
+            return number
+    else:
+        text = text_of(value)
+        if rules.mariadb and isinstance(value, Label) and not value.number and not text:
+            return 0  # the value of an error is copied as it is
+        place = _label_place(text, labels)
+        if place is not None:
+            return place + 1
+        if re.fullmatch(r"\d+", text) and 1 <= int(text) <= len(labels):
+            return int(text)
+    if rules.strict:
+        raise SqlError(1265, field.name, row)
+    return 0
+
+
+def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
+    labels = field.type.labels
+    if isinstance(value, int | float | Decimal):
+        # a number beyond 64 bits has all of them
+        mask, all_bits = int(max(-(2**63), min(value, 2**64 - 1))), (1 << len(labels)) - 1
+        if 0 <= mask <= all_bits:
+            return mask
+        if rules.strict:
+            raise SqlError(1265, field.name, row)
+        return mask & all_bits
+    text, mask, known = text_of(value), 0, True
+    for part in text.split(",") if text else ():
+        place = _label_place(part, labels)
+        if place is None:
+            known = False
+        else:
+            mask |= 1 << place
+    if not known:
+        if re.fullmatch(r"\d+", text) and int(text) < 1 << len(labels):
+            return int(text)
+        if rules.strict:
+            raise SqlError(1265, field.name, row)
+        if rules.mariadb and re.fullmatch(r"\d+", text):
+            return int(text) & (1 << len(labels)) - 1
+    return mask
+
+
+def _json(value: Any, field: Field, row: int, rules: Rules) -> str:
+    if rules.json_is_text:
+        text = text_of(value)
+        try:
+            documents.parse(text, duplicates="last")
+        except ValueError:
+            raise SqlError(38190, field.name) from None
+        return text
+    if isinstance(value, Document):
+        return value.stored()
+    if isinstance(value, str):
+        try:
+            return documents.text_of(documents.parse(text_of(value), duplicates=rules.json_duplicates))
+        except ValueError as error:
+            raise SqlError(3140, error, field.name) from None
+    if isinstance(value, bytes):
+        raise SqlError(3144, "binary")
+    raise SqlError(3140, '"not a JSON text, may need CAST" at position 0', field.name)
+
+
+def _geometry(value: Any, field: Field, row: int, rules: Rules) -> bytes:
+    raw = bytes(value) if isinstance(value, bytes) else b""
+    kind = field.type.name
+    if rules.mariadb and isinstance(value, int | float | Decimal):
+        name = "int" if isinstance(value, int) else "double" if isinstance(value, float) else "decimal"
+        raise SqlError(4078, name, kind, field.name)
+    if len(raw) < 9 or (kind != "geometry" and mysql.GEOMETRIES.get(raw[5]) != kind):
+        raise SqlError(1416)
+    return raw
+
+
+_STORE: Final[Mapping[str, Callable[[Any, Field, int, Rules], Any]]] = {
+    "integer": store_integer,
+    "decimal": store_decimal,
+    "float": store_float,
+    "bit": store_bit,
+    "date": store_date,
+    "datetime": store_datetime,
+    "time": store_time,
+    "year": store_year,
+    "text": store_text,
+    "binary": store_binary,
+    "json": _json,
+    "enum": _enum,
+    "set": _set,
+    "geometry": _geometry,
+}
+
+
+def implicit_default(type: ColumnType) -> Any:
+    """What a NOT NULL column without a default holds where nothing is said and nothing refuses."""
+    family = mysql.family(type)
+    if family in ("date", "datetime"):
+        return PARTIAL_DAYS if family == "date" else ZERO_US
+    if family == "decimal":
+        return Decimal(0).scaleb(-mysql.precision_scale(type)[1])
+    if family == "binary":
+        return b"\0" * (type.length or 0) if type.name == "binary" else b""
+    return {"float": 0.0, "text": "", "json": "null", "enum": 1, "geometry": b""}.get(family, 0)
+
+
+def from_stored(stored: Any, type: ColumnType, zone: Zone) -> Any:
+    """The value in expressions of what a column stores."""
+    if stored is None:
+        return None
+    match mysql.family(type):
+        case "date":
+            return Temporal("date", stored)
+        case "datetime":
+            if type.name == "timestamp" and stored != ZERO_US:
+                stored = zone.to_local(stored)
+            return temporal.of_us(stored, type.length or 0)
+        case "time":
+            return Temporal("time", 0, stored, type.length or 0)
+        case "enum":
+            return Label(type.labels[stored - 1] if stored else "", stored)
+        case "set":
+            return Label(",".join(label for i, label in enumerate(type.labels) if stored >> i & 1), stored)
+        case "bit":
+            return Bits(stored, type.length or 1)
+        case "json":
+            return Document(documents.read(stored))
+        case "geometry":
+            return Shape(stored)
+    return stored

@@ -1,0 +1,121 @@
+"""What differs between the servers whose SQL is run, as data: versions of MySQL and MariaDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server's ways, where they show in its log or in what it refuses.
+
+    * `type_style`: how it prints types; `json_duplicates`, `json_is_text`: as in the type system.
+    * `modes`: its sql_mode.
+    * `modern`: syntax since MySQL 8.0 (RENAME COLUMN, expressions as defaults, invisible columns, SRID).
+    * `checks`: CHECK constraints hold. `expression_keys`: a key part may be an expression.
+    * `old_timestamps`: explicit_defaults_for_timestamp is off.
+    * `annotates`: row events come with their statement, as if of the server itself (binlog_annotate_row_events).
+    * `logs_existing`: CREATE TABLE IF NOT EXISTS of a table that is there is logged.
+    * `logs_temporary_drop`: dropping a temporary table is logged in row format.
+    * `as_select_tail`: what follows the bracket of a logged CREATE TABLE … AS SELECT.
+    * `quotes_numbers`: SHOW CREATE TABLE quotes a number's default.
+    * `password_as_alter_user`: SET PASSWORD is logged as ALTER USER with the hash.
+    * `key_with_table`: a duplicate key is reported as `table.key`.
+    * `counts_updates`: an UPDATE of the AUTO_INCREMENT column moves its counter on.
+    * `drops_found`: DROP TABLE drops the tables that are there before it tells of those that are not.
+    * `offsets`: the farthest time zones in minutes. `detaches_xa`: a prepared transaction is no longer the session's.
+    * `swaps_axes`: SRID 4326 has its latitude first in texts.
+    """
+
+    id: str
+    type_style: str
+    modes: frozenset[str]
+    charset: str
+    collation: str
+    json_duplicates: str = "last"
+    json_is_text: bool = False
+    modern: bool = False
+    checks: bool = False
+    expression_keys: bool = False
+    old_timestamps: bool = False
+    annotates: bool = False
+    logs_existing: bool = True
+    logs_temporary_drop: bool = False
+    as_select_tail: str = ""
+    quotes_numbers: bool = True
+    password_as_alter_user: bool = False
+    key_with_table: bool = False
+    swaps_axes: bool = False
+    counts_updates: bool = False
+    drops_found: bool = False
+    offsets: tuple[int, int] = (-779, 780)
+    detaches_xa: bool = False
+
+    @property
+    def mariadb(self) -> bool:
+        return self.id.startswith("mariadb")
+
+
+_STRICT: Final = ("ONLY_FULL_GROUP_BY", "STRICT_TRANS_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE",
+                  "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION")  # fmt: skip
+SERVERS: Final[Mapping[str, Server]] = {
+    server.id: server
+    for server in (
+        Server(
+            "mysql-8.0",
+            "show_create_80",
+            frozenset(_STRICT),
+            "utf8mb4",
+            "utf8mb4_0900_ai_ci",
+            modern=True,
+            checks=True,
+            expression_keys=True,
+            as_select_tail=" START TRANSACTION",
+            key_with_table=True,
+            swaps_axes=True,
+            counts_updates=True,
+            offsets=(-839, 840),
+            detaches_xa=True,
+        ),
+        Server(
+            "mysql-5.7",
+            "show_create_57",
+            frozenset((*_STRICT, "NO_AUTO_CREATE_USER")),
+            "utf8mb4",
+            "utf8mb4_general_ci",
+            json_duplicates="first",
+            old_timestamps=True,
+            logs_temporary_drop=True,
+            password_as_alter_user=True,
+            drops_found=True,
+        ),
+        Server(
+            "mariadb-10.11",
+            "show_create_57",
+            frozenset(("STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_AUTO_CREATE_USER",
+                       "NO_ENGINE_SUBSTITUTION")),
+            "utf8mb4",
+            "utf8mb4_general_ci",
+            json_is_text=True,
+            modern=True,
+            checks=True,
+            annotates=True,
+            logs_existing=False,
+            quotes_numbers=False,
+            counts_updates=True,
+            drops_found=True,
+        ),
+    )
+}  # fmt: skip
+
+
+def default_collation(charset: str, server: Server) -> str:
+    """The collation that a character set has by default."""
+    if charset == server.charset:
+        return server.collation
+    special = {"latin1": "latin1_swedish_ci", "gbk": "gbk_chinese_ci", "binary": "binary", "big5": "big5_chinese_ci",
+               "gb18030": "gb18030_chinese_ci", "gb2312": "gb2312_chinese_ci", "sjis": "sjis_japanese_ci",
+               "euckr": "euckr_korean_ci"}  # fmt: skip
+    return special.get(charset, f"{charset}_general_ci")

@@ -1,0 +1,375 @@
+"""ALTER TABLE: its items, one after the other, on a copy of the definition; the rows follow when all went well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from simulator.model import SchemaChangeKind, TableId
+from simulator.sources import mysql
+from simulator.sql.catalog.definitions import Field, Key
+from simulator.sql.catalog.servers import default_collation
+from simulator.sql.ddl import altered_rows, tables
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.table_plans import check_definition
+from simulator.sql.parse.column_types import Context
+from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
+from simulator.sql.parse.words import Reader
+from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.session import Session
+
+K = SchemaChangeKind
+
+
+def alter_table(session: Session, words: Reader, sql: str) -> None:
+    data = session.table(*words.qualified())
+    change = _Alter(session, data, words)
+    before = data.table
+    change.read()
+    change.apply()
+    if data.definition.temporary:
+        return
+    kind = change.kinds[0] if change.kinds else K.TABLE_OPTIONS
+    after = data.table
+    if change.new_id is not None:
+        _, after = tables.renamed(session, data.definition.id, change.new_id)
+    tables.log(session, kind, before, after, sql, before.id.database if kind is not K.RENAME_TABLE else "")
+
+
+# What is done to single partitions, which are not known here.
+_PARTITION_WORDS: Final = (
+    "TRUNCATE", "EXCHANGE", "REORGANIZE", "COALESCE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "DISCARD",
+    "IMPORT",
+)  # fmt: skip
+
+
+class _Alter:
+    def __init__(self, session: Session, data: Data, words: Reader) -> None:
+        self.session, self.data, self.words = session, data, words
+        self.definition = data.definition
+        # For each column: the place it had, or -1 for a new one; and whether its values must be converted.
+        self.origin = list(range(len(data.definition.fields)))
+        self.kinds: list[K] = []
+        self.new_id: TableId | None = None
+        self.auto: int | None = None
+        self.items = Items()
+        self.defined: list[str] = []
+        self.touched: set[str] = set()
+        self.null_fails = False  # a primary key is added
+        d = data.definition
+        self.context = Context(
+            session.server, d.id.database, d.charset, d.collation, bool(session.settings["old_timestamps"])
+        )
+
+    def read(self) -> None:
+        words = self.words
+        while not words.done:
+            self._item()
+            if not words.take(",") and not words.done:
+                raise words.problem()
+
+    def _item(self) -> None:
+        words = self.words
+        if words.take("ADD"):
+            self._add()
+        elif words.take("DROP"):
+            self._drop()
+        elif words.one_of("MODIFY COLUMN", "MODIFY"):
+            place = self._place(words, ahead=True)
+            self._redefine(place)
+        elif words.one_of("CHANGE COLUMN", "CHANGE"):
+            place = self._find(words.name())
+            self._redefine(place)
+        elif words.one_of("ALTER COLUMN", "ALTER"):
+            self._alter_column()
+        elif words.take("RENAME"):
+            self._rename()
+        elif words.take("CONVERT", "TO"):
+            words.one_of("CHARACTER SET", "CHARSET")
+            charset = words.next().value.lower()
+            collation = words.next().value.lower() if words.take("COLLATE") else ""
+            self._convert(charset, collation or default_collation(charset, self.session.server))
+        elif words.take("ORDER", "BY"):
+            words.name()
+            while words.take(","):
+                words.name()
+            self.kinds.append(K.ALTER_TABLE)
+        elif words.take("REMOVE", "PARTITIONING") or words.take("PARTITION", "BY"):
+            words.at = len(words.words)  # where rows lie does not show
+            self.kinds.append(K.ALTER_TABLE)
+        elif words.upper in _PARTITION_WORDS and words.peek(words.upper, "PARTITION"):
+            raise Unsupported(f"{words.upper} PARTITION")
+        elif words.one_of("ENABLE KEYS", "DISABLE KEYS", "FORCE"):
+            self.kinds.append(K.TABLE_OPTIONS)
+        elif words.one_of("ALGORITHM", "LOCK"):
+            words.take("=")
+            words.next()
+        else:
+            charset, collation, auto, some = table_options(words, self.context)
+            if not some:
+                raise words.problem()
+            self.auto = auto if auto is not None else self.auto
+            if charset or collation:
+                charset = charset or self.definition.charset
+                collation = collation or default_collation(charset, self.session.server)
+                self.definition = replace(self.definition, charset=charset, collation=collation)
+            self.kinds.append(K.TABLE_OPTIONS)
+
+    # ------------------------------------------------------------------------------------------------------------ items
+
+    def _add(self) -> None:
+        words, items = self.words, Items()
+        if words.peek("PARTITION"):
+            words.at = len(words.words)
+            self.kinds.append(K.ALTER_TABLE)
+            return
+        if constraint(words, self.context, items):
+            self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+            self.null_fails = any(key.kind == "primary" for key in items.keys)
+            constraint_only = bool(items.foreign or items.checks)
+            self.kinds.append(K.ADD_CONSTRAINT if constraint_only else K.CREATE_INDEX)
+            return
+        words.take("COLUMN")
+        if self.session.server.mariadb and words.take("IF", "NOT", "EXISTS"):
+            there = self.definition.place(words.words[words.at].value) if not words.done else None
+            if there is not None:
+                raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
+        several = words.take("(")
+        while True:
+            if several and constraint(words, self.context, items):
+                pass
+            else:
+                made = column(words, self.context, items)
+                at = len(self.definition.fields)
+                if not several:
+                    at = self._position(at)
+                self._insert(at, made, -1)
+                self.touched.add(made.name.lower())
+            if not several or words.take(")"):
+                break
+            words.need(",")
+        self.defined += items.types
+        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+        self.kinds.append(K.ADD_COLUMN)
+
+    def _position(self, at: int) -> int:
+        words = self.words
+        if words.take("FIRST"):
+            return 0
+        if words.take("AFTER"):
+            return self._find(words.name()) + 1
+        return at
+
+    def _insert(self, at: int, made: Field, origin: int) -> None:
+        fields = list(self.definition.fields)
+        fields.insert(at, made)
+        self.origin.insert(at, origin)
+        self.definition = replace(self.definition, fields=tuple(fields))
+
+    def _find(self, name: str) -> int:
+        place = self.definition.place(name)
+        if place is None:
+            raise SqlError(1054, name, self.definition.id.name)
+        return place
+
+    def _place(self, words: Reader, *, ahead: bool) -> int:
+        at = words.at
+        place = self._find(words.name())
+        if ahead:
+            words.at = at
+        return place
+
+    def _redefine(self, place: int) -> None:
+        old = self.definition.fields[place]
+        items = Items()
+        made = column(self.words, self.context, items)
+        primary = self.definition.primary
+        if primary is not None and old.name in primary.names:
+            made = replace(made, nullable=False)
+        fields = list(self.definition.fields)
+        del fields[place]
+        origin = self.origin.pop(place)
+        keys = tuple(_renamed_key(key, old.name, made.name) for key in self.definition.keys)
+        self.definition = replace(self.definition, fields=tuple(fields), keys=keys)
+        self._insert(self._position(place), made, origin)
+        self.touched.add(made.name.lower())
+        self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
+        self.defined += items.types
+        self.kinds.append(K.ALTER_COLUMN_TYPE if old.name == made.name else K.RENAME_COLUMN)
+
+    def _drop(self) -> None:
+        words = self.words
+        if words.take("PRIMARY", "KEY"):
+            if self.definition.primary is None:
+                raise SqlError(1091, "PRIMARY", "INDEX")
+            keys = tuple(key for key in self.definition.keys if key.kind != "primary")
+            self.definition = replace(self.definition, keys=keys)
+            self.kinds.append(K.ALTER_TABLE)
+        elif words.take("FOREIGN", "KEY"):
+            name = words.name()
+            kept = tuple(key for key in self.definition.foreign if key.name.lower() != name.lower())
+            if len(kept) == len(self.definition.foreign):
+                raise SqlError(1091, name, "FOREIGN KEY")
+            self.definition = replace(self.definition, foreign=kept)
+            self.kinds.append(K.DROP_FOREIGN_KEY)
+        elif words.one_of("INDEX", "KEY"):
+            self.definition = tables.without_key(self.definition, words.name())
+            self.kinds.append(K.DROP_INDEX)
+        elif words.upper in ("CHECK", "CONSTRAINT") and self.session.server.checks:
+            words.next()
+            self._drop_constraint(words.name())
+        else:
+            if words.peek("PARTITION"):
+                raise Unsupported("DROP PARTITION")
+            words.take("COLUMN")
+            if self.session.server.mariadb and words.take("IF", "EXISTS"):
+                if self.definition.place(words.words[words.at].value) is None:
+                    words.name()
+                    self.kinds.append(K.DROP_COLUMN)
+                    return
+            elif words.peek("IF", "EXISTS"):
+                raise words.problem()
+            place = self._find_dropped(words.name())
+            name = self.definition.fields[place].name
+            fields = list(self.definition.fields)
+            del fields[place], self.origin[place]
+            if not fields:
+                raise SqlError(1090)
+            left = [_without_column(key, name) for key in self.definition.keys]
+            self.definition = replace(
+                self.definition, fields=tuple(fields), keys=tuple(key for key in left if key.columns)
+            )
+            self.kinds.append(K.DROP_COLUMN)
+
+    def _find_dropped(self, name: str) -> int:
+        place = self.definition.place(name)
+        if place is None:
+            raise SqlError(1091, name, "COLUMN")
+        return place
+
+    def _drop_constraint(self, name: str) -> None:
+        definition = self.definition
+        checks = tuple(one for one in definition.checks if one[0].lower() != name.lower())
+        if len(checks) < len(definition.checks):
+            self.definition = replace(definition, checks=checks)
+        elif any(key.name.lower() == name.lower() for key in definition.foreign):
+            kept = tuple(key for key in definition.foreign if key.name.lower() != name.lower())
+            self.definition = replace(definition, foreign=kept)
+        else:
+            self.definition = tables.without_key(definition, name)
+        self.kinds.append(K.DROP_INDEX)
+
+    def _alter_column(self) -> None:
+        words = self.words
+        place = self._find(words.name())
+        one = self.definition.fields[place]
+        if words.take("SET", "DEFAULT"):
+            first = words.at
+            if words.peek("("):
+                words.brackets()
+            else:
+                words.one_of("-", "+")
+                words.next()
+            made = replace(one, default=words.between(first, words.at), bare=False)
+        elif words.take("DROP", "DEFAULT"):
+            made = replace(one, default=None, bare=not self.session.server.mariadb)
+        elif self.session.server.modern and (way := words.one_of("SET INVISIBLE", "SET VISIBLE")):
+            made = replace(one, invisible=way == "SET INVISIBLE")
+        else:
+            raise words.problem()
+        self._replace(place, made)
+        self.kinds.append(K.ALTER_TABLE)
+
+    def _replace(self, place: int, made: Field) -> None:
+        fields = list(self.definition.fields)
+        fields[place] = made
+        self.definition = replace(self.definition, fields=tuple(fields))
+
+    def _rename(self) -> None:
+        words = self.words
+        if words.upper == "COLUMN":
+            if not self.session.server.modern:
+                raise words.problem()
+            words.next()
+            place = self._find(words.name())
+            words.need("TO")
+            old, new = self.definition.fields[place].name, words.name()
+            if self.definition.place(new) not in (None, place):
+                raise SqlError(1060, new)
+            self._replace(place, replace(self.definition.fields[place], name=new))
+            keys = tuple(_renamed_key(key, old, new) for key in self.definition.keys)
+            self.definition = replace(self.definition, keys=keys)
+            self.kinds.append(K.RENAME_COLUMN)
+        elif words.one_of("INDEX", "KEY"):
+            name = words.name()
+            words.need("TO")
+            new = words.name()
+            if not any(key.name.lower() == name.lower() for key in self.definition.keys):
+                raise SqlError(1176, name, self.definition.id.name)
+            keys = tuple(
+                replace(key, name=new) if key.name.lower() == name.lower() else key for key in self.definition.keys
+            )
+            self.definition = replace(self.definition, keys=keys)
+            self.kinds.append(K.ALTER_TABLE)
+        else:
+            words.one_of("TO", "AS")
+            self.new_id = self.session.named(*words.qualified())
+            if self.session.found(self.new_id) is not None:
+                raise SqlError(1050, self.new_id.name)
+            self.kinds.append(K.RENAME_TABLE)
+
+    def _convert(self, charset: str, collation: str) -> None:
+        if charset not in mysql.CHARSETS:
+            raise SqlError(1115, charset)
+        fields = tuple(
+            replace(one, type=replace(one.type, charset=charset), collation=collation)
+            if mysql.family(one.type) in ("text", "enum", "set")
+            else one
+            for one in self.definition.fields
+        )
+        self.definition = replace(self.definition, fields=fields, charset=charset, collation=collation)
+        self.kinds.append(K.ALTER_TABLE)
+
+    # ------------------------------------------------------------------------------------------------------------ apply
+
+    def apply(self) -> None:
+        """Convert the rows and take the new definition. Raises SqlError with all as it was."""
+        session, data = self.session, self.data
+        # columns that this statement defined; the others keep their types as typed
+        types = tuple(self.defined)
+        fields = tuple(
+            replace(one, typed_in=types) if one.name.lower() in self.touched else one for one in self.definition.fields
+        )
+        if self.new_id is not None and len(self.kinds) > 1:
+            # readers of the text take it for what its first item says, and do not know the new name (captured)
+            fields = tuple(replace(one, typed_in=()) for one in fields)
+        definition = replace(self.definition, fields=fields)
+        old = data.definition, dict(data.rows), data.next_auto
+        makers = [
+            altered_rows.maker(session, data, one, origin, null_fails=self.null_fails)
+            for one, origin in zip(fields, self.origin, strict=True)
+        ]
+        try:
+            rows: dict[int, Row] = {}
+            for number, (id, row) in enumerate(list(data.scan()), 1):
+                rows[id] = tuple([make(row, number) for make in makers])
+            data.rows = rows
+            data.define(session.numbered(definition))
+            check_definition(data, session)
+            altered_rows.fill(session, data, self.origin)
+        except (SqlError, Unsupported):
+            data.rows = old[1]
+            data.define(old[0])
+            data.next_auto = old[2]
+            raise
+        if self.auto is not None:
+            data.next_auto = max(self.auto, data.next_auto if data.rows else 1)
+
+
+def _renamed_key(key: Key, old: str, new: str) -> Key:
+    columns = tuple((new if name.lower() == old.lower() else name, length) for name, length in key.columns)
+    return replace(key, columns=columns)
+
+
+def _without_column(key: Key, name: str) -> Key:
+    return replace(key, columns=tuple(part for part in key.columns if part[0].lower() != name.lower()))

@@ -1,0 +1,40 @@
+"""CREATE TABLE: columns, LIKE another table, or AS SELECT."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.model import SchemaChangeKind
+from simulator.sql.ddl import tables
+from simulator.sql.ddl.create_as_select import create_as_select
+from simulator.sql.errors import SqlError
+from simulator.sql.parse.words import Reader
+from simulator.sql.store.session import Session
+
+
+def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) -> None:
+    exists = words.take("IF", "NOT", "EXISTS")
+    id = session.named(*words.qualified())
+    database = session.databases.get(id.database)
+    if database is None:
+        raise SqlError(1049, id.database)
+    there = session.found(id)
+    if there is not None and not (temporary and not there.definition.temporary):
+        if not exists:
+            raise SqlError(1050, id.name)
+        if session.server.logs_existing and not temporary:
+            tables.log(session, SchemaChangeKind.CREATE_TABLE, None, there.table, sql)
+        return
+    if id.name in database.views:
+        raise SqlError(1050, id.name)
+    if words.take("LIKE") or (words.peek("(", "LIKE") and words.take("(", "LIKE")):
+        source = session.table(*words.qualified())
+        made = replace(source.definition, id=id, temporary=temporary, foreign=())
+        tables.add_table(session, made, sql, temporary)
+        return
+    context = tables.context_of(session, id.database)
+    made, tail = tables.read_table(words, session, id, context, temporary)
+    if tail:
+        create_as_select(session, made, words.sql[words.words[words.at].start :], temporary)
+        return
+    tables.add_table(session, made, sql, temporary)

@@ -1,0 +1,318 @@
+"""CREATE, DROP, RENAME and TRUNCATE of databases, tables and indexes, with the texts that a server logs for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.model import SchemaChangeKind, Table, TableId
+from simulator.sql.catalog.definitions import Database, Definition, Key
+from simulator.sql.catalog.servers import default_collation
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.table_plans import check_definition
+from simulator.sql.parse.column_types import Context
+from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
+from simulator.sql.parse.words import Reader
+from simulator.sql.store import foreign_keys
+from simulator.sql.store.log import Ddl
+from simulator.sql.store.rows import Data
+from simulator.sql.store.session import Session
+
+K = SchemaChangeKind
+
+
+def log(session: Session, kind: K, before: Table | None, after: Table | None, sql: str, database: str = "") -> None:
+    table = after or before
+    session.log_ddl(Ddl(kind, database or (table.id.database if table else ""), before, after, sql, session.now_ms))
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def bare(id: TableId) -> Table:
+    """A table of which nothing is known but its name."""
+    return Table(id, ())
+
+
+# ----------------------------------------------------------------------------------------------------------- databases
+
+
+def create_database(session: Session, words: Reader, sql: str) -> None:
+    exists = words.take("IF", "NOT", "EXISTS")
+    name = words.name()
+    charset, collation, _, _ = table_options(words, context_of(session, name))
+    if not words.done:
+        raise words.problem()
+    if name in session.databases:
+        if not exists:
+            raise SqlError(1007, name)
+    else:
+        charset = charset or session.server.charset
+        session.databases[name] = Database(name, charset, collation or default_collation(charset, session.server))
+    log(session, K.CREATE_DATABASE, None, None, sql, name)
+
+
+def drop_database(session: Session, words: Reader, sql: str) -> None:
+    exists = words.take("IF", "EXISTS")
+    name = words.name()
+    database = session.databases.get(name)
+    if database is None:
+        if not exists:
+            raise SqlError(1008, name)
+        log(session, K.DROP_DATABASE, None, None, sql, name)
+        return
+    if session.settings["foreign_key_checks"]:
+        for data in list(database.tables.values()):
+            _no_children(session, data, besides=name)
+    del session.databases[name]
+    session.triggers = [one for one in session.triggers if one.database != name]
+    if session.database == name:
+        session.database = ""
+    log(session, K.DROP_DATABASE, None, None, sql, name)
+
+
+def alter_database(session: Session, words: Reader, sql: str) -> None:
+    name = session.database if words.upper in ("CHARACTER", "CHARSET", "DEFAULT", "COLLATE") else words.name()
+    if name not in session.databases:
+        raise SqlError(1049, name)
+    charset, collation, _, _ = table_options(words, context_of(session, name))
+    if not words.done:
+        raise words.problem()
+    database = session.databases[name]
+    database.charset = charset or database.charset
+    database.collation = collation or default_collation(database.charset, session.server)
+    log(session, K.OTHER, None, None, sql, name)
+
+
+def context_of(session: Session, database: str) -> Context:
+    known = session.databases.get(database)
+    charset = known.charset if known else session.server.charset
+    collation = known.collation if known else session.server.collation
+    return Context(session.server, database, charset, collation, bool(session.settings["old_timestamps"]))
+
+
+# -------------------------------------------------------------------------------------------------------------- tables
+
+
+def read_table(
+    words: Reader, session: Session, id: TableId, context: Context, temporary: bool
+) -> tuple[Definition, bool]:
+    """The definition that follows a table's name, and whether AS SELECT comes then."""
+    # options stand behind the columns whose character set they settle
+    start, charset, collation, auto = words.at, "", "", None
+    if words.peek("("):
+        words.brackets()
+    charset, collation, auto, _ = table_options(words, context)
+    after = words.at
+    words.at = start
+    if charset or collation:
+        charset = charset or context.charset
+        collation = collation or default_collation(charset, session.server)
+        context = replace(context, charset=charset, collation=collation)
+    items = Items()
+    if words.peek("(") and not words.peek("(", "SELECT"):
+        words.need("(")
+        while True:
+            if not constraint(words, context, items):
+                items.fields.append(column(words, context, items))
+            if words.take(")"):
+                break
+            words.need(",")
+    types = tuple(items.types)
+    fields = tuple(replace(one, typed_in=types) for one in items.fields)
+    definition = Definition(id, fields, charset=context.charset, collation=context.collation, temporary=temporary)
+    words.at = max(after, words.at)
+    if words.take("PARTITION", "BY"):
+        words.at = len(words.words)  # where rows lie does not show
+    words.one_of("IGNORE", "REPLACE")
+    words.take("AS")
+    if words.upper == "SELECT" or words.peek("(", "SELECT"):
+        if items.fields:
+            raise Unsupported("CREATE TABLE with columns and AS SELECT")
+        return definition, True
+    if not words.done:
+        raise words.problem()
+    definition = finished(definition, items, mariadb=session.server.mariadb)
+    if auto is not None:
+        session.user_variables["?auto"] = auto
+    return definition, False
+
+
+def add_table(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
+    """Put a new table in and log it."""
+    foreign_keys.check_foreign_keys(session, definition)
+    data = Data(session.numbered(definition))
+    check_definition(data, session)
+    auto = session.user_variables.pop("?auto", None)
+    if auto:
+        data.next_auto = auto
+    if temporary:
+        session.temporary[definition.id] = data
+    else:
+        session.databases[definition.id.database].tables[definition.id.name] = data
+        log(session, K.CREATE_TABLE, None, data.table, sql)
+    return data
+
+
+def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
+    exists = words.take("IF", "EXISTS")
+    ids: list[tuple[str, TableId]] = []
+    while True:
+        typed, name = words.qualified()
+        ids.append((typed, session.named(typed, name)))
+        if not words.take(","):
+            break
+    words.one_of("RESTRICT", "CASCADE")
+    if not words.done:
+        raise words.problem()
+    gone_temporary = [id for _, id in ids if id in session.temporary]
+    rest = [(typed, id) for typed, id in ids if id not in session.temporary]
+    if temporary and rest and not exists:
+        raise SqlError(1051, ",".join(str(id) for _, id in rest))
+    missing = [id for _, id in rest if session.found(id) is None]
+    failure = SqlError(1051, ",".join(map(str, missing))) if missing and not exists else None
+    if failure is not None and (not session.server.drops_found or len(missing) == len(rest)):
+        raise failure
+    for _, id in rest:
+        data = session.found(id)
+        if data is not None:
+            _no_children(session, data, besides="", dropped=[other for _, other in rest])
+    for id in gone_temporary:
+        del session.temporary[id]
+    dropped = gone_temporary + ([id for _, id in rest] if temporary and exists else [])
+    if dropped and session.server.logs_temporary_drop:
+        names = ",".join(logged_name(session, id) for id in dropped)
+        text = f"DROP TEMPORARY TABLE IF EXISTS {names} /* generated by server */"
+        log(session, K.DROP_TABLE, bare(dropped[0]), None, text)
+    if temporary or not rest:
+        return
+    first = session.found(rest[0][1])
+    before = first.table if first is not None else bare(rest[0][1])
+    for _, id in rest:
+        if session.found(id) is not None:
+            del session.databases[id.database].tables[id.name]
+            session.triggers = [one for one in session.triggers if one.table != id]
+    if not session.server.drops_found:  # those that are there come first
+        rest = [pair for pair in rest if pair[1] not in missing] + [pair for pair in rest if pair[1] in missing]
+    names = ",".join(logged_name(session, id) for _, id in rest)
+    text = f"DROP TABLE {'IF EXISTS ' if exists else ''}{names} /* generated by server */"
+    log(session, K.DROP_TABLE, before, None, text)
+    if failure is not None:
+        raise failure
+
+
+def logged_name(session: Session, id: TableId) -> str:
+    """Back-quoted; the database only where it is not the current one."""
+    return quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
+
+
+def _no_children(
+    session: Session, data: Data, *, besides: str, dropped: list[TableId] | None = None, truncates: bool = False
+) -> None:
+    if not session.settings["foreign_key_checks"]:
+        return
+    for child in session.all_tables():
+        id = child.definition.id
+        for key in child.definition.foreign:
+            refers = key.parent == data.definition.id and id != key.parent
+            if refers and id.database != besides and id not in (dropped or ()):
+                if truncates:
+                    names = f"`{id.database}`.`{id.name}`, CONSTRAINT `{key.name}`"
+                    raise SqlError(
+                        1701, names if session.server.id == "mysql-8.0" else foreign_keys.constraint_text(child, key)
+                    )
+                if session.server.id != "mysql-8.0":
+                    raise SqlError(14510 if session.server.mariadb else 1217)
+                raise SqlError(3730, data.definition.id.name, key.name, id.name)
+
+
+def truncate(session: Session, words: Reader, sql: str) -> None:
+    words.take("TABLE")
+    data = session.table(*words.qualified())
+    if not words.done:
+        raise words.problem()
+    _no_children(session, data, besides="", truncates=True)
+    data.clear()
+    if not data.definition.temporary:
+        log(session, K.TRUNCATE_TABLE, data.table, data.table, sql)
+
+
+def rename(session: Session, words: Reader, sql: str) -> None:
+    pairs = []
+    while True:
+        old = session.named(*words.qualified())
+        words.need("TO")
+        pairs.append((old, session.named(*words.qualified())))
+        if not words.take(","):
+            break
+    if not words.done:
+        raise words.problem()
+    first: tuple[Table, Table] | None = None
+    for old, new in pairs:
+        before, after = renamed(session, old, new)
+        first = first or (before, after)
+    assert first is not None
+    log(session, K.RENAME_TABLE, *first, sql)
+
+
+def renamed(session: Session, old: TableId, new: TableId) -> tuple[Table, Table]:
+    """Give a table another name; what it was and is."""
+    data = session.table(old.database, old.name)
+    if new.database not in session.databases:
+        raise SqlError(1049, new.database)
+    if session.found(new) is not None:
+        raise SqlError(1050, new.name)
+    before = data.table
+    del session.databases[old.database].tables[old.name]
+    data.define(session.numbered(replace(data.definition, id=new)))
+    session.databases[new.database].tables[new.name] = data
+    for other in session.all_tables():
+        if any(key.parent == old for key in other.definition.foreign):
+            keys = tuple(replace(k, parent=new) if k.parent == old else k for k in other.definition.foreign)
+            other.definition = replace(other.definition, foreign=keys)
+    for trigger in session.triggers:
+        if trigger.table == old:
+            trigger.table = new
+    return before, data.table
+
+
+# ------------------------------------------------------------------------------------------------------------- indexes
+
+
+def create_index(session: Session, words: Reader, sql: str, kind: str) -> None:
+    name = words.name()
+    if words.take("USING"):
+        words.next()
+    words.need("ON")
+    data = session.table(*words.qualified())
+    items = Items(keys=[Key(name, kind, tuple(words.names_in_brackets()))])
+    if any(not part for part, _ in items.keys[0].columns) and not session.server.expression_keys:
+        raise SqlError(1064, sql[-80:])
+    redefine(session, data, finished(data.definition, items, mariadb=session.server.mariadb))
+    log(session, K.CREATE_INDEX, data.table, data.table, sql)
+
+
+def drop_index(session: Session, words: Reader, sql: str) -> None:
+    name = words.name()
+    words.need("ON")
+    data = session.table(*words.qualified())
+    redefine(session, data, without_key(data.definition, name))
+    log(session, K.DROP_INDEX, data.table, data.table, sql)
+
+
+def without_key(definition: Definition, name: str) -> Definition:
+    kept = tuple(key for key in definition.keys if key.name.lower() != name.lower())
+    if len(kept) == len(definition.keys):
+        raise SqlError(1091, name, "INDEX")
+    return replace(definition, keys=kept)
+
+
+def redefine(session: Session, data: Data, definition: Definition) -> None:
+    """Another definition of a table whose rows stay as they are. What is wrong leaves all as it was."""
+    old = data.definition
+    try:
+        data.define(session.numbered(definition))
+        check_definition(data, session)
+    except SqlError:
+        data.define(old)
+        raise

@@ -1,0 +1,122 @@
+"""INSERT … VALUES of plain literals, read with one expression instead of a tree: what long scripts are made of.
+
+Only rows of numbers, strings, NULL and DEFAULT are read here; whatever else stands in a statement leaves all of it to
+sqlglot, so a statement means the same on both ways.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.sources.mysql import unquote
+from simulator.sql.catalog.definitions import Definition
+from simulator.sql.dml.row_inserts import DEFAULT, Inserter
+from simulator.sql.errors import SqlError
+from simulator.sql.expressions.table_plans import plan_of
+from simulator.sql.store.session import Session
+
+_NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
+# Only the words are compared without case: a range of all letters without case takes long to compile.
+_HEAD: Final = re.compile(
+    rf"(?i:INSERT\s+INTO)\s+(?:{_NAME}\s*\.\s*)?{_NAME}\s*(\((?:\s*(?:`[^`]+`|[A-Za-z_]\w*)\s*,?)+\)\s*)?(?i:VALUES)\s*"
+)
+_COLUMN: Final = re.compile(r"`([^`]+)`|([A-Za-z_]\w*)")
+_VALUE: Final = re.compile(
+    r"\s*(?:(-?\d+)(?![\w.])|'([^'\\]*)'(?!\s*['\"])|(NULL)\b|(-?\d+\.\d+)(?![\w.])|('(?:[^'\\]|''|\\.)*')(?!\s*['\"])"
+    r"|(DEFAULT)\b(?!\s*\())\s*([,)])",
+    re.IGNORECASE | re.DOTALL,
+)
+_BETWEEN: Final = re.compile(r"\s*(?:(,)\s*\(|$)")
+# Names that are words of SQL where a table's name is expected.
+_NOT_NAMES: Final = frozenset(("select", "values", "value", "set", "table"))
+_HIGH: Final = (1 << 64) - 1
+
+
+def insert_literals(session: Session, text: str) -> bool:
+    """Run the statement if it is such an INSERT; whether it was."""
+    head = _HEAD.match(text)
+    if head is None or session.settings["binlog_format"] != "row":
+        return False
+    rows = _rows(text, head.end())
+    if rows is None:
+        return False
+    database = (head[1] or "").replace("``", "`") or head[2] or ""
+    name = (head[3] or "").replace("``", "`") or head[4]
+    if not head[3] and name.lower() in _NOT_NAMES:
+        return False
+    session.text, session.annotated, session.generated_ids = text, False, 0
+    session.run += 1
+    session.refuses_texts = False
+    data = session.table(database, name)
+    definition = data.definition
+    known = plan_of(data, session).places
+    places = known.get(head[5] or "")
+    if places is None:
+        places = known[head[5] or ""] = _places(definition, head[5])
+    for number, values in enumerate(rows, 1):
+        if len(values) != len(places):
+            raise SqlError(1136, number)
+    with session.statement():
+        inserter = Inserter(session, data, places, "", len(rows))
+        for number, values in enumerate(rows, 1):
+            inserter.insert(values, number)
+        inserter.done()
+    return True
+
+
+def _places(definition: Definition, columns: str | None) -> list[int]:
+    """The places of the columns of `(a, `b`)`; of all visible ones without it. Raises SqlError 1054, 1110."""
+    if columns is None:
+        return [i for i, one in enumerate(definition.fields) if not one.invisible]
+    places: list[int] = []
+    for match in _COLUMN.finditer(columns):
+        column = match[1] or match[2]
+        place = definition.place(column)
+        if place is None:
+            raise SqlError(1054, column, "columns")
+        if place in places:
+            raise SqlError(1110, column)
+        places.append(place)
+    return places
+
+
+def _rows(text: str, at: int) -> list[list[Any]] | None:
+    """The rows of literals from here to the end of the statement, None where there is anything else."""
+    if not text.startswith("(", at):
+        return None
+    at += 1
+    rows: list[list[Any]] = []
+    row: list[Any] = []
+    match_value, match_between = _VALUE.match, _BETWEEN.match
+    while True:
+        found = match_value(text, at)
+        if found is None:
+            return None
+        whole, plain, null, decimal, quoted, default, mark = found.groups()
+        if whole is not None:
+            number = int(whole)
+            row.append(number if -_HIGH <= number <= _HIGH else Decimal(whole))
+        elif plain is not None:
+            row.append(plain)
+        elif null is not None:
+            row.append(None)
+        elif decimal is not None:
+            made = Decimal(decimal)
+            row.append(made if made else abs(made))
+        elif quoted is not None:
+            row.append(unquote(quoted))
+        elif default is not None:
+            row.append(DEFAULT)
+        at = found.end()
+        if mark == ",":
+            continue
+        rows.append(row)
+        row = []
+        between = match_between(text, at)
+        if between is None:
+            return None
+        if between[1] is None:
+            return rows
+        at = between.end()

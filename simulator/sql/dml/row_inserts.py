@@ -1,0 +1,289 @@
+"""Rows put into a table by INSERT and REPLACE: AUTO_INCREMENT, defaults, duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.model import DELETE, INSERT, UPDATE
+from simulator.sources import mysql
+from simulator.sql.assignment.conversion import implicit_default, to_stored
+from simulator.sql.catalog.definitions import Field
+from simulator.sql.dml import triggers
+from simulator.sql.errors import SqlError
+from simulator.sql.expressions.table_plans import plan_of
+from simulator.sql.store import foreign_keys
+from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.session import Session
+from simulator.sql.values.kinds import truth_of
+
+# A column's value that the statement leaves to the column.
+DEFAULT: Final = object()
+
+
+MOST_RESERVED: Final = 65_535
+MOST: Final = (1 << 64) - 1
+
+
+# Literals of a column whose stored form is kept.
+MOST_KNOWN: Final = 4096
+
+
+class Counter:
+    """AUTO_INCREMENT within a statement: how many values are reserved at once (innodb_autoinc_lock_mode 1 and 2).
+
+    A statement with a list of rows reserves as many as it has rows, one that reads them 1, 2, 4 …; what is left over is
+    lost. Values are auto_increment_offset and what lies a multiple of auto_increment_increment above it.
+    """
+
+    def __init__(self, session: Session, data: Data, expected: int) -> None:
+        self.session, self.data, self.expected = session, data, expected
+        self.step = int(session.settings["auto_increment_increment"])
+        self.offset = int(session.settings["auto_increment_offset"])
+        self.next = self.end = 0
+        self.times = 0
+        self.first = 0
+
+    def take(self, row_number: int) -> int:
+        """The next value. Raises SqlError where the column's type has none left."""
+        if self.next >= self.end:
+            count = self.expected if self.expected and not self.times else min(1 << self.times, MOST_RESERVED)
+            if not self.times and self.session.forced_id:
+                self.next, self.session.forced_id = self.session.forced_id, 0
+                self.data.next_auto = max(self.data.next_auto, self.next + 1)
+                self.end = self.next + 1
+            else:
+                self.next = self._aligned(self.data.next_auto)
+                self.end = self.next + count * self.step
+                self.data.next_auto = max(self.data.next_auto, self._aligned(self.end))
+            self.times += 1
+        value = min(self.next, self._most(row_number))
+        self.next += self.step
+        return value
+
+    def give_back(self, value: int) -> None:
+        """A value whose row was not put in goes to the next row of the statement."""
+        self.next = value
+
+    def _aligned(self, value: int) -> int:
+        if self.step == 1 or self.offset > self.step:
+            return value
+        return self.offset + max(0, -(-(value - self.offset) // self.step)) * self.step
+
+    def _most(self, row_number: int) -> int:
+        """The highest value of the column; MySQL gives it again and again, MariaDB refuses."""
+        place = self.data.auto_place
+        one = self.data.definition.fields[place or 0]
+        most = int(mysql.bounds(one.type)[1]) if mysql.family(one.type) == "integer" else MOST
+        if self.next > most:
+            if self.session.server.mariadb:
+                raise SqlError(167, one.name, row_number)
+            if one.type.name == "bigint":
+                raise SqlError(1467)
+        return most
+
+    def seen(self, value: int) -> None:
+        """A value that was given; the counter goes on behind it."""
+        if value >= self.data.next_auto:
+            self.data.next_auto = value + 1
+        if self.next <= value < self.end:
+            self.next = value + 1 if self.step == 1 else self._aligned(value + 1)
+
+
+class Inserter:
+    """Rows put into one table by one statement."""
+
+    def __init__(self, session: Session, data: Data, places: Sequence[int], mode: str, expected: int) -> None:
+        self.session, self.data, self.places, self.mode = session, data, tuple(places), mode
+        self.fields = data.definition.fields
+        session.target = data.definition.id
+        self.rules = session.rules(ignore=mode == "ignore")
+        self.counter = Counter(session, data, expected)
+        plan = self.plan = plan_of(data, session)
+        self.expected = expected
+        if plan.stored is None or plan.stored[0] is not self.rules:
+            plan.stored = (self.rules, [{} for _ in self.fields])
+        self.stored = plan.stored[1]
+        shape = plan.shapes.get(self.places)
+        if shape is None:
+            shape = plan.shapes[self.places] = self._shape()
+        self.rest, self.touched = shape
+        if session.server.mariadb and self.rules.strict:
+            for place in self.rest:  # even if no row comes
+                self._default(place)
+        self.on_duplicate: Callable[[int, list[Any]], None] | None = None
+        self.watched = bool(self.plan.generated or self.plan.checks or self.plan.triggers or data.definition.foreign)
+
+    def _shape(self) -> tuple[list[int], frozenset[int]]:
+        """The columns that are not named, the counter's last, and what a minimal image holds: the columns that are
+        named, computed, or filled by the clock."""
+        auto = self.data.auto_place
+        named = set(self.places) if auto is None else {*self.places, auto}
+        rest = [i for i in range(len(self.fields)) if i not in named]
+        if auto is not None and auto not in self.places:
+            rest.append(auto)
+        for i, one in enumerate(self.fields):
+            computed = one.generated is not None and in_images(one, self.session)
+            if computed or (one.default or "")[:3].upper() == "CUR":
+                named.add(i)
+        return rest, frozenset(named)
+
+    def insert(self, values: Iterable[Any], row_number: int) -> None:
+        """One row; `values` are those of the named columns, DEFAULT where the column decides; each is stored before the
+        next one is read."""
+        row: list[Any] = [None] * len(self.fields)
+        for place, value in zip(self.places, values, strict=True):
+            row[place] = self._stored(place, value, row_number)
+        for place in self.rest:
+            row[place] = self._default(place)
+        self._put(row, row_number)
+
+    def _put(self, row: list[Any], row_number: int) -> None:
+        session, data = self.session, self.data
+        for trigger in self.plan.triggers if self.watched else ():
+            triggers.fire(session, trigger, "insert", True, None, row, self.rules, row_number)
+        auto, taken = data.auto_place, 0
+        if auto is not None:
+            given = row[auto]
+            if given is None or (not given and "NO_AUTO_VALUE_ON_ZERO" not in session.modes):
+                row[auto] = taken = self.counter.take(row_number)
+            else:
+                self.counter.seen(int(given))
+        if self.watched:
+            try:
+                finish(session, data, row, self.rules, row_number)
+            except SqlError as error:
+                if error.key == 3819 and self.mode == "ignore":
+                    return  # the row is left out
+                raise
+        made = tuple(row)
+        conflict = data.conflict(made)
+        if conflict is not None:
+            if taken and self.mode != "replace":
+                self.counter.give_back(taken)
+            else:
+                self.counter.first = self.counter.first or taken
+            self._duplicate(made, conflict, row_number)
+            return
+        self.counter.first = self.counter.first or taken
+        if self.watched and not foreign_keys.parents_there(session, data, made, ignore=self.mode == "ignore"):
+            return
+        number = data.add(made)
+        session.changed(data, number, None)
+        session.log_row(data, INSERT, None, made, self.touched)
+        for trigger in self.plan.triggers if self.watched else ():
+            triggers.fire(session, trigger, "insert", False, None, row, self.rules, row_number)
+
+    def _duplicate(self, row: Row, conflict: tuple[int, Any], row_number: int) -> None:
+        session, data = self.session, self.data
+        if self.mode == "ignore":
+            return
+        if self.mode == "replace":
+            self._all_touched()
+            self._replace(row, row_number)
+        elif self.on_duplicate is not None:
+            self._all_touched()
+            self.on_duplicate(conflict[0], list(row))
+        else:
+            error = data.duplicate(conflict[1], row)
+            if session.server.key_with_table:
+                error = SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{conflict[1].key.name}")
+            raise error
+
+    def _all_touched(self) -> None:
+        """MySQL may write every column from the first duplicate on."""
+        if not self.session.server.mariadb:
+            self.touched = frozenset(range(len(self.fields)))
+
+    def _replace(self, row: Row, row_number: int) -> None:
+        """REPLACE: the conflicting rows are deleted but for the last, which is logged as an update where it can be."""
+        session, data = self.session, self.data
+        deletes = any(one[0].event == "delete" for one in self.plan.triggers)
+        while (conflict := data.conflict(row)) is not None:
+            number, index = conflict
+            old = data.rows[number]
+            last_key = index is data.indexes[-1]
+            if last_key and not deletes and not foreign_keys.is_parent(session, data):
+                data.put(number, row)
+                session.changed(data, number, old)
+                if old != row:
+                    session.log_row(data, UPDATE, old, row, self.touched)
+                return
+            foreign_keys.delete_children(session, data, old)
+            data.put(number, None)
+            session.changed(data, number, old)
+            session.log_row(data, DELETE, old, None)
+        number = data.add(row)
+        session.changed(data, number, None)
+        session.log_row(data, INSERT, None, row, self.touched)
+
+    def _stored(self, place: int, value: Any, row_number: int) -> Any:
+        one = self.fields[place]
+        if value is DEFAULT:
+            return None if one.generated is not None else self._default(place, named=True)
+        if one.generated is not None:
+            raise SqlError(3105, one.name, self.data.definition.id.name)
+        if value is None:
+            return null_for(self.session, one, multiple=self.expected != 1, ignore=self.mode == "ignore")
+        if type(value) not in (str, Decimal):
+            return to_stored(value, one, row_number, self.rules)
+        # the same literals come again and again: dates, states, prices
+        known = self.stored[place]
+        found = known.get(value)
+        if found is None or type(found[0]) is not type(value):
+            found = (value, to_stored(value, one, row_number, self.rules))
+            if len(known) < MOST_KNOWN:
+                known[value] = found
+        return found[1]
+
+    def _default(self, place: int, *, named: bool = False) -> Any:
+        one = self.fields[place]
+        default = self.plan.defaults.get(place)
+        if default is not None:
+            return default(())
+        if one.auto or (one.nullable and not one.bare) or one.generated is not None:
+            return None
+        if self.rules.strict or (named and not self.mode and self.session.strict):
+            if mysql.family(one.type) == "enum":
+                return 1
+            raise SqlError(1364, one.name)
+        if mysql.family(one.type) == "geometry":
+            raise SqlError(1364, one.name)
+        return None if one.nullable else implicit_default(one.type)
+
+    def done(self) -> None:
+        self.session.generated_ids = self.counter.first
+        if self.counter.first:
+            self.session.last_insert_id = self.counter.first
+
+
+def in_images(one: Field, session: Session) -> bool:
+    """Whether a generated column counts among those that a statement writes; MariaDB's virtual ones do not."""
+    return one.stored or not session.server.mariadb
+
+
+def null_for(session: Session, one: Field, *, multiple: bool = False, ignore: bool = False) -> Any:
+    """What a NULL becomes in a column. Raises SqlError 1048."""
+    if one.nullable or one.auto:
+        return None
+    if one.type.name == "timestamp" and session.settings["old_timestamps"]:
+        digits = one.type.length or 0
+        return session.now_us // int(10 ** (6 - digits)) * int(10 ** (6 - digits))
+    if ignore or (multiple and not session.strict):
+        return implicit_default(one.type)
+    raise SqlError(1048, one.name)
+
+
+def finish(session: Session, data: Data, row: list[Any], rules: Any, row_number: int) -> None:
+    """Generated columns and checks of a row that is about to be stored."""
+    plan = plan_of(data, session)
+    for place, generate in plan.generated:
+        value = generate([row])
+        row[place] = None if value is None else to_stored(value, data.definition.fields[place], row_number, rules)
+    for i, one in enumerate(data.definition.fields):
+        if row[i] is None and not one.nullable and not one.auto:
+            raise SqlError(1048, one.name)
+    for name, check in plan.checks:
+        if truth_of(check([row])) is False:
+            raise SqlError(3819, name)

@@ -1,0 +1,133 @@
+"""One row changed by UPDATE or ON DUPLICATE KEY UPDATE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.model import UPDATE
+from simulator.sources import mysql
+from simulator.sql.assignment.conversion import implicit_default, to_stored
+from simulator.sql.catalog.definitions import Compiled
+from simulator.sql.dml import triggers
+from simulator.sql.dml.row_inserts import DEFAULT, finish, in_images, null_for
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.scope import Scope, compiled
+from simulator.sql.expressions.table_plans import plan_of
+from simulator.sql.store import foreign_keys
+from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.session import Session
+
+
+def place_of(definition: Any, name: str, where: str) -> int:
+    place = definition.place(name)
+    if place is None:
+        raise SqlError(1054, name, where)
+    return int(place)
+
+
+def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tuple[int, Compiled]]:
+    """`a = a + 1, b = DEFAULT` as places and functions."""
+    made: list[tuple[int, Compiled]] = []
+    for one in nodes:
+        if not isinstance(one, exp.EQ):
+            raise Unsupported(f"the assignment {one.sql('mysql')[:40]!r}")
+        place = place_of(definition, one.this.name, scope.place)
+        right = one.expression
+        default = (isinstance(right, exp.Var) and right.name.upper() == "DEFAULT") or (
+            isinstance(right, exp.Column) and right.name.upper() == "DEFAULT" and not right.this.quoted
+        )
+        made.append((place, (lambda env: DEFAULT) if default else compiled(right, scope)))
+    return made
+
+
+def change_row(
+    session: Session,
+    data: Data,
+    number: int,
+    old: Row,
+    sets: Sequence[tuple[int, Compiled]],
+    rules: Any,
+    row_number: int,
+    env: list[Any],
+    *,
+    ignore: bool = False,
+    inserts: bool = False,
+    also: frozenset[int] = frozenset(),
+) -> bool:
+    """Set columns of one row, from left to right; nothing is logged where nothing changed. `inserts`: of an INSERT,
+    which names the columns `also`."""
+    fields, plan = data.definition.fields, plan_of(data, session)
+    row = env[0]
+    for place, value_of in sets:
+        one = fields[place]
+        value = value_of(env)
+        if value is DEFAULT:
+            default = plan.defaults.get(place)
+            if default is None and not one.nullable and one.generated is None:
+                if mysql.family(one.type) != "enum":
+                    raise SqlError(1364, one.name)
+                row[place] = implicit_default(one.type)
+            else:
+                row[place] = default(()) if default is not None else None
+        elif one.generated is not None:
+            raise SqlError(3105, one.name, data.definition.id.name)
+        elif value is None:
+            row[place] = (
+                implicit_default(one.type)
+                if not one.nullable and not session.strict
+                else null_for(session, one, ignore=ignore)
+            )
+            if one.auto and row[place] is None:
+                row[place] = 0
+        else:
+            row[place] = to_stored(value, one, row_number, rules)
+    named = {place for place, _ in sets}
+    for trigger in plan.triggers:
+        triggers.fire(session, trigger, "update", True, old, row, rules, row_number)
+    if tuple(row) != old:
+        for i, one in enumerate(fields):
+            if one.on_update and i not in named:
+                digits = one.type.length or 0
+                us = session.now_us // int(10 ** (6 - digits)) * int(10 ** (6 - digits))
+                row[i] = us if one.type.name == "timestamp" else session.zone.to_local(us)
+                named.add(i)
+    if plan.generated or plan.checks or plan.triggers:
+        finish(session, data, row, rules, row_number)
+        mariadb = session.server.mariadb  # its image has all stored ones, changed or not
+        for place, _ in plan.generated:
+            if (mariadb or row[place] != old[place]) and in_images(fields[place], session):
+                named.add(place)
+    made = tuple(row)
+    if _same(made, old):
+        return False
+    conflict = data.conflict(made, besides=number)
+    if conflict is not None:
+        if ignore:
+            return False
+        error = data.duplicate(conflict[1], made)
+        if session.server.key_with_table:
+            error = SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{conflict[1].key.name}")
+        raise error
+    if data.definition.foreign and not foreign_keys.parents_there(session, data, made, ignore=ignore):
+        return False
+    foreign_keys.update_children(session, data, old, made)
+    data.put(number, made)
+    session.changed(data, number, old)
+    auto = data.auto_place
+    counts = inserts or session.server.counts_updates
+    if auto is not None and counts and made[auto] is not None and made[auto] >= data.next_auto:
+        data.next_auto = made[auto] + 1
+    session.log_row(data, UPDATE, old, made, also | named)
+    for trigger in plan.triggers:
+        triggers.fire(session, trigger, "update", False, old, row, rules, row_number)
+    return True
+
+
+def _same(new: Row, old: Row) -> bool:
+    """Whether a server sees no difference; -0.0 differs from 0.0."""
+    return new == old and all(
+        not isinstance(a, float) or (a or repr(a) == repr(b)) for a, b in zip(new, old, strict=True)
+    )

@@ -1,0 +1,224 @@
+"""Expressions of sqlglot's tree made into Python functions, once per statement.
+
+A compiled expression takes an environment, a list with the row of each source of the statement, and gives a value.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from sqlglot import exp
+
+from simulator.sources import mysql
+from simulator.sql.assignment.conversion import from_stored
+from simulator.sql.catalog.definitions import Compiled
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions import casts
+from simulator.sql.expressions.arithmetic import (
+    make_arithmetic,
+    make_bitwise,
+    make_division,
+    make_flipped,
+    make_interval,
+    make_negative,
+)
+from simulator.sql.expressions.calls import (
+    make_call,
+    make_cast,
+    make_exists,
+    make_function,
+    make_json_object,
+    make_json_path,
+    make_locate,
+    make_now,
+    make_pad,
+    make_subquery,
+    make_trim,
+)
+from simulator.sql.expressions.conditions import (
+    make_between,
+    make_case,
+    make_comparison,
+    make_in,
+    make_is,
+    make_like,
+    make_logic,
+    make_not,
+    make_null_safe,
+    make_regexp,
+)
+from simulator.sql.expressions.scope import Scope, Source, compiled, constant, literal_value
+from simulator.sql.store.session import Session
+from simulator.sql.values.kinds import CONTEXT, Raw, bytes_of
+
+
+def _literal(node: Any, scope: Scope) -> Compiled:
+    return constant(literal_value(node))
+
+
+def _hex(node: Any, scope: Scope) -> Compiled:
+    digits = node.this
+    return constant(Raw(bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))))
+
+
+def _bits(node: Any, scope: Scope) -> Compiled:
+    digits = node.this
+    return constant(Raw(int(digits or "0", 2).to_bytes((len(digits) + 7) // 8, "big")))
+
+
+def _introducer(node: Any, scope: Scope) -> Compiled:
+    charset = node.this.lstrip("_").lower()
+    inner = compiled(node.expression, scope)
+    if charset == "binary":
+        return lambda env: bytes_of(inner(env))
+    if charset not in mysql.CHARSETS:
+        raise SqlError(1115, charset)
+    codec = mysql.CHARSETS[charset][1]
+
+    def read(env: Any) -> Any:
+        value = inner(env)
+        # a text that was typed is in the connection's character set; only its bytes count
+        raw = bytes(value) if isinstance(value, bytes) else value.encode()
+        return raw.decode(codec, "replace") if charset != "latin1" else casts.latin1(raw)
+
+    return read
+
+
+def _column(node: Any, scope: Scope) -> Compiled:
+    if isinstance(node.this, exp.Star):
+        raise Unsupported("* is known only as a whole column of SELECT")
+    return column_reader(scope, *scope.find(node.table, node.name))
+
+
+def column_reader(scope: Scope, source: int, place: int) -> Compiled:
+    fields = scope.sources[source].fields
+    if fields is None:
+        return lambda env: env[source][place]
+    type = fields[place].type
+    family = mysql.family(type)
+    plain = family in ("integer", "decimal", "float", "text", "binary", "year")
+    if plain or (family == "json" and scope.session.server.json_is_text):
+        return lambda env: env[source][place]
+    session = scope.session
+    if family == "json":
+        name = fields[place].name
+
+        def read(env: Any) -> Any:
+            made = from_stored(env[source][place], type, session.zone)
+            if made is not None:
+                made.origin = name
+            return made
+
+        return read
+    return lambda env: from_stored(env[source][place], type, session.zone)
+
+
+def _variable(node: Any, scope: Scope) -> Compiled:
+    session = scope.session
+    name = node.name.lower()
+    if isinstance(node, exp.SessionParameter):
+        return lambda env: session.variable(name)
+
+    def read(env: Any) -> Any:
+        session.used_variables.append(name)
+        return session.user_variables.get(name)
+
+    return read
+
+
+def _inner(node: Any, scope: Scope) -> Compiled:
+    return compiled(node.this, scope)
+
+
+MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
+    "Literal": _literal,
+    "National": lambda node, scope: constant(node.this),
+    "HexString": _hex,
+    "BitString": _bits,
+    "Introducer": _introducer,
+    "Null": lambda node, scope: constant(None),
+    "Boolean": lambda node, scope: constant(bool(node.this)),
+    "Column": _column,
+    "Parameter": _variable,
+    "SessionParameter": _variable,
+    "Paren": _inner,
+    "Alias": _inner,
+    "Collate": _inner,
+    "And": lambda node, scope: make_logic(node, scope, "and"),
+    "Or": lambda node, scope: make_logic(node, scope, "or"),
+    "DPipe": lambda node, scope: make_logic(node, scope, "or"),
+    "Xor": lambda node, scope: make_logic(node, scope, "xor"),
+    "Not": make_not,
+    "EQ": make_comparison(lambda order: order == 0),
+    "NEQ": make_comparison(lambda order: order != 0),
+    "LT": make_comparison(lambda order: order < 0),
+    "LTE": make_comparison(lambda order: order <= 0),
+    "GT": make_comparison(lambda order: order > 0),
+    "GTE": make_comparison(lambda order: order >= 0),
+    "NullSafeEQ": make_null_safe,
+    "Is": make_is,
+    "Between": make_between,
+    "In": make_in,
+    "Like": make_like,
+    "Escape": make_like,
+    "RegexpLike": make_regexp,
+    "Add": make_arithmetic(operator.add, CONTEXT.add),
+    "Sub": make_arithmetic(operator.sub, CONTEXT.subtract),
+    "Mul": make_arithmetic(operator.mul, CONTEXT.multiply),
+    "Div": make_division("/"),
+    "IntDiv": make_division("div"),
+    "Mod": make_division("mod"),
+    "BitwiseAnd": make_bitwise(operator.and_),
+    "BitwiseOr": make_bitwise(operator.or_),
+    "BitwiseXor": make_bitwise(operator.xor),
+    "BitwiseLeftShift": make_bitwise(lambda a, b: a << b if b < 64 else 0),
+    "BitwiseRightShift": make_bitwise(lambda a, b: a >> b if b < 64 else 0),
+    "BitwiseNot": make_flipped,
+    "Neg": make_negative,
+    "DateAdd": make_interval,
+    "DateSub": make_interval,
+    "Case": make_case,
+    "If": make_call("if", "this", "true", "false"),
+    "Cast": make_cast,
+    "CurrentTimestamp": make_now("datetime"),
+    "Localtime": make_now("datetime"),
+    "Localtimestamp": make_now("datetime"),
+    "CurrentDate": make_now("date"),
+    "CurrentTime": make_now("time"),
+    "UtcTimestamp": make_now("datetime", utc=True),
+    "UtcDate": make_now("date", utc=True),
+    "UtcTime": make_now("time", utc=True),
+    "Subquery": make_subquery,
+    "Exists": make_exists,
+    "JSONExtract": make_json_path,
+    "JSONExtractScalar": make_json_path,
+    "JSONObject": make_json_object,
+    "Pad": make_pad,
+    "Trim": make_trim,
+    "StrPosition": make_locate,
+    "Replace": make_call("replace", "this", "expression", "replacement"),
+    "Length": lambda node, scope: make_call("length" if node.args.get("binary") else "char_length", "this")(
+        node, scope
+    ),
+    "Left": make_call("left", "this", "expression"),
+    "Right": make_call("right", "this", "expression"),
+    "Year": make_call("year", "this"),
+    "Elt": make_call("elt", "this", "expressions"),
+    "Greatest": make_call("greatest", "this", "expressions"),
+    "Least": make_call("least", "this", "expressions"),
+    "Coalesce": make_call("coalesce", "this", "expressions"),
+    "Chr": make_call("char", "expressions"),
+}
+
+
+def compile_node(node: Any, scope: Scope) -> Compiled:
+    """Raises SqlError for unknown columns, Unsupported for what this engine does not evaluate."""
+    make = MAKERS.get(type(node).__name__)
+    return make_function(node, scope) if make is None else make(node, scope)
+
+
+def scope_of(session: Session, sources: tuple[Source, ...] = (), place: str = "field list") -> Scope:
+    """A scope in which expressions may hold no query: of definitions, triggers and SET."""
+    return Scope(session, compile_node, sources, place)

@@ -1,0 +1,109 @@
+"""What an expression is compiled in: the sources whose columns it sees, its session, its collation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlglot import exp
+
+from simulator.sql.catalog.definitions import Compiled, Field
+from simulator.sql.errors import SqlError
+from simulator.sql.store.session import Session
+
+_INTEGER: Final = re.compile(r"\d+")
+_HIGH: Final = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something that has rows in a statement: a table (its rows are as stored) or a derived one (rows of values)."""
+
+    alias: str
+    database: str
+    names: tuple[str, ...]
+    fields: tuple[Field, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The sources whose columns an expression sees, and what the place is called in errors."""
+
+    session: Session
+    compile: Callable[[Any, Scope], Compiled]
+    sources: tuple[Source, ...] = ()
+    place: str = "field list"
+    # Extra readings of names: `values(col)`, `new.col`; the row is the environment's last one.
+    inserted: Source | None = None
+    run_query: Callable[..., Any] | None = None
+    base: int = 0  # sources before this one are those of the statement round a subquery
+
+    def at(self, place: str) -> Scope:
+        """The same sources, elsewhere in the statement."""
+        return replace(self, place=place)
+
+    def find(self, table: str, name: str) -> tuple[int, int]:
+        lowered = name.lower()
+
+        def among(numbers: range) -> list[tuple[int, int]]:
+            return [
+                (number, place)
+                for number in numbers
+                if not table or self.sources[number].alias.lower() == table.lower()
+                for place, known in enumerate(self.sources[number].names)
+                if known.lower() == lowered
+            ]
+
+        # a query's own sources hide those of the statement round it
+        found = among(range(self.base, len(self.sources))) or among(range(self.base))
+        if not found:
+            raise SqlError(1054, f"{table}.{name}" if table else name, self.place)
+        if len(found) > 1 and not table:
+            raise SqlError(1052, name, self.place)
+        return found[0]
+
+    def field(self, node: exp.Expression) -> Field | None:
+        """The column of a table that a node names."""
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return None
+        source, place = self.find(node.table, node.name)
+        fields = self.sources[source].fields
+        return None if fields is None else fields[place]
+
+
+def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
+    """The collation under which operands compare: one that is named, a column's, or the connection's."""
+    for node in nodes:
+        if isinstance(node, exp.Collate):
+            return str(node.expression.name).lower()
+        if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.BINARY:
+            return "binary"
+    for node in nodes:
+        for column in [node, *node.find_all(exp.Column)] if isinstance(node, exp.Expression) else ():
+            if isinstance(column, exp.Column):
+                found = scope.field(column)
+                if found is not None and found.collation:
+                    return found.collation
+    return str(scope.session.collation)
+
+
+def compiled(node: Any, scope: Scope) -> Compiled:
+    """Raises SqlError for unknown columns, Unsupported for what is not known here."""
+    return scope.compile(node, scope)
+
+
+def constant(value: Any) -> Compiled:
+    return lambda env: value
+
+
+def literal_value(node: exp.Literal) -> Any:
+    text = node.this
+    if node.is_string:
+        return text
+    if _INTEGER.fullmatch(text):
+        number = int(text)
+        return number if number <= _HIGH else Decimal(number)
+    return float(text) if "e" in text.lower() else Decimal(text)

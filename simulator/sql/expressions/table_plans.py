@@ -1,0 +1,49 @@
+"""What is compiled of a table once: its defaults, generated columns, checks and triggers."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from simulator.sources import mysql
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.compiler import scope_of
+from simulator.sql.expressions.defaults import default
+from simulator.sql.expressions.scope import Source, compiled
+from simulator.sql.parse.trees import expression_tree
+from simulator.sql.store.rows import Data, Plan
+from simulator.sql.store.session import Session
+
+
+def plan_of(data: Data, session: Session) -> Plan:
+    """A table's plan, made at its first use."""
+    if data.plan is not None:
+        return data.plan
+    definition = data.definition
+    names = tuple(one.name for one in definition.fields)
+    scope = scope_of(session, (Source(definition.id.name, definition.id.database, names, definition.fields),))
+    plan = data.plan = Plan()
+    for place, one in enumerate(definition.fields):
+        if one.default is not None:
+            plan.defaults[place] = default(one, scope)
+        if one.generated is not None:
+            tree = expression_tree(one.generated)
+            named = {column.name.lower() for column in tree.find_all(exp.Column)}
+            if not session.server.mariadb and any(f.auto and f.name.lower() in named for f in definition.fields):
+                raise SqlError(3109, one.name)
+            plan.generated.append((place, compiled(tree, scope)))
+    if session.server.checks:
+        plan.checks = [(name, compiled(expression_tree(text), scope)) for name, text in definition.checks]
+    plan.triggers = [(one, None) for one in session.triggers if one.table == definition.id]
+    return plan
+
+
+def check_definition(data: Data, session: Session) -> None:
+    """Compile a new definition, so that its mistakes are reported with its statement."""
+    try:
+        plan_of(data, session)
+    except Unsupported:
+        data.plan = None
+        raise
+    for one in data.definition.fields:
+        if one.on_update and mysql.family(one.type) != "datetime":
+            raise SqlError(1067, one.name)

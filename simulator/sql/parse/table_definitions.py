@@ -1,0 +1,357 @@
+"""Column, key and constraint definitions as they are typed in CREATE TABLE and ALTER TABLE."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from simulator.model import TableId
+from simulator.sources import mysql
+from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
+from simulator.sql.errors import SqlError
+from simulator.sql.parse.column_types import Context, check_collation, read_type
+from simulator.sql.parse.words import Reader
+
+_ACTIONS: Final = {"RESTRICT": "restrict", "NO ACTION": "restrict", "CASCADE": "cascade", "SET NULL": "set null"}
+
+
+@dataclass
+class Items:
+    """What a statement defines, as it is read: columns in order, keys and constraints."""
+
+    fields: list[Field] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
+    foreign: list[ForeignKey] = field(default_factory=list)
+    checks: list[tuple[str, str]] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)  # as typed
+
+
+def column(words: Reader, context: Context, items: Items) -> Field:
+    """`qty int unsigned not null default 1 comment 'x'`; keys that it names are put among the items."""
+    name = words.name()
+    type, collation, serial = read_type(name, words, context)
+    items.types.append(type.spelled)
+    made = Field(name, type, collation=collation)
+    if serial:
+        items.keys.append(Key("", "unique", ((name, None),)))
+        made = replace(made, nullable=False, auto=True)
+    said_null = False
+    while not words.done and words.upper not in (",", ")", "FIRST", "AFTER"):
+        said_null = said_null or words.peek("NULL")
+        made = _attribute(words, context, items, made)
+    if type.name == "timestamp" and context.old_timestamps and not said_null and made.generated is None:
+        made = _old_timestamp(made, items)
+    if made.default is not None and made.default.upper() == "NULL" and not made.nullable:
+        raise SqlError(1067, name)
+    large = mysql.family(type) in ("json", "geometry") or type.name.endswith(("text", "blob"))
+    literal = made.default is not None and made.default.upper() != "NULL" and not made.default.startswith("(")
+    if literal and large and not context.server.mariadb:
+        raise SqlError(1101, name)
+    return made
+
+
+def _old_timestamp(made: Field, items: Items) -> Field:
+    """explicit_defaults_for_timestamp=OFF: NOT NULL, and the first one follows the clock."""
+    made = replace(made, nullable=False)
+    if made.default is None and not made.on_update:
+        first = not any(f.type.name == "timestamp" and (f.on_update or f.default) for f in items.fields)
+        if first and not any(f.type.name == "timestamp" for f in items.fields):
+            return replace(made, default="CURRENT_TIMESTAMP", on_update=True)
+        return replace(made, default="'0000-00-00 00:00:00'")
+    return made
+
+
+def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Field:
+    server = context.server
+    if words.take("NOT", "NULL"):
+        return replace(made, nullable=False)
+    if words.take("NULL"):
+        return replace(made, nullable=True)
+    if words.take("DEFAULT"):
+        return replace(made, default=_default(words, context))
+    if words.take("ON", "UPDATE"):
+        _now(words)
+        return replace(made, on_update=True)
+    if words.take("AUTO_INCREMENT"):
+        return replace(made, auto=True, nullable=False)
+    if words.one_of("PRIMARY KEY", "PRIMARY"):
+        items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
+        return replace(made, nullable=False)
+    if words.one_of("UNIQUE KEY", "UNIQUE"):
+        items.keys.append(Key("", "unique", ((made.name, None),)))
+        return made
+    if words.take("KEY"):
+        items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
+        return replace(made, nullable=False)
+    if words.take("COMMENT"):
+        words.text()
+        return made
+    if words.take("COLLATE"):
+        collation = words.next().value.lower()
+        typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", made.type.spelled, re.IGNORECASE)
+        check_collation(collation, typed[1].lower() if typed else None)
+        charset = made.type.charset if (made.type.charset or "?") in collation else collation.split("_")[0]
+        return replace(made, collation=collation, type=replace(made.type, charset=charset))
+    if words.one_of("GENERATED ALWAYS AS", "AS"):
+        text = words.brackets()
+        stored = words.one_of("VIRTUAL", "STORED", "PERSISTENT") in ("STORED", "PERSISTENT")
+        return replace(made, generated=text, stored=stored)
+    if words.take("REFERENCES"):  # MySQL reads it and does not heed it
+        database, parent = words.qualified()
+        parents = tuple(name for name, _ in words.names_in_brackets())
+        actions = _references(words)
+        if server.mariadb:
+            id = TableId(database or context.database, parent)
+            items.foreign.append(ForeignKey("", (made.name,), id, parents, *actions))
+        return made
+    if words.one_of("CONSTRAINT"):
+        if not words.peek("CHECK"):
+            words.name()
+        if not words.peek("CHECK"):
+            raise words.problem()
+        return made
+    if words.take("CHECK"):
+        items.checks.append((f".{made.name}" if server.mariadb else "", words.brackets()))
+        words.one_of("NOT ENFORCED", "ENFORCED")
+        return made
+    if words.upper in ("INVISIBLE", "VISIBLE") and server.modern:
+        return replace(made, invisible=words.next().upper == "INVISIBLE")
+    if words.peek("SRID") and server.id == "mysql-8.0":
+        words.next()
+        words.next()
+        return made
+    if words.one_of("COLUMN_FORMAT", "STORAGE"):
+        words.next()
+        return made
+    raise words.problem()
+
+
+def _default(words: Reader, context: Context) -> str:
+    first = words.at
+    if words.peek("("):
+        if not context.server.modern:
+            raise words.problem()
+        return f"({words.brackets()})"
+    if words.upper in ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP"):
+        _now(words)
+        return words.between(first, words.at)
+    if words.take("VALUE"):  # SERIAL DEFAULT VALUE
+        return "NULL"
+    words.one_of("-", "+")
+    word = words.next()
+    if word.kind == "word" and word.upper not in ("NULL", "TRUE", "FALSE") and not word.value.startswith("_"):
+        if context.server.mariadb and words.peek("("):  # any expression, without brackets
+            words.brackets()
+            return f"({words.between(first, words.at)})"
+        words.at -= 1
+        raise words.problem()
+    if word.value.startswith("_"):
+        words.next()
+    return words.between(first, words.at)
+
+
+def _now(words: Reader) -> None:
+    words.next()
+    if words.peek("("):
+        words.brackets()
+
+
+def _references(words: Reader) -> tuple[str, str]:
+    on_delete = on_update = "restrict"
+    while True:
+        if words.take("MATCH"):
+            words.next()
+        elif words.take("ON", "DELETE"):
+            on_delete = _ACTIONS.get(words.one_of(*_ACTIONS), "") or _no_action(words)
+        elif words.take("ON", "UPDATE"):
+            on_update = _ACTIONS.get(words.one_of(*_ACTIONS), "") or _no_action(words)
+        else:
+            return on_delete, on_update
+
+
+def _no_action(words: Reader) -> str:
+    raise words.problem()
+
+
+def constraint(words: Reader, context: Context, items: Items) -> bool:
+    """A key or constraint, if one comes next; it is put among the items."""
+    start = words.at
+    name = ""
+    if words.take("CONSTRAINT") and words.upper not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+        name = words.name()
+    if words.take("PRIMARY", "KEY"):
+        _using(words)
+        items.keys.append(Key("PRIMARY", "primary", _parts(words, context)))
+    elif words.one_of("UNIQUE KEY", "UNIQUE INDEX", "UNIQUE"):
+        name = _index_name(words) or name
+        items.keys.append(Key(name, "unique", _parts(words, context)))
+    elif kind := words.one_of("FULLTEXT", "SPATIAL"):
+        words.one_of("KEY", "INDEX")
+        name = _index_name(words) or name
+        items.keys.append(Key(name, kind.lower(), _parts(words, context)))
+    elif words.take("FOREIGN", "KEY"):
+        if not words.peek("("):
+            name = name or words.name()
+        columns = tuple(column for column, _ in words.names_in_brackets())
+        words.need("REFERENCES")
+        database, parent = words.qualified()
+        parents = tuple(column for column, _ in words.names_in_brackets())
+        actions = _references(words)
+        items.foreign.append(
+            ForeignKey(name, columns, TableId(database or context.database, parent), parents, *actions)
+        )
+    elif words.take("CHECK"):
+        number = 1 + sum(known.startswith("CONSTRAINT_") for known, _ in items.checks)
+        unnamed = f"CONSTRAINT_{number}" if context.server.mariadb else ""
+        items.checks.append((name or unnamed, words.brackets()))
+        words.one_of("NOT ENFORCED", "ENFORCED")
+    elif words.upper in ("KEY", "INDEX") and not name:
+        words.next()
+        name = _index_name(words)
+        items.keys.append(Key(name, "index", _parts(words, context)))
+    else:
+        words.at = start
+        return False
+    _options(words)
+    return True
+
+
+def _index_name(words: Reader) -> str:
+    name = ""
+    if not words.peek("(") and not words.peek("USING"):
+        name = words.name()
+    _using(words)
+    return name
+
+
+def _using(words: Reader) -> None:
+    if words.take("USING"):
+        words.next()
+
+
+def _options(words: Reader) -> None:
+    """Options behind a key's columns."""
+    while True:
+        if words.one_of("USING", "COMMENT", "WITH PARSER"):
+            words.next()
+        elif words.take("KEY_BLOCK_SIZE"):
+            words.take("=")
+            words.next()
+        elif not words.one_of("VISIBLE", "INVISIBLE"):
+            return
+
+
+def _parts(words: Reader, context: Context) -> tuple[tuple[str, int | None], ...]:
+    start = words.at
+    parts = tuple(words.names_in_brackets())
+    if any(not name for name, _ in parts) and not context.server.expression_keys:
+        words.at = start + 1
+        raise words.problem()
+    return parts
+
+
+def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definition:
+    """A definition with the items put in: names of keys made up, keys checked, key columns made NOT NULL."""
+    fields = list(definition.fields)
+    names = {one.name.lower() for one in fields}
+    if not fields:
+        raise SqlError(1113)
+    if len(names) < len(fields):
+        seen: set[str] = set()
+        for one in fields:
+            if one.name.lower() in seen:
+                raise SqlError(1060, one.name)
+            seen.add(one.name.lower())
+    keys = list(definition.keys)
+    for key in items.keys:
+        for name, length in key.columns:
+            if name and name.lower() not in names:
+                raise SqlError(1072, name)
+            if name and length is None and key.kind in ("primary", "unique", "index"):
+                _needs_length(next(one for one in fields if one.name.lower() == name.lower()), key, mariadb)
+        if key.kind == "primary":
+            if any(other.kind == "primary" for other in keys):
+                raise SqlError(1068)
+            fields = [
+                replace(one, nullable=False) if one.name.lower() in {n.lower() for n in key.names} else one
+                for one in fields
+            ]
+        else:
+            key = replace(key, name=key.name or _free_name(key, keys))
+            if any(other.name.lower() == key.name.lower() for other in keys):
+                raise SqlError(1061, key.name)
+        keys.append(key)
+    foreign = list(definition.foreign)
+    for link in items.foreign:
+        for name in link.columns:
+            if name.lower() not in names:
+                raise SqlError(1072, name)
+        foreign.append(replace(link, name=link.name or f"{definition.id.name}_ibfk_{len(foreign) + 1}"))
+    checks = list(definition.checks)
+    for name, text in items.checks:
+        if name.startswith("."):  # MariaDB: of a column
+            name = definition.id.name + name
+        checks.append((name or f"{definition.id.name}_chk_{len(checks) + 1}", text))
+    made = replace(definition, fields=tuple(fields), keys=tuple(keys), foreign=tuple(foreign), checks=tuple(checks))
+    autos = [one.name.lower() for one in fields if one.auto]
+    if autos and (len(autos) > 1 or not any(key.names[0].lower() == autos[0] for key in keys if key.names)):
+        raise SqlError(1075)
+    return made
+
+
+def _needs_length(one: Field, key: Key, mariadb: bool) -> None:
+    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB shortens them."""
+    lob = one.type.name.endswith(("text", "blob"))
+    if lob and not (mariadb and key.kind != "primary"):
+        raise SqlError(1170, one.name)
+
+
+def _free_name(key: Key, keys: list[Key]) -> str:
+    base = key.names[0] or "functional_index"
+    taken = {other.name.lower() for other in keys}
+    name, number = base, 2
+    while name.lower() in taken:
+        name, number = f"{base}_{number}", number + 1
+    return name
+
+
+def table_options(words: Reader, context: Context) -> tuple[str, str, int | None, bool]:
+    """(charset or "", collation or "", AUTO_INCREMENT, any at all): options of a table up to what is none."""
+    charset = collation = ""
+    auto: int | None = None
+    some = False
+    while not words.done:
+        words.take(",")
+        words.take("DEFAULT")
+        if words.one_of("CHARACTER SET", "CHARSET"):
+            words.take("=")
+            charset = words.next().value.lower()
+        elif words.take("COLLATE"):
+            words.take("=")
+            collation = words.next().value.lower()
+            check_collation(collation, charset or None)
+        elif words.take("AUTO_INCREMENT"):
+            words.take("=")
+            auto = int(words.next().value)
+        elif words.upper in _OPTIONS:
+            words.next()
+            words.one_of("DIRECTORY")
+            words.take("=")
+            words.next()
+        else:
+            break
+        some = True
+    if charset and charset != "binary" and charset not in mysql.CHARSETS:
+        raise SqlError(1115, charset)
+    if collation and not charset:
+        charset = collation.split("_")[0]
+    return charset, collation, auto, some
+
+
+_OPTIONS: Final = frozenset((
+    "ENGINE", "COMMENT", "ROW_FORMAT", "KEY_BLOCK_SIZE", "AVG_ROW_LENGTH", "CHECKSUM", "COMPRESSION", "CONNECTION",
+    "DATA", "INDEX", "DELAY_KEY_WRITE", "ENCRYPTION", "INSERT_METHOD", "MAX_ROWS", "MIN_ROWS", "PACK_KEYS", "PASSWORD",
+    "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES", "TABLESPACE", "PAGE_CHECKSUM", "TRANSACTIONAL",
+    "STORAGE",
+))  # fmt: skip

@@ -1,0 +1,130 @@
+"""Foreign keys: what they refuse, and how they change children, which leaves no log entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from simulator.sql.catalog.definitions import Definition, ForeignKey
+from simulator.sql.errors import SqlError
+from simulator.sql.store.rows import Data, Row, index_value
+from simulator.sql.store.session import Session
+
+
+def _values(data: Data, row: Row, names: Sequence[str]) -> tuple[Any, ...]:
+    places = [data.definition.place(name) or 0 for name in names]
+    return tuple(index_value(row[place], data.definition.fields[place], None) for place in places)
+
+
+def constraint_text(data: Data, key: ForeignKey) -> str:
+    id = data.definition.id
+    columns = ", ".join(f"`{name}`" for name in key.columns)
+    parents = ", ".join(f"`{name}`" for name in key.parent_columns)
+    return (
+        f"`{id.database}`.`{id.name}`, CONSTRAINT `{key.name}` FOREIGN KEY ({columns}) "
+        f"REFERENCES `{key.parent.name}` ({parents})"
+    )
+
+
+def check_foreign_keys(session: Session, definition: Definition) -> None:
+    """Whether parents, their columns and the names of a new table's foreign keys are right; each server says it in its
+    own way. Raises SqlError."""
+    server, id = session.server, definition.id
+    taken = {
+        key.name
+        for other in session.all_tables()
+        if other.definition.id.database == id.database and other.definition.id != id
+        for key in other.definition.foreign
+    }
+    for key in definition.foreign:
+        if key.name in taken:
+            if server.mariadb:
+                raise SqlError(1005, id.database, id.name, 121, "Duplicate key on write or update")
+            raise SqlError(1826, key.name) if server.modern else SqlError(1022, id.name)
+        parent = definition if key.parent == id else None
+        if parent is None:
+            data = session.found(key.parent)
+            parent = None if data is None else data.definition
+        if not session.settings["foreign_key_checks"] and parent is None:
+            continue
+        lacking = [] if parent is None else [name for name in key.parent_columns if parent.place(name) is None]
+        if parent is not None and not lacking:
+            continue
+        if server.mariadb:
+            raise SqlError(1005, id.database, id.name, 150, "Foreign key constraint is incorrectly formed")
+        if not server.modern:
+            raise SqlError(1215)
+        raise (
+            SqlError(1824, key.parent.name) if parent is None else SqlError(3734, lacking[0], key.name, key.parent.name)
+        )
+
+
+def parents_there(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:
+    """Whether a row's parents are there. Raises SqlError 1452, or says no with IGNORE."""
+    if not session.settings["foreign_key_checks"]:
+        return True
+    for key in data.definition.foreign:
+        wanted = _values(data, row, key.columns)
+        if None in wanted:
+            continue
+        parent = session.found(key.parent)
+        if parent is None or not any(
+            _values(parent, other, key.parent_columns) == wanted for other in parent.rows.values()
+        ):
+            if ignore:
+                return False
+            raise SqlError(1452, constraint_text(data, key))
+    return True
+
+
+def _children(session: Session, data: Data) -> Iterator[tuple[Data, ForeignKey]]:
+    if session.settings["foreign_key_checks"]:
+        for child in list(session.all_tables()):
+            for key in child.definition.foreign:
+                if key.parent == data.definition.id:
+                    yield child, key
+
+
+def is_parent(session: Session, data: Data) -> bool:
+    return any(True for _ in _children(session, data))
+
+
+def _of_parent(child: Data, key: ForeignKey, data: Data, row: Row) -> list[tuple[int, Row]]:
+    wanted = _values(data, row, key.parent_columns)
+    return [(n, other) for n, other in child.scan() if _values(child, other, key.columns) == wanted]
+
+
+def delete_children(session: Session, data: Data, row: Row) -> None:
+    """ON DELETE: cascades and SET NULL happen inside the storage engine and are not logged. Raises SqlError 1451."""
+    for child, key in _children(session, data):
+        for number, other in _of_parent(child, key, data, row):
+            if key.on_delete == "restrict":
+                raise SqlError(1451, constraint_text(child, key))
+            if key.on_delete == "cascade":
+                delete_children(session, child, other)
+                child.put(number, None)
+            else:
+                child.put(number, _with(child, other, key, [None] * len(key.columns)))
+            session.changed(child, number, other)
+
+
+def update_children(session: Session, data: Data, old: Row, new: Row) -> None:
+    """ON UPDATE, likewise."""
+    for child, key in _children(session, data):
+        if _values(data, old, key.parent_columns) == _values(data, new, key.parent_columns):
+            continue
+        for number, other in _of_parent(child, key, data, old):
+            if key.on_update == "restrict":
+                raise SqlError(1451, constraint_text(child, key))
+            places = [data.definition.place(name) or 0 for name in key.parent_columns]
+            values = [new[p] for p in places] if key.on_update == "cascade" else [None] * len(places)
+            changed = _with(child, other, key, values)
+            child.put(number, changed)
+            session.changed(child, number, other)
+
+
+def _with(child: Data, row: Row, key: ForeignKey, values: Sequence[Any]) -> Row:
+    made = list(row)
+    for name, value in zip(key.columns, values, strict=True):
+        made[child.definition.place(name) or 0] = value
+    return tuple(made)

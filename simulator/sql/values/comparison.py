@@ -1,0 +1,146 @@
+"""How values compare: collations, numbers against texts, sort keys, LIKE."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from simulator.sql.values import temporal
+from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import Bits, Label, Raw, bytes_of, number_of, text_of
+from simulator.sql.values.temporal import Temporal
+
+
+@lru_cache(maxsize=65_536)
+def folded(text: str, collation: str) -> str:
+    """What tells texts apart under a collation: without case and accents under `_ci`, with blanks at the end cut where
+    the collation pads (all but those of Unicode 9 and binary)."""
+    pads = "_0900_" not in collation and collation != "binary"
+    if pads:
+        text = text.rstrip(" ")
+    if collation.endswith("_bin") or collation == "binary":
+        return text
+    if text.isascii():
+        return text.upper()
+    if "_cs" in collation or "_as" in collation:
+        return text.upper() if "_ci" in collation else text
+    if "_general_" in collation:
+        text = text.replace("ß", "s")  # one letter there; two in other collations
+    plain = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    return plain.upper() if "_0900_" not in collation else plain.casefold().upper()
+
+
+def compare(left: Any, right: Any, collation: str) -> int | None:
+    """-1, 0 or 1; None where one is NULL."""
+    if left is None or right is None:
+        return None
+    if type(left) is int and type(right) is int:
+        return (left > right) - (left < right)
+    a: Any
+    b: Any
+    if isinstance(left, Temporal) or isinstance(right, Temporal):
+        a, b = _moments(left, right)
+    elif isinstance(left, Document) or isinstance(right, Document):
+        a, b = _documents(left, right)
+    elif _textual(left) and _textual(right):
+        if isinstance(left, bytes) or isinstance(right, bytes):
+            a, b = bytes_of(left), bytes_of(right)
+        else:
+            a, b = folded(str(left), collation), folded(str(right), collation)
+    else:
+        a, b = number_of(left), number_of(right)
+        if isinstance(a, Decimal) != isinstance(b, Decimal) and isinstance(a, float | Decimal):
+            a, b = (float(a), float(b)) if isinstance(a, float) or isinstance(b, float) else (a, b)
+        elif isinstance(b, float) or isinstance(a, float):
+            a, b = float(a), float(b)
+    return int(a > b) - int(a < b)
+
+
+def _textual(value: Any) -> bool:
+    return isinstance(value, str | bytes)
+
+
+def _moments(left: Any, right: Any) -> tuple[Any, Any]:
+    first = left if isinstance(left, Temporal) else right
+    sides = []
+    for side in (left, right):
+        if isinstance(side, str | bytes):
+            side = _as_moment(text_of(side), first.kind)
+        sides.append(side)
+    a, b = sides
+    if isinstance(a, str) or isinstance(b, str):  # no moment equals a text that is none
+        return text_of(left), text_of(right)
+    if isinstance(a, Temporal) and isinstance(b, Temporal):
+        if "time" in (a.kind, b.kind) and a.kind != b.kind:
+            return number_of(a), number_of(b)
+        return a.key, b.key
+    return float(number_of(a)), float(number_of(b))
+
+
+def _as_moment(text: str, kind: str) -> Any:
+    if kind == "time":
+        time = temporal.parse_time(text)
+        return text if time is None else Temporal("time", 0, time[0], time[1])
+    parsed = temporal.parse_datetime(text)
+    return text if parsed is None else parsed[0]
+
+
+def _documents(left: Any, right: Any) -> tuple[Any, Any]:
+    a = left.value if isinstance(left, Document) else left
+    b = right.value if isinstance(right, Document) else right
+    numbers = int | float | Decimal
+    if isinstance(a, numbers) and isinstance(b, numbers):
+        return float(a), float(b)
+    if isinstance(a, str) and isinstance(b, str):
+        return a, b
+    return Document(a).text(), Document(b).text()
+
+
+def sort_key(value: Any, collation: str) -> Any:
+    """A key that orders values of one column: NULL first."""
+    if value is None:
+        return (0, 0)
+    if isinstance(value, Label | Bits):
+        return (1, value.number if isinstance(value, Label) else int(value))
+    if isinstance(value, str):
+        return (1, folded(value, collation))
+    if isinstance(value, Temporal):
+        return (1, value.key)
+    if isinstance(value, Raw):
+        return (1, bytes(value))
+    if isinstance(value, Document):
+        return (1, value.text())
+    return (1, float(value) if isinstance(value, float) else value)
+
+
+@lru_cache(maxsize=1024)
+def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
+    out: list[str] = []
+    at = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == escape and at + 1 < len(pattern):
+            at += 1
+            out.append(re.escape(pattern[at]))
+        elif character == "%":
+            out.append(".*")
+        elif character == "_":
+            out.append(".")
+        else:
+            out.append(re.escape(character))
+        at += 1
+    return re.compile("".join(out), re.DOTALL)
+
+
+def like(value: Any, pattern: Any, escape: str, collation: str) -> bool | None:
+    if value is None or pattern is None:
+        return None
+    text, wanted = text_of(value), text_of(pattern)
+    if not collation.endswith("_bin") and collation != "binary" and not isinstance(value, bytes):
+        # blanks count in LIKE
+        text, wanted = folded(text + "\0", collation)[:-1], folded(wanted + "\0", collation)[:-1]
+        escape = escape.upper()
+    return like_pattern(wanted, escape).fullmatch(text) is not None

@@ -1,0 +1,138 @@
+"""Values in expressions: Python's own for what MySQL has as well, a few kinds that it lacks, and what they become as
+number, text, bytes and truth.
+
+| MySQL | here |
+| --- | --- |
+| NULL, integers, decimals, doubles | None, int, Decimal, float |
+| character strings, binary strings | str, bytes |
+| x'01ff', b'101' | Raw: bytes that are a number among numbers |
+| dates and times | Temporal |
+| JSON | Document |
+| geometries as stored | Shape |
+| values of ENUM and SET columns | Label: the text with its number |
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Context, Decimal
+from typing import Any, Final
+
+from simulator.sources.mysql import json as mysql_json
+from simulator.sql.values.documents import Document
+from simulator.sql.values.temporal import Temporal
+
+# Calculations with decimals are exact up to here.
+CONTEXT: Final = Context(prec=120)
+# Characters of a value in an error's text.
+MAX_QUOTED: Final = 128
+NUMBER: Final = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
+
+
+class Raw(bytes):
+    """A hexadecimal or bit literal."""
+
+    __slots__ = ()
+
+    def number(self) -> int:
+        return int.from_bytes(self, "big")
+
+
+class Shape(bytes):
+    """A geometry as it is stored."""
+
+    __slots__ = ()
+
+
+class Label(str):
+    """A value of an ENUM or SET column; its number counts among numbers."""
+
+    number: int
+
+    def __new__(cls, text: str, number: int) -> Label:
+        made = super().__new__(cls, text)
+        made.number = number
+        return made
+
+
+class Bits(int):
+    """A value of a BIT column: a number, and as text its bytes."""
+
+    length: int
+
+    def __new__(cls, value: int, length: int) -> Bits:
+        made = super().__new__(cls, value)
+        made.length = length
+        return made
+
+    def raw(self) -> bytes:
+        return int(self).to_bytes((self.length + 7) // 8, "big")
+
+
+def number_of(value: Any) -> Any:
+    """int, Decimal or float; a text is the number that it begins with, as a double."""
+    if isinstance(value, int | float | Decimal):
+        return value
+    if isinstance(value, Label):
+        return value.number
+    if isinstance(value, str):
+        match = NUMBER.match(value)
+        return float(match[1]) if match else 0.0
+    if isinstance(value, Raw):
+        return value.number()
+    if isinstance(value, bytes):
+        return number_of(value.decode("latin-1"))
+    if isinstance(value, Temporal):
+        whole = value.number()
+        if value.digits:
+            fraction = Decimal(abs(value.us) % 1_000_000) / 1_000_000
+            return whole - fraction if value.us < 0 else whole + fraction
+        return whole
+    if isinstance(value, Document):
+        inner = value.value
+        return number_of(inner) if isinstance(inner, int | float | Decimal | str) else 0
+    return 0
+
+
+def text_of(value: Any) -> str:
+    """The text of a value; bytes are read as UTF-8."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Bits):
+        return value.raw().decode("utf-8", "replace")
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, float):
+        return mysql_json.plain_double(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Temporal | Document):
+        return value.text()
+    return ""
+
+
+def bytes_of(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, Bits):
+        return value.raw()
+    return text_of(value).encode("utf-8", "surrogatepass")
+
+
+def quoted_value(value: Any) -> str:
+    """A value in an error's text: bytes that are no ASCII as \\xFF, characters beyond the BMP as question marks."""
+    if isinstance(value, bytes) and not isinstance(value, Bits):
+        text = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02X}" for byte in bytes(value)[:MAX_QUOTED])
+    else:
+        text = "".join(c if c <= "\uffff" else "?" for c in text_of(value))
+    return text[:MAX_QUOTED]
+
+
+def truth_of(value: Any) -> bool | None:
+    if value is None:
+        return None
+    return bool(number_of(value))
