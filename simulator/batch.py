@@ -83,6 +83,9 @@ class ChangeBatch:
 
     READ and INSERT have `after`, DELETE has `before` (whole arrays), UPDATE has `after` and `before`, the latter
     per column as `Before` says. `moved` marks the halves of a split key update.
+
+    `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
+    `sources.mysql.typed_json`), where that differs from their text.
     """
 
     table: Table
@@ -91,6 +94,7 @@ class ChangeBatch:
     after: tuple[pa.Array, ...] | None
     before: tuple[Before, ...] | None
     moved: bool = False
+    typed_json: ChangeBatch | None = None
 
     def __len__(self) -> int:
         return len(self.envelope.turn)
@@ -123,7 +127,7 @@ class ChangeBatch:
                 old if old is None or old is ABSENT else self.full_before(i).take(index)
                 for i, old in enumerate(self.before)
             )
-        return replace(self, envelope=self.envelope.take(rows), after=after, before=before)
+        return replace(self, envelope=self.envelope.take(rows), after=after, before=before, typed_json=None)
 
     def as_kind(self, kind: Kind, rows: Ints, *, odd: bool = False) -> ChangeBatch:
         """These rows of an update as the DELETE of their before image or the INSERT of their after image."""

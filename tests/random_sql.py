@@ -27,6 +27,8 @@ VALUES: Final = (
     "'long long long text'", "'a   '", "now(3)", "concat('a', 1)", "1/3", "7 div 2", "1/0", "repeat('z', 7)",
     "cast('2.50' as decimal(4,2))", "st_geomfromtext('POINT(1 2)')", "st_geomfromtext('LINESTRING(0 0,1 1)', 4326)",
     "uuid()", "'1' + 'x'", "id + 1", "nosuch", "nosuch(1)", "(select max(id) from t1)", "case when 1 then 2 end",
+    "1e400", "'1e400'", "pow(10, 400)", "1" + "0" * 70, "cast(1e308 as decimal(9,2))", "truncate(1.5, 999)",
+    "1e308 * 10", "date_add('9999-12-31', interval 99999999 quarter)", "9" * 5000, "repeat('a', 99999999999)",
     "'it''s \\\\ \"q\"'", "hex('a')", "if(1 > 0, 'y', 'n')", "round(2.5)", "date_add('2024-01-31', interval 1 month)",
 )  # fmt: skip
 ids = st.integers(1, 6)

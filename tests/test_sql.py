@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from command import Command
 
-from simulator import sources
+from simulator import formats, registry, sources
 from simulator.errors import ScenarioError, UsageError
 from simulator.run.job import messages
 from simulator.sql.parse.client import Meta, Statement, split
@@ -332,3 +332,23 @@ def test_check_with_force_tells_how_many_errors_there_are(command: Command, tmp_
     assert err.startswith(
         f"cdcsim: {script}:2: 'ENUM()': quoted labels belong between the brackets, as in enum('a','b'):"
     )
+
+
+@pytest.mark.parametrize("format", registry.names("format", formats.FORMATS))
+def test_documents_are_printed_as_the_server_does_but_by_canal(tmp_path: Path, format: str) -> None:
+    """Types that a document's text does not tell reach only Canal, which prints the binary document itself."""
+    text = '{"d": "2024-05-01", "n": [1.5]}'
+    if format == "canal-json":
+        text = '{"d": "2024-05-01 00:00:00.000000", "n": [1.5]}'
+    script = tmp_path / "s.sql"
+    script.write_text(
+        "create database d; use d; create table t(id int primary key, j json); insert into t values(1, "
+        "json_object('n', json_array(cast(1.5 as decimal(4,1))), 'd', cast('2024-05-01' as date)));\n"
+        "update t set id = 2; -- @snapshot\ndelete from t;"
+    )
+    for snapshot in (False, True):
+        rows = [m.value or b"" for m in messages(str(script), format, limit=None, snapshot=snapshot)]
+        rows = [row.replace(b"\\", b"") for row in rows if b"2024-05-01" in row]
+        assert rows
+        printed = text if not snapshot else text.replace(" 00:00:00.000000", "")
+        assert all(printed.encode() in row for row in rows[: len(rows) - 1 if snapshot else None]), rows

@@ -107,6 +107,7 @@ class Layout:
     JSON has a `writer` instead of fields; then `cell` says how values look where they are hashed, and `container`
     what a file of its values is. `snapshot_ddl`: rows of a snapshot come after the CREATE TABLE of their table.
     `previous_commit`: what changes carry as their event time is the commit time of the transaction before theirs.
+    `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
     `sources`: of the format's sources, those that the product offers with these settings; None: all.
     """
 
@@ -122,6 +123,7 @@ class Layout:
     container: Container | None = None
     snapshot_ddl: bool = False
     previous_commit: bool = False
+    typed_json: bool = False
     most_bytes: int | None = None  # of a value; the product refuses a larger one
     sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
     statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all

@@ -68,6 +68,8 @@ class Renderer:
                 batches.append(marked)
         for batch in batches:
             if self.codec.sends(batch.kind):
+                if self.codec.layout.typed_json and batch.typed_json is not None:
+                    batch = batch.typed_json
                 if self.codec.layout.previous_commit and batch.envelope.phase:
                     previous = self.stream.previous_ms(batch.envelope.turn)
                     batch = replace(batch, envelope=replace(batch.envelope, event_ms=previous))

@@ -1,21 +1,18 @@
-"""A SQL script as a scenario: taken apart like a database's client does it, parsed by sqlglot, run on rows in memory.
+"""A SQL script as a scenario: run on rows in memory as MySQL or MariaDB would, its log read as a stream of changes.
 
-| module | holds |
+Read `script` first: it runs a file statement by statement; `stream` makes its log a stream.
+
+| package | holds |
 | --- | --- |
-| `client`, `script`, `stream` | the file: statements and meta-comments; the run; its log as a stream of changes |
-| `execute`, `settings`, `transactions` | which statement is which; SET; BEGIN to XA |
-| `ddl`, `alter`, `store/altered_rows`, `statements/as_select` | databases, tables and indexes, and what changes them |
-| `definitions`, `parse/column_types`, `reader`, `catalog` | definitions, read from sqlglot's tokens |
-| `dml`, `inserting`, `changing`, `fast` | INSERT, REPLACE, UPDATE, DELETE: rows put in, rows changed, literals |
-| `rows`, `plans`, `relations` | a table's rows; defaults, generated columns and triggers; foreign keys |
-| `queries`, `scopes`, `expressions` | SELECT; expressions from sqlglot's trees, and what they see |
-| `conditions`, `arithmetic`, `calls`, `casts`, `comparing` | the kinds of expressions |
-| `functions`, `texts`, `functions/json_functions`, `calling` | functions by name, on values |
-| `values`, `moments`, `documents`, `functions/json_errors` | kinds of values |
-| `assign`, `assignment/numbers`, `assignment/moments`, `assignment/texts`, `rules` | what a column makes of them |
-| `session`, `log`, `server`, `errors` | the connection, the log, what differs between servers, what can go wrong |
+| `catalog` | definitions of databases, tables, columns, keys; what differs between servers |
+| `parse` | the file cut into statements; words, definitions, sqlglot's trees |
+| `values`, `assignment` | what expressions hold, and what a column makes of it |
+| `store` | rows, the session and its transactions, the log, foreign keys |
+| `functions`, `expressions` | what is called by name, and what compiles to Python functions |
+| `queries`, `dml`, `ddl`, `statements` | the kinds of statements; `statements.execute` tells them apart |
 
-MySQL and MariaDB are known so far; another system's SQL is another `execute` on the same log and stream.
+A module imports from its own package and those above it in this table. What the engine does not do it refuses with a
+sentence (`errors.Unsupported`); what the server refuses ends with the server's own error (`errors.SqlError`).
 """
 
 from __future__ import annotations

@@ -129,6 +129,11 @@ def run(
             problem = ScenarioError(script.file, part.line, "", refusal)
         except RecursionError:
             problem = ScenarioError(script.file, part.line, "", f"this statement nests too deeply: {_begin(part)}.")
+        except ScenarioError:
+            raise
+        except Exception as error:
+            failure = f"the SQL engine fails at {_begin(part)} ({type(error).__name__}: {error}); please report it."
+            problem = ScenarioError(script.file, part.line, "", failure)
         else:
             continue
         if not force:

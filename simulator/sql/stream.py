@@ -23,6 +23,8 @@ from simulator.model import (
     Table,
 )
 from simulator.sources import Source
+from simulator.sources.mysql import typed_json
+from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.script import START_MS, Outcome, Script, run
 from simulator.sql.store.log import Ddl, Entry, RowChange, Transaction
 from simulator.sql.store.rows import Row, carrier
@@ -122,6 +124,15 @@ class SqlStream:
         return LoggedStatement(*common, *text, in_second=in_second, executed=executed)
 
     def _batch(self, group: Sequence[_Place]) -> ChangeBatch:
+        """The changes of one table version, kind and set of columns; documents as the server prints them."""
+        batch = self._changes(group, _printed)
+        images = [image for *_, change in group for image in (change.before, change.after) if image is not None]
+        documents = _documents(group[0][3].table, self.source)
+        if any(image[i] is not None and typed_json.is_typed(image[i]) for i in documents for image in images):
+            return replace(batch, typed_json=self._changes(group, list))
+        return batch
+
+    def _changes(self, group: Sequence[_Place], documents_of: Callable[[Sequence[Any]], list[Any]]) -> ChangeBatch:
         turn = np.array([each[0] for each in group], dtype=np.int64)
         place = np.array([each[1] for each in group], dtype=np.int64)
         seq = np.array([each[2] for each in group], dtype=np.int64)
@@ -152,11 +163,11 @@ class SqlStream:
         columns = [first.table.columns[i] for i in places]
         after: tuple[pa.Array, ...] | None = None
         if kind is not DELETE:
-            news = [[change.after[i] for change in changes] for i in places]  # type: ignore[index]
+            news = self._values([change.after for change in changes], first.table, places, documents_of)
             after = tuple(carrier(new, column.type) for new, column in zip(news, columns, strict=True))
         if kind is INSERT:
             return ChangeBatch(table, kind, envelope, after, None)
-        olds = [[change.before[i] for change in changes] for i in places]  # type: ignore[index]
+        olds = self._values([change.before for change in changes], first.table, places, documents_of)
         if kind is DELETE:
             before: tuple[Before, ...] = tuple(carrier(old, c.type) for old, c in zip(olds, columns, strict=True))
             return ChangeBatch(table, kind, envelope, None, before)
@@ -166,6 +177,18 @@ class SqlStream:
             for i, old, new, column in zip(places, olds, news, columns, strict=True)
         )
         return ChangeBatch(table, kind, envelope, after, before)
+
+    def _values(
+        self,
+        images: Sequence[Row | None],
+        table: Table,
+        places: Sequence[int],
+        documents_of: Callable[[Sequence[Any]], list[Any]],
+    ) -> list[list[Any]]:
+        """The values of some columns, column by column."""
+        documents = _documents(table, self.source)
+        columns = [[image[i] for image in images if image is not None] for i in places]
+        return [documents_of(column) if i in documents else column for i, column in zip(places, columns, strict=True)]
 
     def _with_columns(self, table: Table, places: tuple[int, ...]) -> Table:
         """A table of some of its columns: that of an image which leaves others out."""
@@ -184,21 +207,32 @@ class SqlStream:
         outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=lambda session: None)
         for data in outcome.session.all_tables():
             rows = [row for _, row in data.scan()]
-            yield data.table, _columns(data.table, rows)
+            yield data.table, self._columns(data.table, rows)
 
     def snapshot(self, turn: int = 0) -> Iterator[Block]:
         """The rows alive before a turn as READ changes, table by table; those of `-- @snapshot` at turn 0."""
         ms = self._transactions[max(turn - 1, 0)].ms if self.turns else START_MS
-        held = self.rows_at(turn) if turn else ((table, _columns(table, rows)) for table, rows in self._before)
+        held = self.rows_at(turn) if turn else ((table, self._columns(table, rows)) for table, rows in self._before)
         return self.numbers.snapshot(self.source, held, ms)
+
+    def _columns(self, table: Table, rows: Sequence[Row]) -> tuple[pa.Array, ...]:
+        columns = self._values(rows, table, range(len(table.columns)), _printed)
+        return tuple(carrier(values, column.type) for values, column in zip(columns, table.columns, strict=True))
 
     def previous_ms(self, turns: Ints) -> Ints:
         """When the transaction before each turn was committed, epoch milliseconds; of the first its own time."""
         return self.numbers.previous_ms(turns)
 
 
-def _columns(table: Table, rows: Sequence[Row]) -> tuple[pa.Array, ...]:
-    return tuple(carrier([row[i] for row in rows], column.type) for i, column in enumerate(table.columns))
+def _documents(table: Table, source: Source) -> list[int]:
+    """The columns that hold binary JSON documents; MariaDB's JSON is text."""
+    if SERVERS[str(source)].json_is_text:
+        return []
+    return [i for i, column in enumerate(table.columns) if column.type.name == "json"]
+
+
+def _printed(documents: Sequence[Any]) -> list[Any]:
+    return [None if text is None else typed_json.printed(text) for text in documents]
 
 
 def _old(old: list[Any], new: list[Any], column: Any) -> Before:

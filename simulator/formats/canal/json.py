@@ -208,6 +208,7 @@ def layout(settings: Settings) -> Layout:
             event_table=filed_under,
         ),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
+        typed_json=True,
         packing=Packing(mysql.packed_row_bytes, event_header, settings["event_max_size"], rows or None),
         omits=lambda event: omitted(event, settings),
     )

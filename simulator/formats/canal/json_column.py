@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import Delta, scatter
 from simulator.sources.mysql import json as mysql_json
+from simulator.sources.mysql import typed_json
 from simulator.text.decimals import grouped_text
 from simulator.text.java import numbers as java
 
@@ -25,9 +26,8 @@ _NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROLS = {chr(code): f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA1))}
 _ESCAPES = {ord(k): v for k, v in (_CONTROLS | _NAMED).items()}
 # Documents without escapes, controls and doubles look the same in both (a number may also be found inside a string).
-# A blank before a bracket or comma marks a scalar that a text cannot tell (see `simulator.sql.values.documents`).
+# A blank before a bracket or comma marks a scalar that a text cannot tell (see `typed_json`).
 _SUSPECT = r"[\\\x00-\x1f\x7f-\x{a0}]|[0-9][.eE]|base64:type|[0-9\"] (?:[,}\]]|$)"
-_MARKED = re.compile(r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)( ?)')
 _OPAQUE = re.compile(r"base64:type\d+:([A-Za-z0-9+/=]*)")
 _NAMED_ONLY = {ord(k): v for k, v in _NAMED.items()}
 
@@ -49,50 +49,48 @@ def canal_text(text: str, version: str) -> str:
     >>> canal_text('{"a": 1e20, "b\\"c": "x\\u0001"}', "1.1.8")
     '{"a": 1.0E20, "b\\"c": "x\\u0001"}'
     """
-    dates = {match[1] for match in _MARKED.finditer(text) if match[2] and match[1][0] == '"'}
-    decimals = {match[1] for match in _MARKED.finditer(text) if match[2] and match[1][0] != '"'}
-
-    def number(digits: str) -> Any:
-        double = digits not in decimals and mysql_json.double_text(float(digits)) == digits
-        return float(digits) if double else _Decimal(digits)
-
+    if typed_json.is_typed(text):
+        text = typed_json.marks_as_objects(text)
     out: list[str] = []
-    _write(json.loads(text, parse_float=number, object_pairs_hook=_Pairs), version, out, dates)
+    _write(json.loads(text, parse_float=_Number, object_pairs_hook=_Pairs), version, out)
     return "".join(out)
 
 
-class _Decimal(str):
-    """A number that MySQL holds as a decimal."""
+class _Number(str):
+    """A number with a fraction or an exponent, as written."""
 
 
 class _Pairs(list[tuple[str, Any]]):
     """An object's members in order."""
 
 
-def _write(value: Any, version: str, out: list[str], dates: set[str]) -> None:
-    if isinstance(value, _Pairs):
+def _write(value: Any, version: str, out: list[str]) -> None:
+    if isinstance(value, _Pairs) and value and value[0][0] == typed_json.MARK:
+        scalar = value[0][1]
+        # a date is a datetime to Canal
+        out.append(grouped_text(scalar) if isinstance(scalar, _Number) else f'"{scalar} 00:00:00.000000"')
+    elif isinstance(value, _Pairs):
         out.append("{")
         for i, (key, member) in enumerate(value):
             name = key.translate(_ESCAPES) if version >= "1.1.8" else key
             out.append(f'{", " if i else ""}"{name}": ')
-            _write(member, version, out, dates)
+            _write(member, version, out)
         out.append("}")
     elif isinstance(value, list):
         out.append("[")
         for i, member in enumerate(value):
             out.append(", " if i else "")
-            _write(member, version, out, dates)
+            _write(member, version, out)
         out.append("]")
-    elif isinstance(value, _Decimal):
-        out.append(grouped_text(value))
+    elif isinstance(value, _Number):
+        if mysql_json.double_text(float(value)) == value:
+            out.append(java.double_text(pa.array([float(value)]))[0].as_py())
+        else:
+            out.append(grouped_text(value))
     elif isinstance(value, str):
-        if f'"{value}"' in dates:
-            value += " 00:00:00.000000"  # a date is a datetime to Canal
-        elif opaque := _OPAQUE.fullmatch(value):
+        if opaque := _OPAQUE.fullmatch(value):
             # other types' bytes, as text up to the first zero byte
             value = base64.b64decode(opaque[1]).partition(b"\0")[0].decode(errors="replace")
         out.append('"' + value.translate(_NAMED_ONLY if version == "1.1.4" else _ESCAPES) + '"')
-    elif isinstance(value, float):
-        out.append(java.double_text(pa.array([float(value)]))[0].as_py())
     else:
         out.append("null" if value is None else str(value).lower() if isinstance(value, bool) else str(value))

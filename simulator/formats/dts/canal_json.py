@@ -206,6 +206,7 @@ def layout(settings: Settings) -> Layout:
         routing=dts_delivery.routing(settings),
         packing=None,
         most_bytes=dts_delivery.MOST_BYTES,
+        typed_json=False,
     )
 
 

@@ -1,1 +1,1 @@
-"""What a column makes of a value that is stored in it, as MySQL does on assignment. Read `assign` first."""
+"""What a column makes of a value that is stored in it. Read `conversion` first."""

@@ -1,1 +1,1 @@
-""""""
+"""CREATE, ALTER, DROP, RENAME and TRUNCATE. Read `tables` first."""

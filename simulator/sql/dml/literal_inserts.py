@@ -66,6 +66,11 @@ def insert_literals(session: Session, text: str) -> bool:
     return True
 
 
+def _large(digits: str) -> int | Decimal:
+    number = Decimal(digits)
+    return int(number) if -_HIGH <= number <= _HIGH else number
+
+
 def _places(definition: Definition, columns: str | None) -> list[int]:
     """The places of the columns of `(a, `b`)`; of all visible ones without it. Raises SqlError 1054, 1110."""
     if columns is None:
@@ -96,8 +101,7 @@ def _rows(text: str, at: int) -> list[list[Any]] | None:
             return None
         whole, plain, null, decimal, quoted, default, mark = found.groups()
         if whole is not None:
-            number = int(whole)
-            row.append(number if -_HIGH <= number <= _HIGH else Decimal(whole))
+            row.append(int(whole) if len(whole) < 20 else _large(whole))
         elif plain is not None:
             row.append(plain)
         elif null is not None:

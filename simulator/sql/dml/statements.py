@@ -188,7 +188,7 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
                 key=lambda pair: sort_key(read([pair[1]]), collation),
                 reverse=bool(one.args.get("desc")),
             )
-    return select.limit_of(node, scope)(found)
+    return select.limit_of(node)(found)
 
 
 def _by_key(session: Session, where: Any, data: Data, scope: Scope) -> list[tuple[int, Row]] | None:

@@ -1,1 +1,1 @@
-"""Expressions of sqlglot's tree made into Python functions, and their values. Read `expressions` first."""
+"""Expressions of sqlglot's tree made into Python functions. Read `scope`, then `compiler`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import ROUND_DOWN, Decimal
 from typing import Any, Final
@@ -91,7 +92,7 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
                     a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
                 return int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
             if isinstance(a, float) or isinstance(b, float):
-                return float(CONTEXT.remainder(Decimal(repr(float(a))), Decimal(repr(float(b)))))
+                return math.fmod(a, b)
             made = CONTEXT.remainder(Decimal(a), Decimal(b))
             return int(made) if isinstance(a, int) and isinstance(b, int) else made
 

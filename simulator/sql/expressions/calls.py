@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, Final
 
 from sqlglot import exp
@@ -131,6 +132,10 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name == "last_insert_id":
         session.last_insert_id_used = True
     parts = [compiled(one, scope) for one in arguments]
+    try:
+        signature(call).bind(session, *parts)
+    except TypeError:
+        raise SqlError(1582, name) from None
     if name.startswith("json_"):
 
         def documented(env: Any) -> Any:

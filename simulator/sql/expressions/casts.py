@@ -103,12 +103,13 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
             exact = Decimal(value.strip())
         except ArithmeticError:
             exact = Decimal(repr(number))
-    made = exact.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=CONTEXT)
     limit = Decimal(10) ** (precision - scale)
-    if abs(made) >= limit:
+    if abs(exact) < limit:
+        exact = exact.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=CONTEXT)
+    if abs(exact) >= limit:
         most = limit - Decimal(1).scaleb(-scale)
-        made = most if made > 0 else -most
-    return made if made else abs(made)
+        exact = most if exact > 0 else -most
+    return exact if exact else abs(exact)
 
 
 def _dated(date: bool, digits: int | None) -> Callable[[Any], Any]:
@@ -178,12 +179,14 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         year, month, day = temporal.parts_of(moment.day)
         total = year * 12 + month - 1 + round(count) * _MONTHS[unit]
         year, month = divmod(total, 12)
+        if not 0 < year < 10_000:
+            return None
         found = None
         while found is None and day > 27:
             found = temporal.day_of(year, month + 1, day)
             day -= found is None
         found = temporal.day_of(year, month + 1, day) if found is None else found
-        if found is None or not 0 < year < 10_000:
+        if found is None:
             return None
         made = Temporal(moment.kind, found, moment.us, moment.digits)
     elif unit in _UNITS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -104,6 +105,11 @@ def literal_value(node: exp.Literal) -> Any:
     if node.is_string:
         return text
     if _INTEGER.fullmatch(text):
-        number = int(text)
-        return number if number <= _HIGH else Decimal(number)
-    return float(text) if "e" in text.lower() else Decimal(text)
+        exact = Decimal(text)
+        return int(exact) if exact <= _HIGH else exact
+    if "e" not in text.lower():
+        return Decimal(text)
+    number = float(text)
+    if math.isinf(number):
+        raise SqlError(1367, "double", text)
+    return number

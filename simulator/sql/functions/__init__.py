@@ -1,1 +1,1 @@
-"""SQL functions by name, on values. Read `functions` first."""
+"""SQL functions, on values. Read `table` first: their names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
+from functools import wraps
 from typing import Any
 
 from simulator.sql.values.kinds import number_of
@@ -14,6 +15,7 @@ Function = Callable[..., Any]
 def strict(function: Function) -> Function:
     """NULL where an argument is."""
 
+    @wraps(function)
     def called(session: Any, *values: Any) -> Any:
         if any(value is None for value in values):
             return None

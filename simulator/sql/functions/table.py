@@ -39,11 +39,18 @@ from simulator.sql.values.documents import MISSING
 from simulator.sql.values.kinds import CONTEXT, Shape, bytes_of, number_of, text_of, truth_of
 from simulator.sql.values.temporal import Temporal
 
+# Of a double.
+MAX_EXPONENT: Final = 308
+
 
 def _round(session: Any, value: Any, digits: Any = 0, *, cut: bool = False) -> Any:
     places, number = whole(digits), number_of(value)
     if isinstance(number, float):
+        if not -MAX_EXPONENT <= places <= MAX_EXPONENT:
+            return number if places > 0 else 0.0
         scaled = number * 10.0**places
+        if math.isinf(scaled):
+            return number
         return (math.trunc(scaled) if cut else float(round(scaled))) / 10.0**places
     exact = Decimal(number)
     scale = -int(exact.as_tuple().exponent) if isinstance(exact.as_tuple().exponent, int) else 0
@@ -51,6 +58,14 @@ def _round(session: Any, value: Any, digits: Any = 0, *, cut: bool = False) -> A
     mode = ROUND_DOWN if cut else ROUND_HALF_UP
     made = exact.quantize(Decimal(1).scaleb(-places), rounding=mode, context=CONTEXT)
     return int(made) if isinstance(number, int) else made if places > 0 else Decimal(int(made))
+
+
+def _pow(session: Any, base: Any, exponent: Any) -> float:
+    a, b = float(number_of(base)), float(number_of(exponent))
+    try:
+        return math.pow(a, b)
+    except (OverflowError, ValueError):
+        raise SqlError(1690, "DOUBLE", f"pow({text_of(a)},{text_of(b)})") from None
 
 
 def _floor(session: Any, value: Any) -> Any:
@@ -213,7 +228,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "nullif": lambda session, a, b: None if compare(a, b, session.collation) == 0 else a,
     "ord": strict(lambda session, value: int.from_bytes(text_of(value)[:1].encode(), "big")),
     "point": strict(_point),
-    "pow": strict(lambda session, a, b: float(number_of(a)) ** float(number_of(b))),
+    "pow": strict(_pow),
     "rand": _rand,
     "repeat": strict(sql_repeat),
     "replace": strict(lambda session, value, a, b: text_of(value).replace(text_of(a), text_of(b))

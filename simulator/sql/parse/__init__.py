@@ -1,1 +1,1 @@
-"""From the text of a script to statements and definitions. Read `client` first."""
+"""A script taken apart: statements, words, definitions and sqlglot's trees. Read `client` first."""

@@ -333,7 +333,7 @@ def table_options(words: Reader, context: Context) -> tuple[str, str, int | None
             check_collation(collation, charset or None)
         elif words.take("AUTO_INCREMENT"):
             words.take("=")
-            auto = int(words.next().value)
+            auto = words.integer()
         elif words.upper in _OPTIONS:
             words.next()
             words.one_of("DIRECTORY")

@@ -18,6 +18,8 @@ _SKIPPED: Final = re.compile(r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(
 
 
 _HEAD: Final = "SELECT "
+# Of a whole number: 64 bits have no more.
+MAX_DIGITS: Final = 20
 
 
 @lru_cache(maxsize=1)
@@ -156,6 +158,13 @@ class Reader:
             raise self.problem()
         return word.value
 
+    def integer(self) -> int:
+        word = self.next()
+        if word.kind != "number" or not word.value.isdecimal() or len(word.value) > MAX_DIGITS:
+            self.at -= 1
+            raise self.problem()
+        return int(word.value)
+
     def brackets(self) -> str:
         """The text between the brackets that come next."""
         self.need("(")
@@ -180,7 +189,10 @@ class Reader:
                 found.append(("", None))
             else:
                 name = self.name()
-                length = int(self.brackets()) if self.peek("(") else None
+                length = None
+                if self.take("("):
+                    length = self.integer()
+                    self.need(")")
                 found.append((name, length))
             self.one_of("ASC", "DESC")
             if self.take(")"):

@@ -1,1 +1,1 @@
-""""""
+"""SELECT on rows in memory. Read `select` first."""

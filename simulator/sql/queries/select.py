@@ -123,7 +123,7 @@ class _Select:
             return Query(names, fields, self._grouped(outputs, names, test, ons))
         readers = [self._reader(one) for one in outputs]
         order = self._order(node, names, outputs)
-        limit = limit_of(node, scope)
+        limit = limit_of(node)
         distinct = node.args.get("distinct") is not None
         collation = str(self.session.collation)
 
@@ -178,7 +178,7 @@ class _Select:
         for one in order.expressions:
             inner = one.this
             reader: Compiled
-            if isinstance(inner, exp.Literal) and not inner.is_string:
+            if isinstance(inner, exp.Literal) and not inner.is_string and inner.this.isdecimal():
                 place = int(inner.this) - 1
                 if not 0 <= place < len(names):
                     raise SqlError(1054, inner.this, "order clause")
@@ -227,7 +227,7 @@ class _Select:
         made = [_aggregate(one, scope) if isinstance(one, exp.Expression) else None for one in outputs]
         plain = [self._reader(one) if agg is None else None for one, agg in zip(outputs, made, strict=True)]
         order = self._order(self.node, names, outputs) if self.node.args.get("order") else None
-        limit = limit_of(self.node, scope)
+        limit = limit_of(self.node)
 
         def run(env: Any) -> list[Values]:
             groups: dict[Any, list[Any]] = {}
@@ -328,21 +328,25 @@ def _distinct(rows: list[Values], collation: str) -> list[Values]:
     return list(seen.values())
 
 
-def limit_of(node: Any, scope: Scope) -> Callable[[list[Any]], list[Any]]:
+def limit_of(node: Any) -> Callable[[list[Any]], list[Any]]:
     """LIMIT and OFFSET of a query or statement."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     if limit is None:
         return lambda rows: rows
-    if isinstance(limit.expression, exp.Column):
-        raise SqlError(1327, limit.expression.name)
-    count = compiled(limit.expression, scope)
-    skip = compiled(offset.expression, scope) if offset is not None else None
-    inner = limit.args.get("offset")
-    if skip is None and inner is not None:
-        skip = compiled(inner, scope)
-    start = int(skip([])) if skip is not None else 0
-    wanted = int(count([]))
-    return lambda rows: rows[start : start + wanted]
+    count = _row_count(limit.expression)
+    skip = offset.expression if offset is not None else limit.args.get("offset")
+    start = 0 if skip is None else _row_count(skip)
+    return lambda rows: rows[start : start + count]
+
+
+def _row_count(node: Any) -> int:
+    """A number in LIMIT, which takes no expression. Raises SqlError."""
+    if isinstance(node, exp.Column):
+        raise SqlError(1327, node.name)
+    text = str(node.this) if isinstance(node, exp.Literal) and not node.is_string else ""
+    if not text.isdecimal() or int(text[:21]) >= 1 << 64:
+        raise SqlError(1064, node.sql("mysql")[:80])
+    return int(text)
 
 
 def _union(node: exp.Union, session: Any, outer: Scope | None) -> Query:
@@ -356,14 +360,14 @@ def _union(node: exp.Union, session: Any, outer: Scope | None) -> Query:
     places = []
     order = node.args.get("order")
     for one in order.expressions if order is not None else ():
-        if isinstance(one.this, exp.Literal):
+        if isinstance(one.this, exp.Literal) and one.this.this.isdecimal():
             places.append((int(one.this.this) - 1, bool(one.args.get("desc"))))
         else:
             names = [name.lower() for name in left.names]
             if one.this.name.lower() not in names:
                 raise SqlError(1054, one.this.name, "order clause")
             places.append((names.index(one.this.name.lower()), bool(one.args.get("desc"))))
-    limit = limit_of(node, query_scope(session))
+    limit = limit_of(node)
 
     def run(env: Any) -> list[Values]:
         rows = [*left.run(env), *right.run(env)]

@@ -1,1 +1,1 @@
-"""Statements run in a session, a module for each kind. Read `execute` first."""
+"""One statement: which kind it is, and the kinds that change no table. Read `execute` first."""

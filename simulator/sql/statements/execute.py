@@ -45,6 +45,8 @@ def execute(session: Session, text: str) -> None:
         database, table = (id.database, id.name) if id else (session.database, "")
         error.complete(text, database, table, mariadb=session.server.mariadb)
         raise
+    except ArithmeticError:
+        raise Unsupported("a calculation with numbers of this size") from None
 
 
 def _execute(session: Session, text: str) -> None:

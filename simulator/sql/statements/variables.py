@@ -127,6 +127,19 @@ def _word(value: Any) -> str:
     return text_of(value).lower()
 
 
+def _number(name: str, value: Any) -> int | float | Decimal:
+    if not isinstance(value, int | float | Decimal):
+        raise SqlError(1232, name)
+    return value
+
+
+def _whole(name: str, value: Any) -> int:
+    number = _number(name, value)
+    if not isinstance(number, int):
+        raise SqlError(1232, name)
+    return number
+
+
 def _on(value: Any) -> bool:
     word = _word(value)
     return word in ("on", "true") or (word not in ("off", "false", "default") and bool(truth_of(value)))
@@ -185,7 +198,10 @@ def _switch(key: str) -> Callable[[Session, Any], None]:
 
 def _timestamp(session: Session, value: Any) -> None:
     if _word(value) not in ("default", "0"):
-        session.now_us = int(Decimal(text_of(value)) * 1_000_000)
+        us = int(Decimal(_number("timestamp", value)) * 1_000_000)
+        if not 0 <= us < 1 << 63:
+            raise SqlError(1231, "timestamp", text_of(value))
+        session.now_us = us
 
 
 def _gtid_next(session: Session, value: Any) -> None:
@@ -196,20 +212,20 @@ def _gtid_next(session: Session, value: Any) -> None:
 
 
 def _insert_id(session: Session, value: Any) -> None:
-    session.forced_id = int(text_of(value))
+    session.forced_id = _whole("insert_id", value)
 
 
 def _step(key: str) -> Callable[[Session, Any], None]:
     """auto_increment_increment and _offset: 1 to 65535, and what lies outside becomes the next that does not."""
 
     def change(session: Session, value: Any) -> None:
-        session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, int(text_of(value))))
+        session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _whole(key, value)))
 
     return change
 
 
 def _last_insert_id(session: Session, value: Any) -> None:
-    session.last_insert_id = int(text_of(value))
+    session.last_insert_id = _whole("last_insert_id", value)
 
 
 def _collation(session: Session, value: Any) -> None:

@@ -1,1 +1,1 @@
-"""What a server keeps: databases, tables and rows, the session, its transactions and its log. Read `catalog` first."""
+"""What a server keeps: rows, the session with its transactions, the log. Read `session` first."""

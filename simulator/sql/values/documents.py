@@ -1,7 +1,6 @@
 """JSON documents in expressions: MySQL's typed scalars (decimals, dates, bytes) beside those that JSON has.
 
-As text they are what MySQL prints, which is the carrier. What a text cannot tell apart is marked with a blank behind
-it, where MySQL never has one: a date (else it would be a string), a decimal that would read as a double.
+As text they are what MySQL prints; the text that a row stores marks dates and decimals (`sources.mysql.typed_json`).
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.sources.mysql import json as mysql_json
-from simulator.sql.values.temporal import Temporal
+from simulator.sources.mysql import typed_json
+from simulator.sql.values.temporal import Temporal, date_of
 
 _LEG: Final = re.compile(r'\s*(?:\.\s*(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_$\u0080-\uffff][\w$]*))|\[\s*(\d+|last)\s*\])')
 
@@ -48,8 +48,10 @@ def parse(text: str, *, duplicates: str) -> Any:
 
 
 def read(stored: str) -> Any:
-    """The value behind a carrier's text."""
-    return _typed(json.loads(stored, parse_float=_Number, parse_int=_Number), stored)
+    """The value behind the text that a row stores."""
+    if typed_json.is_typed(stored):
+        stored = typed_json.marks_as_objects(stored)
+    return _typed(json.loads(stored, parse_float=_Number, parse_int=_Number))
 
 
 class _Number(str):
@@ -58,16 +60,19 @@ class _Number(str):
     __slots__ = ()
 
 
-def _typed(value: Any, stored: str) -> Any:
+def _typed(value: Any) -> Any:
     if isinstance(value, _Number):
         if re.fullmatch(r"-?\d+", value):
             return int(value)
         real = float(value)
         return real if mysql_json.double_text(real) == value else Decimal(value)
     if isinstance(value, list):
-        return [_typed(item, stored) for item in value]
+        return [_typed(item) for item in value]
     if isinstance(value, dict):
-        return {key: _typed(item, stored) for key, item in value.items()}
+        if typed_json.MARK in value:
+            scalar = value[typed_json.MARK]
+            return Decimal(scalar) if isinstance(scalar, _Number) else Temporal("date", date_of(scalar))
+        return {key: _typed(item) for key, item in value.items()}
     return value
 
 

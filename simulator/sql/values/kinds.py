@@ -24,6 +24,7 @@ from simulator.sql.values.temporal import Temporal
 
 # Calculations with decimals are exact up to here.
 CONTEXT: Final = Context(prec=120)
+MAX_DOUBLE: Final = 1.7976931348623157e308
 # Characters of a value in an error's text.
 MAX_QUOTED: Final = 128
 NUMBER: Final = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
@@ -77,7 +78,7 @@ def number_of(value: Any) -> Any:
         return value.number
     if isinstance(value, str):
         match = NUMBER.match(value)
-        return float(match[1]) if match else 0.0
+        return max(-MAX_DOUBLE, min(MAX_DOUBLE, float(match[1]))) if match else 0.0
     if isinstance(value, Raw):
         return value.number()
     if isinstance(value, bytes):

@@ -83,6 +83,12 @@ def day_of(year: int, month: int, day: int) -> int | None:
     return partial_day(year, month, day)
 
 
+def date_of(text: str) -> int:
+    """The carrier of a date as `Temporal.text` writes it."""
+    year, month, day = map(int, text.split("-"))
+    return day_of(year, month, day) or PARTIAL_DAYS
+
+
 def is_partial(day: int) -> bool:
     return day < FIRST_DAY
 
