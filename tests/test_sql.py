@@ -93,6 +93,12 @@ def test_a_snapshot_is_what_was_there_before(tmp_path: Path) -> None:
     assert [m["type"] for m in sent(tmp_path, text, snapshot=False)] == ["UPDATE", "ALTER", "UPDATE"]
 
 
+def test_rows_are_those_of_the_turn_also_behind_a_snapshot() -> None:
+    stream = run(HEAD + "insert into t values(1,'a',1);\n-- @snapshot\nupdate t set v='b';\nupdate t set v='c';")
+    held = [[column.to_pylist() for _, columns in stream.rows_at(turn) for column in columns] for turn in range(3)]
+    assert [columns[1] for columns in held] == [["a"], ["b"], ["c"]]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

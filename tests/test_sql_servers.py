@@ -10,7 +10,7 @@ import pytest
 from simulator import sources
 from simulator.sql.script import Outcome, script_of
 from simulator.sql.script import run as run_script
-from simulator.sql.store.log import Ddl, RowChange
+from simulator.stream.literal.transactions import Ddl, RowChange
 
 MYSQL_57, MYSQL, MARIADB = "mysql-5.7", "mysql-8.0", "mariadb-10.11"
 BOTH: Final = (MYSQL_57, MYSQL)

@@ -10,6 +10,8 @@ import copy
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -162,6 +164,23 @@ def test_any_range_is_that_range_of_a_full_read(scenario: dict[str, Any], cuts: 
     pieces = [texts(stream_of(scenario).read(a, b)) for a, b in reversed(list(itertools.pairwise(borders)))]
     whole = texts(stream.read(0, borders[-1])) if borders[-1] else []
     assert sorted(itertools.chain(*pieces)) == sorted(whole)
+
+
+@quick
+@given(scenarios(), st.integers(0, 5000), st.randoms(use_true_random=False))
+def test_any_block_of_a_snapshot_is_that_block_of_all(scenario: dict[str, Any], start: int, random: Random) -> None:
+    """I1 for snapshots: a block alone, of a fresh stream, is that block of all; pieces of it add up to it."""
+    stream, other = stream_of(scenario), stream_of(scenario)
+    blocks = list(stream.snapshot_blocks(stream.border(start)))
+    whole = [texts(stream.read_snapshot(block)) for block in blocks]
+    assert [block.first for block in blocks] == [sum(b.rows for b in blocks[:i]) for i in range(len(blocks))]
+    for number in random.sample(range(len(blocks)), min(len(blocks), 3)):
+        block = blocks[number]
+        assert texts(other.read_snapshot(block)) == whole[number]
+        cut = random.randint(1, block.rows)
+        rest = replace(block, start=cut, first=block.first + cut, rows=block.rows - cut, opens=False)
+        pieces = [texts(other.read_snapshot(piece)) for piece in (rest, replace(block, rows=cut)) if piece.rows]
+        assert sorted(itertools.chain(*pieces)) == sorted(whole[number])
 
 
 @quick

@@ -263,10 +263,10 @@ def checked(scenario: Scenario | Script, source: Source, stream: Stream) -> dict
             }
             for t in stream.first_tables
         ],
-        "errors": len(getattr(stream, "errors", ())),
+        "errors": len(stream.errors),
         "turns": stream.turns,
-        "last_turn": getattr(stream, "last_turn", None),
-        "notes": list(getattr(stream, "notes", ())),
+        "last_turn": stream.last_turn,
+        "notes": list(stream.notes),
     }
 
 

@@ -226,7 +226,7 @@ class Run:
 
     def _border(self, at: int, turn: int) -> int:
         """The first border at or after a turn; where keys are full before that, the last border that can be reached."""
-        border, last = self.stream.border, getattr(self.stream, "last_turn", None)
+        border, last = self.stream.border, self.stream.last_turn
         stop = border(turn)
         if last is None or stop <= last + 1:
             return stop

@@ -106,14 +106,15 @@ def run(
 ) -> Outcome:
     """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on and reports them.
 
-    `until`: stop when the log holds so many transactions.
+    `until`: stop when the log holds so many transactions, those before `-- @snapshot` not counted.
     """
     from simulator.sql.statements.execute import SUPPORTED, execute, run_body
 
     session = Session(SERVERS[str(source)], START_MS * 1000, run_body)
     outcome = Outcome(session)
     for part in script.parts:
-        if until is not None and len(session.log.transactions) >= until and not session.in_transaction:
+        in_stream = outcome.started or not script.spec.snapshot
+        if until is not None and in_stream and len(session.log.transactions) >= until and not session.in_transaction:
             break
         try:
             if isinstance(part, Meta):

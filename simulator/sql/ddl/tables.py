@@ -13,9 +13,9 @@ from simulator.sql.parse.column_types import Context
 from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
 from simulator.sql.parse.words import Reader
 from simulator.sql.store import foreign_keys
-from simulator.sql.store.log import Ddl
 from simulator.sql.store.rows import Data
 from simulator.sql.store.session import Session
+from simulator.stream.literal.transactions import Ddl
 
 K = SchemaChangeKind
 

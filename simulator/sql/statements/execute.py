@@ -20,8 +20,8 @@ from simulator.sql.parse.trees import statement_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.queries import select
 from simulator.sql.statements import transactions, variables
-from simulator.sql.store.log import Text
 from simulator.sql.store.session import Session
+from simulator.stream.literal.transactions import Text
 
 SUPPORTED: Final = (
     "CREATE, ALTER and DROP DATABASE; CREATE, ALTER, DROP, RENAME and TRUNCATE TABLE; CREATE and DROP INDEX; INSERT, "
@@ -281,7 +281,7 @@ def _other(session: Session, words: Reader, text: str, verb: str) -> None:
 
 
 def _entry(session: Session, kind: SchemaChangeKind, database: str, sql: str) -> Any:
-    from simulator.sql.store.log import Ddl
+    from simulator.stream.literal.transactions import Ddl
 
     return Ddl(kind, database, None, None, sql, session.now_ms)
 

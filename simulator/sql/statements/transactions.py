@@ -5,8 +5,8 @@ from __future__ import annotations
 from simulator.model import StatementKind
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.words import Reader
-from simulator.sql.store.log import Text
 from simulator.sql.store.session import Savepoint, Session
+from simulator.stream.literal.transactions import Text
 
 
 def begin(session: Session, words: Reader, text: str) -> None:

@@ -17,10 +17,10 @@ from simulator.sql.expressions.scope import compiled
 from simulator.sql.parse.trees import expression_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.queries.select import query_scope
-from simulator.sql.store.log import Ddl
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import text_of, truth_of
 from simulator.sql.values.temporal import Zone
+from simulator.stream.literal.transactions import Ddl
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+", re.IGNORECASE)
 _MODES: Final = frozenset((

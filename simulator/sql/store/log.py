@@ -1,69 +1,10 @@
-"""What a server writes to its log as a script runs: transactions of row changes, DDL statements and logged texts."""
+"""What a server writes to its log as a script runs: transactions, and the GTIDs that they have."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from simulator.model import Kind, SchemaChangeKind, StatementKind, Table
-
-Row = tuple[Any, ...]
-# Places of the columns that an image holds; None: all of them.
-Places = tuple[int, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class RowChange:
-    """A row as it was and is, as stored. `run` is equal for neighbours that a rows event may hold together."""
-
-    table: Table
-    kind: Kind
-    before: Row | None
-    after: Row | None
-    run: int
-    ms: int
-    logged_before: Places = None
-    logged_after: Places = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ddl:
-    """A DDL statement as logged; the first table that it is about, as it was and is."""
-
-    kind: SchemaChangeKind
-    database: str
-    before: Table | None
-    after: Table | None
-    sql: str
-    ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A statement, or what goes before one, logged as text."""
-
-    kind: StatementKind
-    database: str
-    table: str
-    sql: str
-    ms: int
-
-
-Entry = RowChange | Ddl | Text
-
-
-@dataclass(frozen=True, slots=True)
-class Transaction:
-    """A turn of the script: entries that were committed together; none of them is a heartbeat.
-
-    `own` and `foreign` are the executed GTIDs with this transaction: how many of the server's own, and the sets of
-    others, as `,uuid:1-3`.
-    """
-
-    entries: tuple[Entry, ...]
-    ms: int
-    own: int = 0
-    foreign: str = ""
+from simulator.stream.literal.transactions import Entry, Transaction
 
 
 @dataclass
@@ -81,10 +22,10 @@ class Log:
         else:
             server, _, number = gtid.rpartition(":")
             self.executed.setdefault(server.lower(), set()).add(int(number))
-        self.transactions.append(Transaction(tuple(entries), ms, self.own, self.foreign()))
+        self.transactions.append(Transaction(tuple(entries), ms, own=self.own, foreign=self.foreign()))
 
     def heartbeat(self, ms: int) -> None:
-        self.transactions.append(Transaction((), ms, self.own, self.foreign()))
+        self.transactions.append(Transaction((), ms, heartbeat=True, own=self.own, foreign=self.foreign()))
 
     def foreign(self) -> str:
         return "".join(f",{server}:{_intervals(numbers)}" for server, numbers in sorted(self.executed.items()))

@@ -12,11 +12,12 @@ from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Database, Definition, Trigger
 from simulator.sql.catalog.servers import Server
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.store.log import Ddl, Entry, Log, Places, Row, RowChange, Text
+from simulator.sql.store.log import Log
 from simulator.sql.store.rows import Data
 from simulator.sql.values import documents
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
+from simulator.stream.literal.transactions import Ddl, Entry, Places, Row, RowChange, Text
 
 # What a script's clock moves from one transaction to the next.
 STEP_US: Final = 1_000_000

@@ -1,18 +1,21 @@
-"""What every stream hands on: a block of turns as columnar changes and single events.
+"""What every stream hands on: blocks of turns, and blocks of a snapshot, as columnar changes and single events.
 
-A generated stream and a script have the same shape: `turns` (None: endless), `border(turn)`, `count(first, stop)`,
-`read(first, stop)`, `snapshot(turn)`; and `rows_at(turn)`, the rows before a turn.
+A block is addressed by numbers alone (its turns; the place of its rows in a snapshot), so any process can make it.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
-from simulator.batch import ChangeBatch, Ints
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
-from simulator.model import Event, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.model import READ, Event, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.sources import Source
 
 # A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
@@ -25,7 +28,7 @@ SNAPSHOT_TXN: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some turns of a stream, from `first_turn`, `turns` of them.
+    """Some turns of a stream, from `first_turn`, `turns` of them; or rows of a snapshot, by their numbers.
 
     `batches` hold the row changes, each in stream order, one batch for a kind and a table version; `events` the DDL
     statements and heartbeats in stream order. The order keys of both together make the stream; no two are equal. A
@@ -40,35 +43,142 @@ class Block:
     changes: int
 
 
-def snapshot_table(source: Source, table: Table, turn: int, offset: int, ms: int) -> tuple[Event, ...]:
-    """The CREATE TABLE before the rows that a snapshot has of a table, for products that send one, if the source has
-    one. It takes no number of a row: it stands right before the first (`turn`)."""
-    at = (OrderKey(0, turn, -1), SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
-    sql = source.ddl.create_table(table)
-    if not sql:
-        return ()
-    return (SchemaChange(*at, SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql),)
+@dataclass(frozen=True, slots=True)
+class SnapshotPart:
+    """Neighbouring rows of a snapshot whose number follows from structure alone.
 
-
-class Stream(Protocol):
-    """A generated stream or a script. `previous_ms`: when the transaction before that of each turn was committed.
-
-    `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
-    `column_names` are the columns of all tables at any time.
+    `table` is the place of their table in the stream. Of a generated stream these are rows of the slots [low, high) of
+    a cohort: those alive, or those left behind by the `passes` [first, stop) of these slots, counted through.
     """
 
-    block_turns: int
+    table: int
+    cohort: int = 0
+    low: int = 0
+    high: int = 0
+    passes: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotBlock:
+    """Where some rows of the snapshot before `turn` are: `rows` of a part, from its row `start`.
+
+    `first` rows of the snapshot come before them; `opens`: none of these is of the same table.
+    """
+
+    turn: int
+    part: SnapshotPart
+    start: int
+    rows: int
+    first: int
+    opens: bool
+
+
+class Stream(ABC):
+    """A history that can be read from any turn: a generated one, or a script.
+
+    `turns` is None for an endless stream; its `last_turn` is the last whose numbers fit. `first_tables` are the tables
+    as the stream finds them; `column_names` the columns of all tables at any time. A block has `block_turns` turns, so
+    that its messages stay within some tens of megabytes. `first_txn` and `first_offset` are the first numbers of the
+    stream: a snapshot has lower ones.
+
+    `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
+    `errors` are those after which it went on, `notes` what whoever runs the scenario should know.
+    """
+
+    source: Source
     database: str
     first_tables: tuple[Table, ...]
-    failure: UsageError | None
+    column_names: Collection[str]
+    block_turns: int
+    first_txn: int
+    first_offset: int
+    turns: int | None = None
+    last_turn: int | None = None
+    failure: UsageError | None = None
+    errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
-    @property
-    def column_names(self) -> Collection[str]: ...
+    @abstractmethod
+    def border(self, turn: int) -> int:
+        """The first transaction border at or after a turn."""
 
-    @property
-    def turns(self) -> int | None: ...
-    def border(self, turn: int) -> int: ...
-    def count(self, first: int, stop: int) -> Ints: ...
-    def read(self, first: int, stop: int) -> Block: ...
-    def snapshot(self, turn: int) -> Iterator[Block]: ...
-    def previous_ms(self, turns: Ints) -> Ints: ...
+    @abstractmethod
+    def count(self, first: int, stop: int) -> Ints:
+        """Row changes of each turn in [first, stop), counted without drawing a value."""
+
+    @abstractmethod
+    def read(self, first: int, stop: int) -> Block:
+        """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
+
+    @abstractmethod
+    def previous_ms(self, turns: Ints) -> Ints:
+        """When the transaction before that of each turn was committed, epoch milliseconds."""
+
+    @abstractmethod
+    def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
+        """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time."""
+
+    # ------------------------------------------------------------------------------------------------------- snapshot
+
+    @abstractmethod
+    def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
+        """The rows alive before a turn, table by table, in parts that can be counted and made apart."""
+
+    @abstractmethod
+    def count_part(self, turn: int, part: SnapshotPart) -> int:
+        """How many rows a part has, counted without drawing a value."""
+
+    @abstractmethod
+    def snapshot_rows(self, block: SnapshotBlock) -> tuple[Table, tuple[pa.Array, ...]]:
+        """The rows of a block of the snapshot: (table version, columns)."""
+
+    @abstractmethod
+    def snapshot_ms(self, turn: int) -> int:
+        """When the last transaction before a turn was committed, epoch milliseconds."""
+
+    def snapshot_blocks(self, turn: int) -> Iterator[SnapshotBlock]:
+        """The snapshot before a turn, block by block, without drawing a value."""
+        first, table = 0, -1
+        for part in self.snapshot_parts(turn):
+            rows = self.count_part(turn, part)
+            most = self.snapshot_block_rows(part)
+            for start in range(0, rows, most):
+                count = min(most, rows - start)
+                yield SnapshotBlock(turn, part, start, count, first, opens=part.table != table)
+                first, table = first + count, part.table
+
+    def snapshot_block_rows(self, part: SnapshotPart) -> int:
+        """How many rows of a part make a block."""
+        return 1 << 30
+
+    def read_snapshot(self, block: SnapshotBlock) -> Block:
+        """A block of a snapshot: READ changes, behind the CREATE TABLE of their table if they open it."""
+        table, columns = self.snapshot_rows(block)
+        ms, place = self.snapshot_ms(block.turn), block.part.table
+        number = np.arange(block.first, block.first + block.rows, dtype=np.int64)
+        one = np.ones(block.rows, dtype=np.int64)
+        envelope = Envelope(
+            phase=0,
+            turn=number,
+            ordinal=0 * one,
+            statement=0 * one,
+            txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
+            seq=one,
+            size=one,
+            offset=np.minimum(number + place + 1, self.first_offset - 1),
+            event_ms=ms * one,
+            write_ms=(ms + WRITE_LAG_MS) * one,
+        )
+        events: tuple[Event, ...] = ()
+        if block.opens and (sql := self.source.ddl.create_table(table)):
+            # it takes no number of a row: it stands right before the first
+            at = (OrderKey(0, block.first, -1), SNAPSHOT_TXN, block.first + place, ms, ms + WRITE_LAG_MS)
+            kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
+            events = (SchemaChange(*at, kind, database, None, table, sql),)
+        batch = ChangeBatch(table, READ, envelope, columns, None)
+        return Block(block.first, block.rows, (batch,), events, block.rows)
+
+    def snapshot(self, turn: int) -> Iterator[Block]:
+        """The rows alive before a turn as READ changes, in bounded memory."""
+        for block in self.snapshot_blocks(turn):
+            yield self.read_snapshot(block)

@@ -135,9 +135,9 @@ class State:
     ) -> None:
         self.ticks, self.table = ticks, table
         self.cohort, self.slot, self.cycle, self.tick, self.row, self.turn = cohort, slot, cycle, tick, row, turn
-        self._written: dict[int, Written] = {}
-        self._turns: dict[int, Ints] = {}
-        self._changes: dict[int, Ints] = {}
+        self._written: dict[History, Written] = {}
+        self._turns: dict[History, Ints] = {}
+        self._changes: dict[History, Ints] = {}
 
     def __len__(self) -> int:
         return len(self.slot)
@@ -193,26 +193,26 @@ class State:
 
     def changes(self, history: History) -> Ints:
         """How often the column was set before: 0 for the value that the row was born with."""
-        if id(history) not in self._changes:
+        if history not in self._changes:
             whole = history.per_cycle[self.program]
-            self._changes[id(history)] = np.add(history.count[self.tick], np.maximum(self.cycle, 0) * whole, dtype=int)
-        return self._changes[id(history)]
+            self._changes[history] = np.add(history.count[self.tick], np.maximum(self.cycle, 0) * whole, dtype=int)
+        return self._changes[history]
 
     def written(self, history: History) -> Written:
         """The tick that gave the column its value."""
-        if id(history) not in self._written:
+        if history not in self._written:
             cycle = self.cycle - history.back[self.tick]
             tick = history.last[self.tick]
             if history.back.any() or (tick == self.ticks.birth[self.program]).any():
                 born = (cycle < 0) | (tick == self.ticks.birth[self.program])
                 tick = np.where(born, self.ticks.birth[self.program], tick)
                 cycle = np.where(born, -1, cycle)
-            self._written[id(history)] = Written(cycle, tick)
-        return self._written[id(history)]
+            self._written[history] = Written(cycle, tick)
+        return self._written[history]
 
     def turns(self, history: History) -> Ints:
         """The turn at which the column got its value; negative before the stream's start."""
-        if id(history) not in self._turns:
+        if history not in self._turns:
             cycle, tick = self.written(history)
             if self.turn is None:
                 turns = self.ticks.turn(self.cohort, self.slot, cycle, tick)
@@ -221,8 +221,8 @@ class State:
                 older = np.flatnonzero((tick != self.tick) | (cycle != self.cycle))
                 if len(older):
                     turns[older] = self.ticks.turn(self.cohort[older], self.slot[older], cycle[older], tick[older])
-            self._turns[id(history)] = turns
-        return self._turns[id(history)]
+            self._turns[history] = turns
+        return self._turns[history]
 
     def at(self, table: str, written: Written, row: Ints) -> State:
         """Rows of another table of the same entities, at the given ticks."""

@@ -57,6 +57,20 @@ class Program:
         """All statements in order; the place of one here is its tick."""
         return tuple(act for step in self.steps for act in step)
 
+    def deletes(self, table: str) -> bool:
+        """Whether an entity's rows in a table are deleted."""
+        return any(act.kind is DELETE and act.table == table for act in self.acts)
+
+    def has_rows(self, table: str) -> list[bool]:
+        """For each tick whether the entity has rows in a table after it."""
+        alive = self.members[table].eternal
+        after = []
+        for act in self.acts:
+            if act.table == table and act.kind is not UPDATE:
+                alive = act.kind is INSERT
+            after.append(alive)
+        return after
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
 from simulator.errors import UsageError
-from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
-from simulator.stream.engine.alive import alive
-from simulator.stream.engine.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
+from simulator.model import DELETE, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.stream.engine.alive import fixed_count, parts, states
+from simulator.stream.engine.block import WRITE_LAG_MS, Block, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.engine.history import State, row_count
 from simulator.stream.scenario.scenario import Scenario
@@ -42,11 +42,11 @@ class Structure:
         return total
 
 
-class ChangeStream:
+class ChangeStream(Stream):
     """The history that a scenario describes. Endless; `last_turn` is the last one whose keys fit their columns."""
 
+    last_turn: int
     block_turns = BLOCK_TURNS
-    failure: UsageError | None = None
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario, self.source = scenario, scenario.source
@@ -54,34 +54,20 @@ class ChangeStream:
         self.compiled = compiled = Compiled(scenario)
         self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
         self.first_tables, self.last_turn = scenario.first_tables, compiled.last_turn
+        self.first_txn, self.first_offset = compiled.first_txn, compiled.first_offset
+        self.column_names = column_names(scenario, self.source, self.first_tables)
+        self.notes = tuple(self._notes())
         self._structure: Structure | None = None
+        self._part: tuple[int, SnapshotPart, State] | None = None
 
     # ------------------------------------------------------------------------------------------------------ structure
 
-    @property
-    def turns(self) -> None:
-        """Endless."""
-        return None
-
-    @property
-    def column_names(self) -> frozenset[str]:
-        """The columns of all tables at any time."""
-        return column_names(self.scenario, self.source, self.first_tables)
-
-    @property
-    def notes(self) -> list[str]:
-        """What whoever runs the scenario should know."""
-        notes = []
+    def _notes(self) -> Iterator[str]:
         for name in self.compiled.names:
             programs = [program for program in self.plan.programs if name in program.members]
-            if any(
-                not program.members[name].eternal
-                and not any(act.kind is DELETE and act.table == name for act in program.acts)
-                for program in programs
-            ):
-                notes.append(f"{name} only grows: a snapshot late in the stream is as long as the table by then.")
-        notes.append(f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}.")
-        return notes
+            if any(not program.members[name].eternal and not program.deletes(name) for program in programs):
+                yield f"{name} only grows: a snapshot late in the stream is as long as the table by then."
+        yield f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}."
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn."""
@@ -293,40 +279,32 @@ class ChangeStream:
         """The table as it is before the rows of a turn, schema changes at that turn not yet made."""
         return next(v for v in reversed(self.compiled.versions[name]) if v.since < turn)
 
-    def snapshot(self, turn: int) -> Iterator[Block]:
-        """The rows alive before a turn as READ changes, a table after its CREATE TABLE each, in bounded memory."""
-        ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
-        told = 0
-        for place, name in enumerate(self.compiled.names):
-            version = self._version_at(name, turn)
-            created = snapshot_table(self.source, version.table, told, told + place, ms)
-            for state in alive(self.compiled, name, turn):
-                n = len(state)
-                number = np.arange(told, told + n, dtype=np.int64)
-                one = np.ones(n, dtype=np.int64)
-                envelope = Envelope(
-                    phase=0,
-                    turn=number,
-                    ordinal=0 * one,
-                    statement=0 * one,
-                    txn=np.minimum(number, self.compiled.first_txn + SNAPSHOT_TXN),
-                    seq=one,
-                    size=one,
-                    offset=np.minimum(number + place + 1, self.compiled.first_offset - 1),
-                    event_ms=ms * one,
-                    write_ms=(ms + WRITE_LAG_MS) * one,
-                )
-                batch = ChangeBatch(version.table, READ, envelope, self._image(version, state), None)
-                yield Block(told, n, (batch,), created, n)
-                told, created = told + n, ()
-
     def previous_ms(self, turns: Ints) -> Ints:
         """When the transaction before that of each turn was committed, epoch milliseconds."""
         return self.timeline.previous_commit_us(turns) // 1000
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
-        """The rows every table holds before a turn: (table version, columns), some thousands of rows at a time."""
-        for name in self.compiled.names:
-            version = self._version_at(name, turn)
-            for state in alive(self.compiled, name, turn):
-                yield version.table, self._image(version, state)
+        return map(self.snapshot_rows, self.snapshot_blocks(turn))
+
+    def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
+        return parts(self.compiled, turn)
+
+    def count_part(self, turn: int, part: SnapshotPart) -> int:
+        rows = fixed_count(self.compiled, part)
+        return len(self._alive(turn, part)) if rows is None else rows
+
+    def _alive(self, turn: int, part: SnapshotPart) -> State:
+        """The rows of a part; those of the last one are kept, since it is counted before it is read."""
+        if self._part is None or self._part[:2] != (turn, part):
+            self._part = turn, part, states(self.compiled, part, turn)
+        return self._part[2]
+
+    def snapshot_rows(self, block: SnapshotBlock) -> tuple[Table, tuple[pa.Array, ...]]:
+        version = self._version_at(self.compiled.names[block.part.table], block.turn)
+        state = self._alive(block.turn, block.part)
+        if block.rows < len(state):
+            state = state.take(np.arange(block.start, block.start + block.rows))
+        return version.table, self._image(version, state)
+
+    def snapshot_ms(self, turn: int) -> int:
+        return int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000

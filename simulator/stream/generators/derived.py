@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from simulator.model import INSERT, UPDATE
 from simulator.stream.engine.history import History, State, row_count
 from simulator.stream.generators import expressions, generators
 from simulator.values.draw import Ints
@@ -60,7 +59,7 @@ class Derived:
                 continue
             here = np.flatnonzero(ticks.program[tick] == p)
             rows = row_count(member, program.lifecycle, self.compiler.seed, state.slot[here], cycle[here])
-            alive = np.array([*ticks_alive(program, table), member.eternal])[tick[here] - ticks.first[p]]
+            alive = np.array([*program.has_rows(table), member.eternal])[tick[here] - ticks.first[p]]
             counts[here] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)
         row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -73,14 +72,3 @@ class Derived:
             tick=tick[owner],
             row=row,
         )
-
-
-def ticks_alive(program: Any, table: str) -> list[bool]:
-    """For each tick of a program whether the entity has rows in the table after it."""
-    alive = program.members[table].eternal
-    out = []
-    for act in program.acts:
-        if act.table == table and act.kind is not UPDATE:
-            alive = act.kind is INSERT
-        out.append(alive)
-    return out

@@ -1,16 +1,12 @@
-"""What streams of literal changes share, be the script YAML or SQL: their numbers, and their snapshots."""
+"""The numbers of literal transactions: transactions, offsets, places inside a second."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, Ints
-from simulator.model import READ, Table
-from simulator.sources import Source
-from simulator.stream.engine.block import SNAPSHOT_TXN, WRITE_LAG_MS, Block, snapshot_table
+from simulator.batch import Ints
 
 
 class Numbers:
@@ -57,28 +53,3 @@ class Numbers:
         before = self._turn_ms[done[np.maximum(place, 0)]] if len(done) else 0
         previous: Ints = np.where(place < 0, self._turn_ms[turns], before)
         return previous
-
-    def snapshot(self, source: Source, rows: Iterable[tuple[Table, tuple[pa.Array, ...]]], ms: int) -> Iterator[Block]:
-        """Rows as READ changes, table by table, each after its CREATE TABLE; tables without rows are not told."""
-        told = 0
-        for place, (table, columns) in enumerate(rows):
-            n = len(columns[0])
-            if not n:
-                continue
-            number = np.arange(told, told + n, dtype=np.int64)
-            one = np.ones(n, dtype=np.int64)
-            envelope = Envelope(
-                phase=0,
-                turn=number,
-                ordinal=0 * one,
-                statement=0 * one,
-                txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
-                seq=one,
-                size=one,
-                offset=number + place + 1,
-                event_ms=ms * one,
-                write_ms=(ms + WRITE_LAG_MS) * one,
-            )
-            created = snapshot_table(source, table, told, told + place, ms)
-            yield Block(told, n, (ChangeBatch(table, READ, envelope, columns, None),), created, n)
-            told += n

@@ -1,381 +1,118 @@
-"""A script made ready to run: names looked up, table versions settled, literals numbered and parsed column by column.
-
-A cell is the number of a literal among those of its column (0 is null). Rows are tuples of cells, so a script is run
-without looking at a value; columns of carriers are taken from the parsed literals when a block is read.
-"""
+"""The rows of a YAML script in memory: its statements and schema changes run, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-import numpy as np
-import pyarrow as pa
-
-from simulator.batch import Ints
-from simulator.errors import UsageError
-from simulator.model import ColumnType, SchemaChangeKind, Table, TableId
-from simulator.sources import Source
-from simulator.stream.scenario import tables
-from simulator.stream.scenario.language.changes import ScriptedChange, ScriptedStatement, ScriptEntry
-from simulator.stream.scenario.lines import Key
+from simulator.stream.literal.prepared import Cells, Change, Shape, Statement
 from simulator.stream.scenario.loader import Loaded
-from simulator.stream.scenario.tables import Applied, unknown
-
-Cells = tuple[int, ...]
 
 
-class Literals:
-    """The different literals of one column, through all types that it has one after the other."""
+@dataclass
+class Rows:
+    """The rows of all tables at some turn, by the table's number and the row's key (a count where it has none)."""
 
-    def __init__(self, type: ColumnType) -> None:
-        self.types = [type]
-        self.begins = [0]  # the first cell of each type
-        self.texts: list[str | None] = [None]
-        self.paths: list[Key] = [()]
-        self._cells: dict[str | None, int] = {None: 0}
-        self.arrays: list[pa.Array] = []  # for each type, all cells up to its last one
-        self.identity: list[int] = []  # equal for cells with equal values
+    loaded: Loaded
+    shapes: dict[int, Shape] = field(default_factory=dict)
+    rows: dict[int, dict[tuple[int, ...], Cells]] = field(default_factory=dict)
+    keyless: int = 0
 
-    def cell(self, text: str | None, path: Key) -> int:
-        known = self._cells.get(text)
-        if known is None:
-            known = self._cells[text] = len(self.texts)
-            self.texts.append(text)
-            self.paths.append(path)
-        return known
+    def insert(self, statement: Statement) -> list[tuple[None, Cells]]:
+        shape = statement.shape
+        rows = self.rows[shape.number]
+        for row, path in zip(statement.rows, statement.paths, strict=True):
+            key = self._key(shape, row)
+            if key in rows:
+                self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, row)} already")
+            rows[key] = row
+        return [(None, row) for row in statement.rows]
 
-    def widen(self, type: ColumnType) -> None:
-        """From here on literals are of another type."""
-        self.types.append(type)
-        self.begins.append(len(self.texts))
-        self._cells = {None: 0}
+    def update(self, statement: Statement) -> list[tuple[Cells, Cells]]:
+        shape, to_set = statement.shape, statement.set or {}
+        rows = self.rows[shape.number]
+        places = range(len(shape.table.columns))
+        changes = []
+        for key, path in self._named(statement):
+            old = rows[key]
+            new = tuple([to_set.get(place, old[place]) for place in places])
+            new_key = self._key(shape, new) if shape.table.primary_key else key
+            if new_key == key:
+                rows[key] = new
+            else:
+                if new_key in rows:
+                    self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, new)} already")
+                del rows[key]
+                rows[new_key] = new
+            changes.append((old, new))
+        return changes
 
-    def parse(self, loaded: Loaded, source: Source) -> None:
-        """Parse all literals; the wrong one is told with its place."""
-        whole: pa.Array | None = None
-        for type, begin, end in zip(self.types, self.begins, [*self.begins[1:], len(self.texts)], strict=True):
-            try:
-                part = source.parse_values(self.texts[begin:end], type)
-            except (ValueError, UsageError):
-                self._fail(loaded, source, type, range(begin, end))
-                raise
-            whole = part if whole is None else pa.concat_arrays([source.stored(whole, type), part])
-            self.arrays.append(whole)
-        assert whole is not None
-        indices = whole.dictionary_encode().indices
-        self.identity = np.asarray(indices.fill_null(-1)).tolist()
+    def delete(self, statement: Statement) -> list[tuple[Cells, None]]:
+        rows = self.rows[statement.shape.number]
+        return [(rows.pop(key), None) for key, _ in self._named(statement)]
 
-    def _fail(self, loaded: Loaded, source: Source, type: ColumnType, cells: Sequence[int]) -> None:
-        for cell in cells:
-            try:
-                source.parse_values([self.texts[cell]], type)
-            except (ValueError, UsageError) as error:
-                loaded.fail(self.paths[cell], str(error))
+    def _key(self, shape: Shape, row: Cells) -> tuple[int, ...]:
+        if shape.table.primary_key:
+            return shape.key(row)
+        self.keyless += 1
+        return (self.keyless,)
 
-
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """A table version as the script sees it: `number` is that of the table's rows, which renames keep."""
-
-    number: int
-    table: Table
-    literals: tuple[Literals, ...]
-    types: tuple[int, ...]  # which of its types each column has
-    missing: tuple[int | None, ...]  # the cell of a column that an insert leaves out; None: it must not
-
-    def column(self, place: int, cells: Ints) -> pa.Array:
-        """Cells of a column as carriers of this version."""
-        return self.literals[place].arrays[self.types[place]].take(pa.array(cells))
-
-    def key(self, row: Cells) -> tuple[int, ...]:
-        """What tells rows apart; only after the literals are parsed."""
-        return tuple([self.literals[place].identity[row[place]] for place in self.table.key_positions])
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One statement: rows to insert, or rows to find (by column place and cell) and cells to set."""
-
-    kind: str
-    shape: Shape
-    path: Key
-    rows: tuple[Cells, ...] = ()
-    where: tuple[Mapping[int, int], ...] = ()
-    set: Mapping[int, int] | None = None
-    paths: tuple[Key, ...] = ()
-
-
-@dataclass(frozen=True)
-class Change:
-    """A DDL statement and the shapes around it. `moved` places the old cells in the new rows; -1 is a new column."""
-
-    applied: Applied
-    before: Shape | None
-    after: Shape | None
-    moved: tuple[int, ...] = ()
-    new: int = 0
-    dropped: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Turn:
-    """An entry of the script: statements of its transaction, a DDL statement, or neither (snapshot, heartbeat)."""
-
-    event_ms: int
-    statements: tuple[Statement, ...] = ()
-    change: Change | None = None
-    heartbeat: bool = False
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A whole script. `snapshot` are inserts that were done before it; `shapes` are all table versions."""
-
-    first: tuple[Shape, ...]
-    snapshot: tuple[Statement, ...]
-    turns: tuple[Turn, ...]
-
-
-def prepare(loaded: Loaded, source: Source) -> Prepared:
-    """Raises ScenarioError for whatever can be seen without running the script."""
-    return _Preparation(loaded, source).script()
-
-
-class _Preparation:
-    def __init__(self, loaded: Loaded, source: Source) -> None:
-        self.loaded, self.source = loaded, source
-        self.now: dict[str, Shape] = {}
-        self.literals: list[Literals] = []
-        self.versions: dict[TableId, int] = {}
-        self.tables = 0
-        spec = loaded.spec
-        self.databases = {spec.database}
-        for name, table in spec.tables.items():
-            if table.created:
-                self.databases.add(table.database or spec.database)
-                self.now[self._stored(name)] = self._created(tables.first_version(loaded, name, source))
-
-    def script(self) -> Prepared:
-        loaded = self.loaded
-        first = tuple(self.now.values())
-        snapshot: list[Statement] = []
-        turns: list[Turn] = []
-        ms = loaded.spec.start - 1000
-        for i, entry in enumerate(loaded.spec.script or ()):
-            path: Key = ("script", i)
-            if entry.at is not None and turns and entry.at < ms:
-                loaded.fail((*path, "at"), "this is before the entry above; commits come in order of time")
-            ms = ms + 1000 if entry.at is None else entry.at
-            if entry.snapshot is not None:
-                if len(snapshot) < i:
-                    loaded.fail((*path, "snapshot"), "snapshots stand before all else: their rows were there before")
-                shape = self._shape((*path, "snapshot", "table"), entry.snapshot.table)
-                snapshot.append(self._insert(shape, (*path, "snapshot"), entry.snapshot.rows))
-            turns.append(self._turn(path, entry, ms))
-        for literals in self.literals:
-            literals.parse(loaded, self.source)
-        return Prepared(first, tuple(snapshot), tuple(turns))
-
-    def _turn(self, path: Key, entry: ScriptEntry, ms: int) -> Turn:
-        if entry.ddl is not None:
-            return Turn(ms, change=self._change((*path, "ddl"), entry.ddl))
-        statements = [
-            self._statement((*path, "transaction", j), statement) for j, statement in enumerate(entry.transaction or ())
-        ]
-        return Turn(ms, tuple(statements), heartbeat=entry.heartbeat)
-
-    # ------------------------------------------------------------------------------------------------------ statements
-
-    def _stored(self, name: str) -> str:
-        """A name as the source stores it: tables are known by that, whatever the scenario writes."""
-        return self.source.types.identifier(name)
-
-    def _shape(self, path: Key, name: str) -> Shape:
-        if self._stored(name) not in self.now:
-            declared = self.loaded.spec.tables.get(name)
-            if declared is not None:
-                self.loaded.fail(path, f"the table {name!r} is not there at this point of the script")
-            unknown(self.loaded, path, "table", name, self.now)
-        return self.now[self._stored(name)]
-
-    def _statement(self, path: Key, statement: ScriptedStatement) -> Statement:
-        kind = "insert" if statement.insert else "update" if statement.update else "delete"
-        shape = self._shape((*path, kind), statement.table)
-        if statement.rows is not None:
-            return self._insert(shape, path, statement.rows)
-        several = isinstance(statement.where, list)
-        given = statement.where if isinstance(statement.where, list) else [statement.where or {}]
-        paths = tuple((*path, "where", k) if several else (*path, "where") for k in range(len(given)))
-        where = tuple(self._where(shape, at, row) for at, row in zip(paths, given, strict=True))
-        to_set = None
-        if statement.set is not None:
-            to_set = self._cells(shape, (*path, "set"), statement.set)
-        return Statement(kind, shape, path, where=where, set=to_set, paths=paths)
-
-    def _where(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> Mapping[int, int]:
-        cells = self._cells(shape, path, row)
-        key = shape.table.primary_key
-        if key and set(cells) != set(shape.table.key_positions):
-            self.loaded.fail(
-                path, f"where names the key of {shape.table.id.name}, all of it and nothing else: {', '.join(key)}"
-            )
-        if not cells:
-            self.loaded.fail(path, "where names at least one column")
-        return cells
-
-    def _insert(self, shape: Shape, path: Key, rows: Sequence[Mapping[str, Any]]) -> Statement:
-        paths = tuple((*path, "rows", r) for r in range(len(rows)))
-        return Statement(
-            "insert",
-            shape,
-            path,
-            rows=tuple(self._row(shape, at, row) for at, row in zip(paths, rows, strict=True)),
-            paths=paths,
-        )
-
-    def _row(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> Cells:
-        given = self._cells(shape, path, row)
-        cells: list[int] = []
-        for place, missing in enumerate(shape.missing):
-            cell = given.get(place, missing)
-            if cell is None:
-                name = shape.table.columns[place].name
-                self.loaded.fail(path, f"a value for {name} is missing, which cannot be null")
-            cells.append(cell)
-        return tuple(cells)
-
-    def _cells(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> dict[int, int]:
-        cells: dict[int, int] = {}
-        for name, text in row.items():
-            place = shape.table.positions.get(self.source.types.identifier(name))
-            if place is None:
-                found = tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
-                place = shape.table.positions[found.name]
-            if text is not None and not isinstance(text, str):
-                self.loaded.fail((*path, name), "a literal is one value; a document is written as text between quotes")
-            assert place is not None
-            column = shape.table.columns[place]
-            if not column.nullable and (text is None or (text == "" and self._is_null(column.type))):
-                empty = "" if text is None else f", as an empty text is in {self.source.title}"
-                self.loaded.fail((*path, name), f"{name} cannot be null{empty}")
-            cells[place] = shape.literals[place].cell(text, (*path, name))
-        return cells
-
-    def _is_null(self, type: ColumnType) -> bool:
-        """Whether an empty text is null in a column of this type."""
-        try:
-            return bool(self.source.parse_values([""], type).null_count)
-        except (ValueError, UsageError):
-            return False  # told with its place when the literals are parsed
-
-    # -------------------------------------------------------------------------------------------------------------- DDL
-
-    def _created(self, table: Table) -> Shape:
-        for column in table.columns:
-            if all(column.field not in spec.columns for spec in self.loaded.spec.tables.values()):
-                at: Key = ("tables", table.id.name, "key")
-                self.loaded.fail(
-                    at, f"a script on {self.source.title} wants a key of one column, which becomes its {column.name}"
+    def _named(self, statement: Statement) -> list[tuple[tuple[int, ...], tuple[str | int, ...]]]:
+        """The keys of the rows that a statement names, each once, with the place that names it."""
+        shape = statement.shape
+        rows = self.rows[shape.number]
+        named: dict[tuple[int, ...], tuple[str | int, ...]] = {}
+        for where, path in zip(statement.where, statement.paths, strict=True):
+            wanted = {place: shape.literals[place].identity[cell] for place, cell in where.items()}
+            if shape.table.primary_key:
+                key = tuple([wanted[place] for place in shape.table.key_positions])
+                keys = [key] if key in rows else []
+            else:
+                keys = [
+                    key
+                    for key, row in rows.items()
+                    if all(shape.literals[place].identity[row[place]] == value for place, value in wanted.items())
+                ]
+            if not keys:
+                wording = ", ".join(
+                    f"{shape.table.columns[place].name} {shape.literals[place].texts[cell]!r}"
+                    for place, cell in where.items()
                 )
-        literals = tuple(Literals(column.type) for column in table.columns)
-        self.literals += literals
-        self.tables += 1
-        missing = tuple(0 if column.nullable else None for column in table.columns)
-        table = self._numbered(table)
-        return Shape(self.tables, table, literals, (0,) * len(literals), missing)
+                self.loaded.fail(path, f"{shape.table.id.name} has no row with {wording} at this point of the script")
+            for key in keys:
+                if key in named:
+                    self.loaded.fail(path, "this row is named already")
+                named[key] = path
+        return list(named.items())
 
-    def _numbered(self, table: Table) -> Table:
-        """With a version that no earlier table of this name had."""
-        version = max(table.version, self.versions.get(table.id, -1) + 1)
-        self.versions[table.id] = version
-        return replace(table, version=version)
+    def statement(self, statement: Statement) -> Sequence[tuple[Cells | None, Cells | None]]:
+        """Run one; the rows before and after."""
+        if statement.kind == "insert":
+            return self.insert(statement)
+        return self.update(statement) if statement.kind == "update" else self.delete(statement)
 
-    def _change(self, path: Key, change: ScriptedChange) -> Change:
-        loaded = self.loaded
-        if change.change in ("create_database", "drop_database"):
-            return self._database(path, change)
-        if change.change == "create_table":
-            self._check_new_table(path, change)
-            applied = tables.apply(loaded, path, None, change, self.source)
-            assert applied.after is not None
-            shape = self._created(applied.after)
-            self.now[shape.table.id.name] = shape
-            return Change(replace(applied, after=shape.table), None, shape)
-        before = self._shape((*path, "table"), change.table)
-        applied = tables.apply(loaded, path, before.table, change, self.source)
-        del self.now[before.table.id.name]
-        if applied.after is None:
-            return Change(applied, before, None, dropped=(before.number,))
-        table = self._numbered(applied.after)
-        if table.id.name in self.now:
-            loaded.fail((*path, "rename_table", "to"), f"a table {table.id.name!r} is there already")
-        applied = replace(applied, after=table)
-        after, moved, new = self._follow(path, before, table, change)
-        self.now[table.id.name] = after
-        dropped = (before.number,) if applied.kind is SchemaChangeKind.TRUNCATE_TABLE else ()
-        return Change(applied, before, after, moved, new, dropped)
+    def begin(self, shape: Shape) -> None:
+        self.shapes[shape.number], self.rows[shape.number] = shape, {}
 
-    def _follow(
-        self, path: Key, before: Shape, table: Table, change: ScriptedChange
-    ) -> tuple[Shape, tuple[int, ...], int]:
-        """The new shape, where the old cells go, and the cell that rows have in an added column."""
-        old = {column.field: place for place, column in enumerate(before.table.columns)}
-        literals: list[Literals] = []
-        types: list[int] = []
-        missing: list[int | None] = []
-        moved: list[int] = []
-        new = 0
-        for column in table.columns:
-            place = old.get(column.field, -1)
-            moved.append(place)
-            if place < 0:
-                assert change.add_column is not None
-                added = Literals(column.type)
-                self.literals.append(added)
-                default = change.add_column.default if self.source.fills_columns else None
-                new = added.cell(default, (*path, "add_column", "default"))
-                literals.append(added)
-                types.append(0)
-                # from now on the column is the default where an insert says nothing
-                missing.append(new)
-                continue
-            literals.append(before.literals[place])
-            if column.type != before.table.columns[place].type:
-                before.literals[place].widen(column.type)
-            types.append(len(before.literals[place].types) - 1)
-            missing.append(before.missing[place])
-        shape = Shape(before.number, table, tuple(literals), tuple(types), tuple(missing))
-        return shape, tuple(moved), new
+    def change(self, change: Change) -> None:
+        """Run a DDL statement."""
+        before, after = change.before, change.after
+        if before is None and after is not None:
+            self.begin(after)
+        elif before is not None and after is not None:
+            self.shapes[after.number] = after
+            if change.moved != tuple(range(len(before.table.columns))):
+                rows = self.rows[after.number]
+                for key, row in rows.items():
+                    rows[key] = tuple([change.new if place < 0 else row[place] for place in change.moved])
+        for number in change.dropped:
+            self.rows[number] = {}
+            if after is None:
+                del self.shapes[number]
 
-    def _check_new_table(self, path: Key, change: ScriptedChange) -> None:
-        loaded, name = self.loaded, change.table
-        if self._stored(name) in self.now:
-            loaded.fail(
-                (*path, "table"), f"a table {name!r} is there already; one that a script creates says created: no"
-            )
-        if name not in loaded.spec.tables:
-            unknown(loaded, (*path, "table"), "table", name, loaded.spec.tables)
-        database = loaded.spec.tables[name].database or loaded.spec.database
-        if database not in self.databases:
-            loaded.fail((*path, "table"), f"its database {database!r} is not there; create_database makes one")
 
-    def _database(self, path: Key, change: ScriptedChange) -> Change:
-        name = change.create_database or change.drop_database or ""
-        creates = change.create_database is not None
-        at = (*path, change.change)
-        if creates and name in self.databases:
-            self.loaded.fail(at, f"a database {name!r} is there already")
-        if not creates and name not in self.databases:
-            unknown(self.loaded, at, "database", name, self.databases)
-        applied = tables.apply(self.loaded, path, None, change, self.source)
-        place = self.source.place(name)
-        gone = [
-            table
-            for table, shape in self.now.items()
-            if not creates and (shape.table.id.database, shape.table.id.schema) == place
-        ]
-        numbers = tuple(self.now.pop(table).number for table in gone)
-        self.databases ^= {name}
-        return Change(applied, None, None, dropped=numbers)
+def _key_text(shape: Shape, row: Cells) -> str:
+    return ", ".join(
+        f"{name} {shape.literals[place].texts[row[place]]!r}"
+        for name, place in zip(shape.table.primary_key, shape.table.key_positions, strict=True)
+    )

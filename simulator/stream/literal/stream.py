@@ -1,0 +1,235 @@
+"""The stream of literal transactions, whoever wrote them: a scenario's script in YAML, or SQL that was run."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, split
+from simulator.model import (
+    ABSENT,
+    DELETE,
+    INSERT,
+    Event,
+    Heartbeat,
+    Kind,
+    LoggedStatement,
+    OrderKey,
+    SchemaChange,
+    Table,
+)
+from simulator.sources import Source
+from simulator.stream.engine.block import WRITE_LAG_MS, Block, SnapshotBlock, SnapshotPart, Stream
+from simulator.stream.literal.numbers import Numbers
+from simulator.stream.literal.transactions import Ddl, Places, Row, RowChange, Text, Transaction
+
+BLOCK_TURNS: Final = 4096
+
+# A change and where it stands: its turn, its place among the entries of that, and among its row changes from 1.
+_Placed = tuple[int, int, int, RowChange]
+
+
+class LiteralStream(Stream):
+    """A history of literal transactions; turn i is transaction i. `alive`: the rows that are there before the first.
+
+    A front end says what its cells are as columns (`column`) and which rows there are at a turn (`rows_at`).
+    """
+
+    turns: int
+    block_turns = BLOCK_TURNS
+
+    def __init__(
+        self,
+        source: Source,
+        database: str,
+        transactions: Sequence[Transaction],
+        *,
+        alive: int,
+        start_ms: int,
+        first_tables: Sequence[Table],
+        column_names: Iterable[str],
+    ) -> None:
+        self.source, self.database, self._start_ms = source, database, start_ms
+        self.first_tables, self.column_names = tuple(first_tables), frozenset(column_names)
+        self._transactions = transactions
+        self.turns = len(transactions)
+        rows = [sum(isinstance(entry, RowChange) for entry in each.entries) for each in transactions]
+        self._counts: Ints = np.array(rows, dtype=np.int64)
+        self.numbers = Numbers(
+            alive,
+            [bool(each.entries) for each in transactions],
+            [[entry.ms for entry in each.entries] for each in transactions],
+            [each.ms for each in transactions],
+        )
+        self.first_txn, self.first_offset = self.numbers.first_txn, self.numbers.first_offset
+        self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...]]]] | None = None
+
+    @abstractmethod
+    def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
+        """Cells of a column of a table as its carrier."""
+
+    # ---------------------------------------------------------------------------------------------------------- turns
+
+    def border(self, turn: int) -> int:
+        """Every turn of a script is a transaction border."""
+        return turn
+
+    def count(self, first: int, stop: int) -> Ints:
+        return self._counts[first:stop]
+
+    def previous_ms(self, turns: Ints) -> Ints:
+        """… of the first its own time."""
+        return self.numbers.previous_ms(turns)
+
+    def read(self, first: int, stop: int) -> Block:
+        stop = min(stop, self.turns)
+        groups: dict[tuple[Table, Kind, Places, Places], list[_Placed]] = {}
+        group: list[_Placed] = []
+        last: RowChange | None = None
+        events: list[Event] = []
+        for turn in range(first, stop):
+            transaction = self._transactions[turn]
+            if transaction.heartbeat:
+                events.append(self._heartbeat(turn, transaction))
+            rows = 0
+            for place, entry in enumerate(transaction.entries):
+                if not isinstance(entry, RowChange):
+                    events.append(self._event(turn, place, entry, transaction))
+                    continue
+                rows += 1
+                if last is None or not _alike(last, entry):  # neighbours are alike mostly, and tables slow to hash
+                    shape = (entry.table, entry.kind, entry.logged_before, entry.logged_after)
+                    group, last = groups.setdefault(shape, []), entry
+                group.append((turn, place, rows, entry))
+        batches = [self._batch(group) for group in groups.values()]
+        if self.source.key_is_fixed:
+            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
+        return Block(first, stop - first, tuple(batches), tuple(events), int(self._counts[first:stop].sum()))
+
+    def _heartbeat(self, turn: int, transaction: Transaction) -> Heartbeat:
+        commits = (past.ms for past in reversed(self._transactions[:turn]) if past.entries)
+        return Heartbeat(*self._common(turn, 0, transaction.ms), next(commits, None))
+
+    def _common(self, turn: int, place: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
+        txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * place
+        return OrderKey(1, turn, 2 * place), txn, offset, ms, ms + WRITE_LAG_MS
+
+    def _event(self, turn: int, place: int, entry: Ddl | Text, transaction: Transaction) -> Event:
+        common = self._common(turn, place, entry.ms)
+        own = transaction.own
+        executed = None if own is None else (own, transaction.foreign)
+        in_second = int(self.numbers.in_second(turn, place))
+        if isinstance(entry, Ddl):
+            ddl = (entry.kind, entry.database, entry.before, entry.after, entry.sql)
+            return SchemaChange(*common, *ddl, in_second=in_second, executed=executed)
+        text = (entry.kind, entry.database, entry.table, entry.sql)
+        return LoggedStatement(*common, *text, in_second=in_second, executed=executed)
+
+    def _batch(self, group: Sequence[_Placed]) -> ChangeBatch:
+        turn, place, seq = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
+        changes = [each[3] for each in group]
+        event_ms = np.array([change.ms for change in changes], dtype=np.int64)
+        envelope = Envelope(
+            phase=1,
+            turn=turn,
+            ordinal=2 * place,
+            statement=np.array([change.run for change in changes], dtype=np.int64),
+            txn=self.numbers.txn[turn],
+            seq=seq,
+            size=self._counts[turn],
+            offset=self.numbers.offset[turn] + 2 * place,
+            event_ms=event_ms,
+            write_ms=event_ms + WRITE_LAG_MS,
+            in_second=self.numbers.in_second(turn, place),
+        )
+        executed = [self._transactions[number] for number in turn.tolist()]
+        if executed[0].own is not None:
+            own = np.array([each.own for each in executed], dtype=np.int64)
+            envelope = replace(envelope, own=own, foreign=pa.array([each.foreign for each in executed], pa.string()))
+        return self._images(changes, envelope)
+
+    def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
+        """The rows before and after as columns: of the columns that the log holds."""
+        first = changes[0]
+        table, kind = first.table, first.kind
+        logged = first.logged_before if kind is DELETE else first.logged_after
+        places = tuple(range(len(table.columns))) if logged is None else logged
+        shape = table if logged is None else _with_columns(table, logged)
+        after: tuple[pa.Array, ...] | None = None
+        if kind is not DELETE:
+            new = [_cells([change.after for change in changes], place) for place in places]
+            after = tuple(self.column(table, place, cells) for place, cells in zip(places, new, strict=True))
+        if kind is INSERT:
+            return ChangeBatch(shape, kind, envelope, after, None)
+        old = [_cells([change.before for change in changes], place) for place in places]
+        if kind is DELETE:
+            gone = tuple(self.column(table, place, cells) for place, cells in zip(places, old, strict=True))
+            return ChangeBatch(shape, kind, envelope, None, gone)
+        there = set(places if first.logged_before is None else first.logged_before)
+        before = tuple(
+            self._old(table, place, was, now) if place in there else ABSENT
+            for place, was, now in zip(places, old, new, strict=True)
+        )
+        return ChangeBatch(shape, kind, envelope, after, before)
+
+    def _old(self, table: Table, place: int, was: list[Any], now: list[Any]) -> Before:
+        """A column of the before image: only the rows in which it differs (0.0 and -0.0 do)."""
+        rows = [
+            i
+            for i, (a, b) in enumerate(zip(was, now, strict=True))
+            if a is not b and (a != b or (isinstance(a, float) and repr(a) != repr(b)))
+        ]
+        if not rows:
+            return None
+        values = self.column(table, place, [was[i] for i in rows])
+        return values if len(rows) == len(was) else Delta(np.array(rows, dtype=np.int64), values)
+
+    # ------------------------------------------------------------------------------------------------------- snapshot
+
+    def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...]]]:
+        """`rows_at`, kept for the other blocks of a snapshot."""
+        if self._held is None or self._held[0] != turn:
+            self._held = turn, list(self.rows_at(turn))
+        return self._held[1]
+
+    def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
+        return (SnapshotPart(place) for place in range(len(self._rows_before(turn))))
+
+    def count_part(self, turn: int, part: SnapshotPart) -> int:
+        _, columns = self._rows_before(turn)[part.table]
+        return len(columns[0]) if columns else 0
+
+    def snapshot_rows(self, block: SnapshotBlock) -> tuple[Table, tuple[pa.Array, ...]]:
+        table, columns = self._rows_before(block.turn)[block.part.table]
+        return table, tuple(column.slice(block.start, block.rows) for column in columns)
+
+    def snapshot_ms(self, turn: int) -> int:
+        return self._transactions[max(turn - 1, 0)].ms if self.turns else self._start_ms
+
+
+def _alike(a: RowChange, b: RowChange) -> bool:
+    """Whether two changes share a batch; for the sake of speed only those of one and the same table object."""
+    return (
+        a.table is b.table
+        and a.kind is b.kind
+        and a.logged_before == b.logged_before
+        and a.logged_after == b.logged_after
+    )
+
+
+def _cells(rows: Sequence[Row | None], place: int) -> list[Any]:
+    return [row[place] for row in rows]  # type: ignore[index]
+
+
+@lru_cache(maxsize=1024)
+def _with_columns(table: Table, places: tuple[int, ...]) -> Table:
+    """A table of some of its columns: that of an image which leaves others out."""
+    columns = tuple(table.columns[place] for place in places)
+    names = {column.name for column in columns}
+    return replace(table, columns=columns, primary_key=tuple(name for name in table.primary_key if name in names))

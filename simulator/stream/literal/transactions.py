@@ -1,0 +1,73 @@
+"""Literal transactions: what a YAML script or the SQL engine hands to a stream, turn by turn.
+
+A row is a tuple of cells, one for each column of its table. What a cell is, is the front end's affair: the stream only
+compares cells and asks for them as columns (`LiteralStream.column`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.model import Kind, SchemaChangeKind, StatementKind, Table
+
+Row = tuple[Any, ...]
+# Places of the columns that an image holds; None: all of them.
+Places = tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A row as it was and is. `run` is equal for neighbours that a rows event may hold together; `logged_before` and
+    `logged_after` say which columns the images in the log hold."""
+
+    table: Table
+    kind: Kind
+    before: Row | None
+    after: Row | None
+    run: int
+    ms: int
+    logged_before: Places = None
+    logged_after: Places = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ddl:
+    """A DDL statement as logged; the first table that it is about, as it was and is."""
+
+    kind: SchemaChangeKind
+    database: str
+    before: Table | None
+    after: Table | None
+    sql: str
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A statement, or what goes before one, logged as text."""
+
+    kind: StatementKind
+    database: str
+    table: str
+    sql: str
+    ms: int
+
+
+Entry = RowChange | Ddl | Text
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A turn of a script: entries that were committed together, or a heartbeat. Neither has a number: it is no
+    transaction of the log (a DDL statement that the system does not log, say).
+
+    `own` and `foreign` are the executed GTID set with this transaction, where the front end knows it: how many GTIDs of
+    the server itself, and the sets of other servers as `,uuid:1-3`.
+    """
+
+    entries: tuple[Entry, ...]
+    ms: int
+    heartbeat: bool = False
+    own: int | None = None
+    foreign: str = ""
