@@ -82,7 +82,8 @@ class ChangeBatch:
     """Changes of one table version and one kind, in stream order. Images are Arrow columns in table order.
 
     READ and INSERT have `after`, DELETE has `before` (whole arrays), UPDATE has `after` and `before`, the latter
-    per column as `Before` says. `moved` marks the halves of a split key update.
+    per column as `Before` says. The halves of a split update know each other: `counterpart` is the image of the other
+    half, the row after a DELETE and the row before an INSERT.
 
     `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
     `sources.mysql.typed_json`), where that differs from their text.
@@ -93,7 +94,7 @@ class ChangeBatch:
     envelope: Envelope
     after: tuple[pa.Array, ...] | None
     before: tuple[Before, ...] | None
-    moved: bool = False
+    counterpart: tuple[pa.Array, ...] | None = None
     typed_json: ChangeBatch | None = None
 
     def __len__(self) -> int:
@@ -127,20 +128,20 @@ class ChangeBatch:
                 old if old is None or old is ABSENT else self.full_before(i).take(index)
                 for i, old in enumerate(self.before)
             )
-        return replace(self, envelope=self.envelope.take(rows), after=after, before=before, typed_json=None)
+        counterpart = None if self.counterpart is None else tuple(column.take(index) for column in self.counterpart)
+        return replace(
+            self,
+            envelope=self.envelope.take(rows),
+            after=after,
+            before=before,
+            counterpart=counterpart,
+            typed_json=None,
+        )
 
-    def as_kind(self, kind: Kind, rows: Ints, *, odd: bool = False) -> ChangeBatch:
-        """These rows of an update as the DELETE of their before image or the INSERT of their after image."""
-        assert self.kind is UPDATE
-        index = pa.array(rows)
-        envelope = self.envelope.take(rows)
-        if odd:
-            envelope = replace(envelope, ordinal=envelope.ordinal + 1)
-        if kind is Kind.DELETE:
-            before = tuple(self.full_before(i).take(index) for i in range(len(self.table.columns)))
-            return ChangeBatch(self.table, kind, envelope, None, before, moved=True)
-        assert self.after is not None
-        return ChangeBatch(self.table, kind, envelope, tuple(c.take(index) for c in self.after), None, moved=True)
+    @property
+    def moved(self) -> bool:
+        """Whether these are halves of split updates."""
+        return self.counterpart is not None
 
 
 def scatter(base: pa.Array, delta: Delta) -> pa.Array:
@@ -329,10 +330,14 @@ def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBat
     if not moved.any():
         return [batch]
     rows = np.flatnonzero(moved)
-    inserted = batch.as_kind(Kind.INSERT, rows, odd=True)
+    whole = batch if len(rows) == len(batch) else batch.take(rows)
+    before = tuple(whole.full_before(i) for i in range(len(batch.table.columns)))
+    at = whole.envelope
     # streams leave every second number free, of offsets and numbers of a second as of ordinals
-    envelope = inserted.envelope
-    envelope = replace(envelope, offset=envelope.offset + 1, in_second=envelope.in_second + 1)
-    halves = [batch.as_kind(Kind.DELETE, rows), replace(inserted, envelope=envelope)]
+    behind = replace(at, ordinal=at.ordinal + 1, offset=at.offset + 1, in_second=at.in_second + 1)
+    halves = [
+        ChangeBatch(batch.table, Kind.DELETE, at, None, before, counterpart=whole.after),
+        ChangeBatch(batch.table, Kind.INSERT, behind, whole.after, None, counterpart=before),
+    ]
     rest = np.flatnonzero(~moved)
     return [batch.take(rest), *halves] if len(rest) else halves

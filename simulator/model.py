@@ -141,8 +141,8 @@ class SchemaChangeKind(enum.Enum):
     OTHER = "other"  # views, routines, users, administration
 
 
-# Statements about no table: streams carry them, but only products that copy the source's log show some.
-UNTOLD: Final = frozenset(
+# DDL that belongs to no table: streams carry it; only products that copy the source's log send some of it.
+WITHOUT_TABLE: Final = frozenset(
     {
         SchemaChangeKind.ADD_CONSTRAINT,
         SchemaChangeKind.ALTER_VIEW,

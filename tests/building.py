@@ -16,7 +16,7 @@ from simulator.batch import ChangeBatch, Envelope
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.formats import open_codec
-from simulator.formats.format import Codec
+from simulator.formats.format import Broker, Codec
 from simulator.model import (
     DELETE,
     READ,
@@ -43,8 +43,10 @@ PREVIOUS_MS: Final = 1_699_999_999_650
 
 
 def new_codec(text: str, source: str = "mysql-8.0") -> Codec:
-    """`new_codec("canal-json,version=1.1.5", "mysql-5.7")`, also where the product does not offer that."""
-    return open_codec(text, sources.find(source), allow_undocumented=True)
+    """`new_codec("canal-json,version=1.1.5", "mysql-5.7")`, also where the product does not offer that; with the kind
+    of broker behind it: `cloudcanal-json to rocketmq`."""
+    format, _, broker = text.partition(" to ")
+    return open_codec(format, sources.find(source), broker=cast(Broker, broker or "kafka"), allow_undocumented=True)
 
 
 # One for all tests: a codec holds no state (`test_contract.py`).
@@ -115,7 +117,7 @@ def batch_of(
 def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:
     """The values of the messages that a batch makes, all in one partition."""
     packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=None, key=None)
-    return codec.encode(packed).cast(pa.binary()).to_pylist()
+    return codec.messages(packed)["value"].to_pylist()
 
 
 # ---------------------------------------------------------------------------------------------------------- cases

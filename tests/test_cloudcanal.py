@@ -18,6 +18,7 @@ from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.errors import NotOffered
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
+from simulator.formats.format import Broker
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.run.job import open_job
 from simulator.run.pipeline import Limits
@@ -305,7 +306,7 @@ def test_the_page_examples_of_rows(
     ],
 )
 def test_the_page_examples_of_statements(format: str, example: str, event_ms: int, write_ms: int) -> None:
-    made = codec_of(format).encode_event(statement(event_ms, write_ms), DDL)
+    made = codec_of(format).layout.writer.encode_event(statement(event_ms, write_ms), DDL)
     assert made == compact(printed(example))
 
 
@@ -331,7 +332,7 @@ def test_the_page_example_of_an_envelope_with_a_statement() -> None:
     """One correction: `ts_ms` of the source, which the page copied from its other example."""
     expected = printed(ENVELOPE_DDL)
     expected["payload"]["source"]["ts_ms"] = expected["payload"]["ts_ms"]
-    made = codec_of(ENVELOPE, "mysql-5.7").encode_event(statement(1669797212000, 1669797213247), DDL)
+    made = codec_of(ENVELOPE, "mysql-5.7").layout.writer.encode_event(statement(1669797212000, 1669797213247), DDL)
     assert without_schema(made) == compact(expected)
 
 
@@ -414,7 +415,7 @@ def test_rows_are_counted_in_each_partition() -> None:
     batch = batch_of(TABLE, INSERT, rows)
     to = np.array([1, 0, 1, 0, 1], dtype=np.int64)
     packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=to, key=None)
-    made = [[row["id"] for row in json.loads(value)["data"]] for value in codec.encode(packed).to_pylist()]
+    made = [[row["id"] for row in json.loads(value)["data"]] for value in codec.messages(packed)["value"].to_pylist()]
     assert made == [["1", "3"], ["2", "4"], ["5"]]
     assert packed.partition is not None
     assert packed.partition.tolist() == [1, 0, 1]
@@ -462,23 +463,23 @@ def test_old_rows_that_postgresql_logs_by_their_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "source", "reads"),
+    ("broker", "source", "reads"),
     [
-        (",broker=rabbitmq", "oracle", "mysql, postgresql"),
-        (",broker=rabbitmq", "oceanbase-mysql", "mysql, postgresql"),
-        (",broker=rocketmq", "mongodb", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
-        (",broker=rocketmq", "sqlserver", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
+        ("rabbitmq", "oracle", "mysql, postgresql"),
+        ("rabbitmq", "oceanbase-mysql", "mysql, postgresql"),
+        ("rocketmq", "mongodb", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
+        ("rocketmq", "sqlserver", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
     ],
 )
-def test_links_that_the_product_has_not_are_refused(options: str, source: str, reads: str) -> None:
+def test_links_that_the_product_has_not_are_refused(broker: Broker, source: str, reads: str) -> None:
     for format in ("cloudcanal-json", "cloudcanal-canal-json"):
         found = sources.find(source)
-        with pytest.raises(NotOffered, match=f"^-f {format}{options}: CloudCanal, .* reads {reads}, not {source}; "):
-            formats.open_codec(format + options, found)
-        assert formats.open_codec(format + options, found, allow_undocumented=True)
-        assert open_job("crud", format + options, source=source, allow_undocumented=True).undocumented
+        with pytest.raises(NotOffered, match=f"^-f {format} to {broker}: CloudCanal, .* reads {reads}, not {source}; "):
+            formats.open_codec(format, found, broker=broker)
+        assert formats.open_codec(format, found, broker=broker, allow_undocumented=True)
+        assert open_job("crud", format, source=source, broker=broker, allow_undocumented=True).undocumented
         assert not open_job("crud", format, source=source).undocumented
-    assert formats.open_codec(f"cloudcanal-json{options}", sources.find("postgresql"))
+    assert formats.open_codec("cloudcanal-json", sources.find("postgresql"), broker=broker)
 
 
 # ----------------------------------------------------------------------------------- topics, partitions, what is beside
@@ -497,7 +498,6 @@ def test_links_that_the_product_has_not_are_refused(options: str, source: str, r
         (",topic_rule=TO_UPPER_CASE", "CUSTOMERS"),
         (",topic_rule=SOURCE_DB_TABLE_BY_UNDERLINE_LOWER_CASE", "shop_customers"),
         (",topic_rule=DEFAULT_TOPIC,default_topic=all", "all"),
-        (",broker=rocketmq,instance=i", "i%shop%customers"),
     ],
 )
 def test_topics(options: str, topic: str) -> None:
@@ -538,26 +538,31 @@ def test_partitions_are_the_hashes_of_the_key() -> None:
 
 
 def test_what_stands_beside_the_value() -> None:
-    def first(options: str) -> Any:
-        return next(m for m in messages("tour", f"cloudcanal-json{options}", limit=1) if m.kind is not DDL)
+    def first(options: str, broker: Broker = "kafka") -> Any:
+        made = messages("tour", f"cloudcanal-json{options}", limit=1, broker=broker)
+        return next(m for m in made if m.kind is not DDL)
 
     plain = first("")
     assert (plain.key, plain.tag, plain.headers) == (None, None, ())
     assert first(",key=pk").key == b'{"id":"3"}'
     assert first(",key=table").key == b"shop.customers"
     assert first(",custom_header=env:test;team:a b").headers == (("env", b"test"), ("team", b"a b"))
-    rocketmq = first(",broker=rocketmq")
-    assert (rocketmq.key, rocketmq.tag) == (b"3", "shop.customers.INSERT")
-    rabbitmq = first(",broker=rabbitmq")
+    rocketmq = first("", "rocketmq")
+    assert (rocketmq.topic, rocketmq.key, rocketmq.tag) == (
+        plain.topic.replace(".", "%"),
+        b"3",
+        "shop.customers.INSERT",
+    )
+    rabbitmq = first("", "rabbitmq")
     assert (rabbitmq.topic, rabbitmq.tag, rabbitmq.headers) == (plain.topic, None, ())
-    assert first(",broker=rabbitmq,delay_ms=10000").headers == (("x-delay", b"10000"),)
+    assert first(",delay_ms=10000", "rabbitmq").headers == (("x-delay", b"10000"),)
     assert first(",delay_ms=10000").headers == ()
 
 
 def test_the_tag_of_a_statement_has_its_action() -> None:
     (case,) = (case for case in cases_of("postgresql-16") if case.name == "truncate table")
     for options, action in (("", "TRUNCATE"), (",pg_truncate=alter", "ALTER")):
-        (message,) = messages_of(f"cloudcanal-json,broker=rocketmq{options}", "postgresql-16", block_of(case))
+        (message,) = messages_of(f"cloudcanal-json{options} to rocketmq", "postgresql-16", block_of(case))
         assert message.tag is not None
         assert message.tag.endswith(f".{action}")
         assert json.loads(message.value or b"")["action"] == action

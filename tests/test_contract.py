@@ -78,7 +78,7 @@ def test_cases_of_each_kind_make_messages_or_none(format: str, source: str) -> N
         if kinds - {READ, DDL, HEARTBEAT}:
             kinds |= set(MARKS)
         made = {message.kind for message in messages_of(format, source, block_of(case))}
-        if codec.layout.routing.split == "always" and UPDATE in kinds - made and {DELETE, INSERT} <= made:
+        if codec.layout.routing.split == "key" and UPDATE in kinds - made and {DELETE, INSERT} <= made:
             kinds = kinds - {UPDATE} | {DELETE, INSERT}  # all of them were split
         assert made == kinds & sends
 

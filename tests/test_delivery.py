@@ -15,8 +15,9 @@ from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, mes
 
 from simulator.batch import ChangeBatch, split
 from simulator.delivery.marks import marks
-from simulator.delivery.pack import cut, pack
-from simulator.delivery.router import Route, Router, parse_route
+from simulator.delivery.pack import Packing, cut, pack
+from simulator.delivery.router import Router, parse_route
+from simulator.delivery.routing import Address, Route
 from simulator.errors import UsageError
 from simulator.model import (
     BEGIN,
@@ -30,8 +31,8 @@ from simulator.model import (
     SchemaChange,
     SchemaChangeKind,
     Table,
+    TableId,
 )
-from simulator.routing import Packing
 from simulator.sources import mysql
 
 ITEMS: Final = table_of("items", {"id": "bigint", "name": "varchar(50)", "qty": "int"}, ["id"], database="inventory")
@@ -44,11 +45,11 @@ BIG: Final = table_of("big", {"id": "int", "l": "longtext"}, ["id"])
 def router_of(format: str, n: int, route: str | None = None, topic: str | None = None) -> Router:
     codec = codec_of(format)
     routing = codec.layout.routing
-    return Router(routing, parse_route(route, routing), topic, lambda topic: n, codec.text)
+    return Router(routing, parse_route(route, routing), topic, lambda topic: n, codec.layout.writer.text)
 
 
 def partitions(router: Router, batch: ChangeBatch) -> list[int]:
-    return router.changes(batch)[1].tolist()
+    return router.changes(batch).partitions.tolist()
 
 
 def column(batch: ChangeBatch, number: int) -> list[Any]:
@@ -223,7 +224,7 @@ def test_statements_and_turns_share_no_message() -> None:
 def test_snapshot_rows_and_moved_rows_stand_alone() -> None:
     rows = [[str(i), "y"] for i in range(5)]
     assert sizes(batch_of(MANY, READ, rows, phase=0), canal_packing()) == [1] * 5
-    assert sizes(replace(batch_of(MANY, INSERT, rows), moved=True), canal_packing()) == [1] * 5
+    assert sizes(replace(batch_of(MANY, INSERT, rows), counterpart=()), canal_packing()) == [1] * 5
 
 
 def counted(rows: int, **options: Any) -> Packing:
@@ -491,29 +492,29 @@ DROPPED: Final = statement(ITEMS, None, SchemaChangeKind.DROP_TABLE)
 @pytest.mark.parametrize("route", ["single", "table", "key", "columns:name"])
 @pytest.mark.parametrize("change", [CREATED, ALTERED, DROPPED])
 def test_canal_statements_go_to_partition_0(change: SchemaChange, route: str) -> None:
-    assert router_of("canal-json", 97, route).event("inventory", change) == ("example", [0], None)
+    assert router_of("canal-json", 97, route).event("inventory", change) == Address("example", (0,))
 
 
 @pytest.mark.parametrize("change", [ALTERED, DROPPED])
 def test_dts_statements_go_with_their_table_under_the_table_policy(change: SchemaChange) -> None:
     rows = partitions(router_of("dts-canal-json", 97, "table"), batch_of(ITEMS, INSERT, [["1", "a", "1"]]))
     assert rows != [0]
-    assert router_of("dts-canal-json", 97, "table").event("inventory", change)[1] == rows
+    assert router_of("dts-canal-json", 97, "table").event("inventory", change).partitions == tuple(rows)
     for route in ("single", "key", "columns:name"):
-        assert router_of("dts-canal-json", 97, route).event("inventory", change)[1] == [0]
+        assert router_of("dts-canal-json", 97, route).event("inventory", change).partitions == (0,)
 
 
 def test_dts_statements_about_no_table_go_to_partition_0() -> None:
-    assert router_of("dts-canal-json", 97, "table").event("inventory", CREATED) == ("dts", [0], None)
+    assert router_of("dts-canal-json", 97, "table").event("inventory", CREATED) == Address("dts", (0,))
 
 
 def test_topics() -> None:
-    assert router_of("canal-json", 3).topic("shop", "", "items") == "example"
-    assert router_of("dts-canal-json", 3).topic("shop", "", "items") == "dts"
+    assert router_of("canal-json", 3).topics.of(TableId("shop", "items", "")) == "example"
+    assert router_of("dts-canal-json", 3).topics.of(TableId("shop", "items", "")) == "dts"
     router = router_of("canal-json", 3, topic="cdc.{database}.{table}")
-    assert router.changes(batch_of(ITEMS, INSERT, [["1", "a", "1"]]))[0] == "cdc.inventory.items"
-    assert router.event("inventory", ALTERED)[0] == "cdc.inventory.items"
-    assert router.event("inventory", CREATED)[0] == "cdc.inventory.ddl"
+    assert router.changes(batch_of(ITEMS, INSERT, [["1", "a", "1"]])).topic == "cdc.inventory.items"
+    assert router.event("inventory", ALTERED).topic == "cdc.inventory.items"
+    assert router.event("inventory", CREATED).topic == "cdc.inventory.ddl"
 
 
 def test_partitions_of_a_topic_are_asked_once() -> None:
@@ -524,7 +525,7 @@ def test_partitions_of_a_topic_are_asked_once() -> None:
         return {"inventory.items": 3, "inventory.loose": 6}[topic]
 
     codec = codec_of("canal-json")
-    router = Router(codec.layout.routing, Route("key"), "{database}.{table}", count, codec.text)
+    router = Router(codec.layout.routing, Route("key"), "{database}.{table}", count, codec.layout.writer.text)
     for _ in range(2):
         assert partitions(router, batch_of(ITEMS, INSERT, [["1", "a", "1"]])) == [2]
         assert partitions(router, batch_of(LOOSE, INSERT, [["1", "1"]])) == [4]
@@ -549,9 +550,9 @@ def test_routes(text: str | None, route: Route) -> None:
     ("text", "sentence"),
     [
         ("tables", "--route tables: the product's policies are key, single, table, columns. Did you mean 'table'?"),
-        ("columns", "--route columns: columns are named like 'columns:customer_id,region', and only then."),
-        ("columns:,", "--route columns:,: columns are named like 'columns:customer_id,region', and only then."),
-        ("key:id", "--route key:id: columns are named like 'columns:customer_id,region', and only then."),
+        ("columns", "--route columns: write the columns after a colon: --route columns:customer_id,region."),
+        ("columns:,", "--route columns:,: write the columns after a colon: --route columns:customer_id,region."),
+        ("key:id", "--route key:id: only the policy 'columns' takes columns."),
     ],
 )
 def test_routes_that_cannot_be(text: str, sentence: str) -> None:

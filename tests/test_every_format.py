@@ -51,7 +51,7 @@ class Made:
 
 
 def check(made: Made, messages: list[Message], format: str) -> None:
-    declared = {field.name for field in made.codec.layout.fields}
+    declared = {field.name for field in getattr(made.codec.layout.writer, "fields", ())}
     for message in messages:
         assert message.value is not None
         decoded = decode(format, message.value)

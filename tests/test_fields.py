@@ -30,8 +30,8 @@ def cell(column: Column) -> Cell:
 def encoded(*fields: Field, order: Order = table_order, update: bool = True) -> list[str]:
     batch = batch_of(TABLE, UPDATE, NEW, OLD) if update else batch_of(TABLE, INSERT, NEW)
     packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
-    values: list[str] = Encoder(fields, cell, FASTJSON2, order).encode(packed, "\n").to_pylist()
-    return [value.removesuffix("\n") for value in values]
+    values: list[str] = Encoder(fields, cell, FASTJSON2, order).encode(packed).to_pylist()
+    return values
 
 
 def test_an_object_within_an_object() -> None:

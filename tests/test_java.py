@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from simulator.delivery.partition import java_abs_mod, string_hash, to_positive_mod
+from simulator.delivery.hashes import java_abs_mod, string_hash, to_positive_mod
 from simulator.text.java import numbers as java
 from simulator.text.java.hash_map import hash_order
 

@@ -257,8 +257,9 @@ def written(format: str, kind: Kind) -> str:
     numbers |= {n: np.array([v]) for n, v in zip(("seq", "size"), sample.place, strict=True)}
     before, after = {INSERT: (None, image), UPDATE: (image, new), DELETE: (image, None)}[kind]
     batch = ChangeBatch(table, kind, Envelope(phase=1, **numbers), after, before)
-    layout = sample.layout(codec.settings, columns)
-    writer = Writer(overridden(layout.fields, sample.overrides), columns, layout.order, lob_nulls=False)
+    made = sample.layout(codec.settings, columns).writer
+    assert isinstance(made, Writer)
+    writer = Writer(overridden(made.fields, sample.overrides), columns, made.order, lob_nulls=False)
     packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
     (message,) = writer.encode(packed).to_pylist()
     return str(message)

@@ -82,7 +82,10 @@ def test_random_scripts(source: str, text: str) -> None:
     for message in messages:
         replay.message(message)
     for table, columns in stream.rows_at(stream.turns):
-        texts = [codec.text(column, array).to_pylist() for column, array in zip(table.columns, columns, strict=True)]
+        texts = [
+            codec.layout.writer.text(column, array).to_pylist()
+            for column, array in zip(table.columns, columns, strict=True)
+        ]
         names = [column.name for column in table.columns]
         rows = Counter(tuple(zip(names, values, strict=True)) for values in zip(*texts, strict=True))
         assert +replay.tables.get(table.id.name, Counter()) == rows

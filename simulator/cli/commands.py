@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
 from simulator import __version__
 from simulator.cli.options import (
     MOST_TURNS,
+    broker_option,
     complete_format,
     force_option,
     format_option,
@@ -29,6 +30,9 @@ from simulator.cli.options import (
     undocumented_option,
 )
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError, closest
+
+if TYPE_CHECKING:
+    from simulator.formats.format import Broker
 
 INTERRUPTED = 130
 
@@ -139,6 +143,7 @@ def cli() -> None:
 @route_option
 @source_option
 @seed_option
+@broker_option
 @undocumented_option
 @force_option
 @click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
@@ -160,6 +165,7 @@ def run(
     route: str | None,
     source: str | None,
     seed: int | None,
+    broker: str,
     allow_undocumented: bool,
     force: bool,
     envelope: bool,
@@ -168,16 +174,22 @@ def run(
 ) -> int:
     """Generate, encode and publish: the main job. Without --limit, --turns or --duration it runs until Ctrl-C."""
     from simulator.cli import output as progress
-    from simulator.run.job import open_job
+    from simulator.run.job import broker_of, open_job
     from simulator.run.pacing import parse_duration, parse_pace
     from simulator.run.pipeline import Limits
     from simulator.sinks import open_sink
 
     job = open_job(
-        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+        scenario,
+        format,
+        source=source,
+        seed=seed,
+        broker=broker_of(to, cast("Broker", broker)),
+        allow_undocumented=allow_undocumented,
+        force=force,
+        tell=_tell,
     )
-    job.route(route)  # a wrong one is told before anything is opened
-    broker = job.undocumented_broker(to, allow_undocumented=allow_undocumented)
+    job.route(route)  # a wrong one is reported before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
             f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
@@ -204,7 +216,7 @@ def run(
             "scenario": job.scenario.file,
             "format": format,
             "source": str(job.source),
-            "undocumented": job.undocumented or broker is not None,
+            "undocumented": job.undocumented,
             "left_out": list(job.left_out),
             "to": progress.public(to),
             "seed": job.scenario.spec.seed if seed is None else seed,
@@ -214,11 +226,8 @@ def run(
             _write_json(summary_to, facts)
         if not quiet:
             click.echo(progress.summary(this.summary, progress.public(to)), err=True)
-            format_of = job.codec.format
             if job.undocumented:
-                click.echo(f"{format_of.product} has no {format_of.id} for {job.source}: not its bytes.", err=True)
-            if broker is not None:
-                click.echo(f"{format_of.product} writes no {format_of.id} to {broker}.", err=True)
+                click.echo(progress.undocumented(job.codec, job.source), err=True)
             if job.left_out:
                 click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
         if failure := failure or job.failure:
@@ -278,6 +287,7 @@ def _write_json(path: Path, facts: object) -> None:
 )
 @source_option
 @seed_option
+@broker_option
 @undocumented_option
 @force_option
 def show(
@@ -290,6 +300,7 @@ def show(
     partitions: int,
     source: str | None,
     seed: int | None,
+    broker: str,
     allow_undocumented: bool,
     force: bool,
 ) -> None:
@@ -302,7 +313,14 @@ def show(
     from simulator.sinks.memory import MemorySink
 
     job = open_job(
-        scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented, force=force, tell=_tell
+        scenario,
+        format,
+        source=source,
+        seed=seed,
+        broker=cast("Broker", broker),
+        allow_undocumented=allow_undocumented,
+        force=force,
+        tell=_tell,
     )
     with MemorySink(partitions=partitions) as sink:
         wanted = None if job.stream.turns is not None else count

@@ -63,6 +63,13 @@ start_option = click.option(
 route_option = click.option(
     "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
 )
+broker_option = click.option(
+    "--broker",
+    type=click.Choice(["kafka", "rocketmq", "rabbitmq"]),
+    default="kafka",
+    show_default=True,
+    help="Write names, keys and tags as for this kind of broker, where the destination is none.",
+)
 undocumented_option = click.option(
     "--allow-undocumented",
     is_flag=True,

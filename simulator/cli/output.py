@@ -103,6 +103,14 @@ def summary(done: Summary, to: str) -> str:
     return text + (f"; {counted(done.failed, 'message')} failed" if done.failed else "")
 
 
+def undocumented(codec: Codec, source: Source) -> str:
+    """What the real product does not offer of what was written."""
+    format, broker = codec.format, codec.settings.broker
+    if broker not in format.brokers:
+        return f"{format.product} does not write {format.id} to {broker}: these are not its bytes."
+    return f"{format.product} does not read {source}: these are not its bytes."
+
+
 def counted(count: int, name: str) -> str:
     """`counted(1, "message")` is `1 message`, `counted(2000, "message")` is `2,000 messages`."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"
@@ -176,7 +184,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
 
 def events_of(format: Format, source: Source) -> dict[str, str]:
     """What a format sends of a source: `yes`, `option` where an option turns it on, `no`."""
-    codec = format.codec(str(source))
+    codec = format.codec(source)
     statements = codec.layout.statements
     found = {}
     for name, kind in EVENTS.items():

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints, PackedBatch, changed_rows, decoded
-from simulator.model import DELETE, INSERT, READ, UPDATE
-from simulator.routing import Packing
+from simulator.model import DELETE, INSERT, READ, UPDATE, Column
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Rows of one statement share a message while `header + Σ row bytes` stays within `max_bytes` (or `max_rows`).
+
+    `row_bytes(columns, arrays)` gives the bytes of each row image; `header(columns, images)` those of an event without
+    rows, for that many columns and images (two for updates). Without `row_bytes` only rows are counted.
+
+    * `scope`: what may share a message: rows of a statement, or rows of one table and kind that follow each other in a
+      transaction.
+    * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
+      then which columns count as changed is not settled for the event, but row by row.
+    * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
+    * `full_load`: rows of a snapshot that follow each other share messages, too, whatever the scope.
+    """
+
+    row_bytes: Callable[[Sequence[Column], Sequence[pa.Array]], npt.NDArray[np.int64]] | None = None
+    header: Callable[[int, int], int] = lambda columns, images: 0
+    max_bytes: int = 0
+    max_rows: int | None = None
+    scope: Literal["statement", "transaction"] = "statement"
+    rows_of: Literal["event", "message"] = "event"
+    distinct: bool = False
+    full_load: bool = False
 
 
 @dataclass(frozen=True)

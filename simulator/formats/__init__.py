@@ -9,7 +9,7 @@ from simulator import registry
 from simulator.errors import NotOffered
 
 if TYPE_CHECKING:
-    from simulator.formats.format import Codec, Format
+    from simulator.formats.format import Broker, Codec, Format
     from simulator.sources import Source
 
 FORMATS: Final = {
@@ -38,20 +38,25 @@ def find(name: str) -> Format:
     return format
 
 
-def open_codec(text: str, source: Source, *, allow_undocumented: bool = False) -> Codec:
-    """`canal-json,version=1.1.5` made ready for a source. Raises UnknownName, OptionError, and NotOffered where the
-    product does not read such a source, unless that is allowed."""
-    from simulator.formats.format import parse_format
+def open_codec(text: str, source: Source, *, broker: Broker = "kafka", allow_undocumented: bool = False) -> Codec:
+    """`canal-json,version=1.1.5` made ready for a source and a kind of broker. Raises UnknownName, OptionError, and
+    NotOffered where the product does not read such a source or write to such a broker, unless that is allowed."""
+    from simulator.formats.options import parse_format
 
     name, options = parse_format(text)
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
         others = [each for each in FORMATS if _offered(each, format.product, source)]
         raise _refusal(name, format, format.sources, source, others)
-    codec = format.codec(str(source), options)
+    if broker not in format.brokers and not allow_undocumented:
+        raise NotOffered(
+            f"-f {name}: {format.product} writes {format.title} to {', '.join(format.brokers)}, not to {broker}; "
+            "--allow-undocumented does it all the same."
+        )
+    codec = format.codec(source, options, broker)
     offered = codec.layout.sources
     if offered is not None and source.id not in offered and not allow_undocumented:
-        raise _refusal(text, format, offered, source)
+        raise _refusal(text if broker == "kafka" else f"{text} to {broker}", format, offered, source)
     return codec
 
 

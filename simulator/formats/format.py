@@ -1,21 +1,29 @@
-"""A format as a value: fields, cells, style, routing, options. Dialects derive from a parent and say what differs."""
+"""A format as a value: what it is, what it sends, its options, and `layout(settings)`, how it writes.
+
+`Format.codec(source, …)` makes it ready for a source and a kind of broker. A codec takes packs of changes that are
+addressed already (`simulator.delivery`) and yields finished messages: none, one or two for each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from simulator.batch import PackedBatch
-from simulator.errors import DeliveryFailed, OptionError, UsageError, closest
+from simulator.batch import MESSAGE_SCHEMA, MessageBatch, PackedBatch
+from simulator.delivery.pack import Packing
+from simulator.delivery.routing import Address, Routing
+from simulator.formats.options import Option, described, parsed
 from simulator.model import (
     DDL,
     HEARTBEAT,
+    INSERT,
+    MARKS,
     STATEMENT,
-    UNTOLD,
+    WITHOUT_TABLE,
     Column,
     Event,
     Heartbeat,
@@ -24,62 +32,36 @@ from simulator.model import (
     SchemaChange,
     SchemaChangeKind,
 )
-from simulator.routing import Packing, Routing
-from simulator.text.json_style import Style
+from simulator.sources import Source
 from simulator.wire.avro import Container
-from simulator.wire.encoder import Encoder
-from simulator.wire.fields import Cell, Field, Order, table_order
+
+# The options of a format.
+O_co = TypeVar("O_co", covariant=True)
+Broker = Literal["kafka", "rocketmq", "rabbitmq"]
 
 
 @dataclass(frozen=True)
-class Option:
-    """An option of a format, chosen as `-f dts-canal-json,images=before-2022-03-20`.
+class Settings(Generic[O_co]):
+    """What a layout is made for: the format's options, the source system, and the kind of broker."""
 
-    With `choices` the value is one of them; otherwise `parse` makes it of the text and raises ValueError with a
-    sentence. A default of None is settled by the source.
-    """
-
-    name: str
-    default: str | None
-    doc: str
-    choices: tuple[str, ...] = ()
-    parse: Callable[[str], Any] = str
-
-    def value(self, format: str, text: str | None) -> Any:
-        """The option's value for a text; for None its default. Raises OptionError."""
-        if text is None:
-            return None if self.default is None else self.parse(self.default)
-        if self.choices and text not in self.choices:
-            guess = closest(text, self.choices)
-            hint = f" Did you mean {guess!r}?" if guess else ""
-            raise OptionError(f"-f {format},{self.name}={text}: it is one of {', '.join(self.choices)}.{hint}")
-        try:
-            return self.parse(text)
-        except ValueError as error:
-            raise OptionError(f"-f {format},{self.name}={text}: {error}.") from None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The values of a format's options, defaults filled in, and the source system that the run has."""
-
-    values: Mapping[str, Any]
-    source: str  # id and version: mysql-8.0
-
-    def __getitem__(self, name: str) -> Any:
-        return self.values[name]
+    options: O_co
+    source: Source
+    broker: Broker = "kafka"
 
 
 class Writer(Protocol):
-    """What makes the bytes of messages: the encoder of JSON fields, or one of a format's own."""
+    """What makes the bytes of values: the encoder of JSON fields, or one of a format's own.
 
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array: ...
+    `text` gives a column's values as the product hashes them: plain text, nulls kept.
+    """
+
+    def encode(self, packed: PackedBatch) -> pa.Array: ...
     def encode_event(self, event: Event, kind: Kind) -> bytes: ...
     def text(self, column: Column, array: pa.Array) -> pa.Array: ...
 
 
-class Beside(Protocol):
-    """What a product puts beside the value: columns of `MESSAGE_SCHEMA` by name (key, headers, tag, timestamp_ms).
+class Metadata(Protocol):
+    """What a product sends with a value: columns of `MESSAGE_SCHEMA` by name (key, headers, tag, timestamp_ms).
 
     `columns` has one entry per message, `event` the same for a single event, as Python values.
     """
@@ -88,63 +70,50 @@ class Beside(Protocol):
     def event(self, event: Event) -> Mapping[str, Any]: ...
 
 
-def untold(event: Event) -> bool:
-    """Statements about no table, which few products show."""
-    return isinstance(event, SchemaChange) and event.kind in UNTOLD
-
-
 def kind_of(event: Event) -> Kind:
     if isinstance(event, LoggedStatement):
         return STATEMENT
     return HEARTBEAT if isinstance(event, Heartbeat) else DDL
 
 
+def without_table(event: Event) -> bool:
+    """DDL that belongs to no table; few products send it."""
+    return isinstance(event, SchemaChange) and event.kind in WITHOUT_TABLE
+
+
+def of_stream(event: Event) -> bool:
+    """What most products omit: DDL that belongs to no table, and the CREATE TABLEs that open a snapshot."""
+    return without_table(event) or event.order.phase == 0
+
+
 @dataclass(frozen=True)
 class Layout:
-    """How a format writes with certain settings: members in wire order, how values look, how messages are routed.
+    """How a format writes with certain settings.
 
-    `order` is the order of columns in row maps, `member` the name of a column's member there. A format that is not
-    JSON has a `writer` instead of fields; then `cell` says how values look where they are hashed, and `container`
-    what a file of its values is. `snapshot_ddl`: rows of a snapshot come after the CREATE TABLE of their table.
-    `previous_commit`: what changes carry as their event time is the commit time of the transaction before theirs.
-    `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
-    `sources`: of the format's sources, those that the product offers with these settings; None: all.
+    * `writer` makes the bytes of values, `metadata` what goes with them.
+    * `routing` and `packing` are the product's way of addressing messages and of putting rows together.
+    * `container`: what a file of the values is, if they are Avro.
+    * `sends`: of the format's kinds of event, those that the settings let through; None: all.
+    * `statements`: the kinds of DDL that it writes; None: all. `omits`: single events that it leaves out although it
+      sends their kind.
+    * `sources`: of the format's sources, those that the product offers with these settings; None: all.
+    * `event_time`: changes report the commit time of their transaction, or that of the one before.
+    * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
+    * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
     """
 
-    fields: tuple[Field, ...]
-    cell: Callable[[Column], Cell]
-    style: Style
+    writer: Writer
     routing: Routing
     packing: Packing | None = None
-    order: Order = table_order
-    member: Callable[[str], str] = str
-    beside: Beside | None = None
-    writer: Writer | None = None
+    metadata: Metadata | None = None
     container: Container | None = None
-    snapshot_ddl: bool = False
-    previous_commit: bool = False
+    sends: frozenset[Kind] | None = None
+    statements: frozenset[SchemaChangeKind] | None = None
+    omits: Callable[[Event], bool] = of_stream
     typed_json: bool = False
-    most_bytes: int | None = None  # of a value; the product refuses a larger one
-    sends: frozenset[Kind] | None = None  # of the format's kinds, those that the settings let through; None: all
-    statements: frozenset[SchemaChangeKind] | None = None  # of the DDL statements, those that it writes; None: all
-    omits: Callable[[Event], bool] = untold  # single events that it leaves out although it sends their kind
     sources: tuple[str, ...] | None = None
-
-    def derive(
-        self, *, fields: Sequence[Field] = (), drop: Sequence[str] = (), order: Sequence[str] = (), **changes: Any
-    ) -> Layout:
-        """A copy with some fields replaced, dropped or put into another order, and other members changed.
-
-        Raises ValueError for a field that is not there: the dialect that names it is out of date.
-        """
-        known = {f.name: f for f in self.fields}
-        for name in (*drop, *(f.name for f in fields), *order):
-            if name not in known:
-                raise ValueError(f"the parent has no field {name!r}")
-        if order and set(order) != set(known):
-            raise ValueError("the order must name every field")
-        known.update({f.name: f for f in fields})
-        return replace(self, fields=tuple(known[n] for n in order or known if n not in drop), **changes)
+    event_time: Literal["commit", "previous commit"] = "commit"
+    complete: Callable[[PackedBatch, MessageBatch], MessageBatch] | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +121,7 @@ class Format:
     """One vendor message format: what it is, and `layout(settings)`, how it writes.
 
     Every kind of event is in `sends` or in `silent`, so that silence is a decision; only texts of the source's log
-    (STATEMENT) need not be named to be silent.
+    (STATEMENT) need not be named to be silent. `settings` is the frozen dataclass of its options.
     """
 
     id: str
@@ -160,39 +129,32 @@ class Format:
     product: str
     spec: str
     sources: tuple[str, ...]
-    brokers: tuple[str, ...]
+    brokers: tuple[Broker, ...]
     sends: frozenset[Kind]
     silent: frozenset[Kind]
-    options: tuple[Option, ...]
-    layout: Callable[[Settings], Layout]
+    settings: type[Any]
+    layout: Callable[[Settings[Any]], Layout]
     binary: bool = False  # values are bytes, not text
 
     def __post_init__(self) -> None:
         if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
             raise ValueError(f"{self.id}: each kind of event is either sent or declared silent")
 
-    def codec(self, source: str, given: Mapping[str, str] | None = None) -> Codec:
-        """The format made ready for a source (`mysql-8.0`). Raises OptionError for an unknown option or value."""
-        given = given or {}
-        known = {option.name: option for option in self.options}
-        for name in given:
-            if name not in known:
-                guess = closest(name, known)
-                hint = f" Did you mean {guess!r}?" if guess else f" It has {', '.join(known) or 'none'}."
-                raise OptionError(f"-f {self.id}: there is no option {name!r}.{hint}")
-        values = {name: option.value(self.id, given.get(name)) for name, option in known.items()}
-        settings = Settings(values, source)
+    @property
+    def options(self) -> tuple[Option, ...]:
+        return described(self.settings)
+
+    def codec(self, source: Source, given: Mapping[str, str] | None = None, broker: Broker = "kafka") -> Codec:
+        """The format made ready for a source and a broker. Raises OptionError for an unknown option or value."""
+        settings: Settings[Any] = Settings(parsed(self.id, self.settings, given or {}), source, broker)
         return Codec(self, settings, self.layout(settings))
 
 
 class Codec:
-    """A configured format, as the pipeline uses it."""
+    """A configured format: addressed changes in, finished messages out."""
 
-    def __init__(self, format: Format, settings: Settings, layout: Layout) -> None:
+    def __init__(self, format: Format, settings: Settings[Any], layout: Layout) -> None:
         self.format, self.settings, self.layout = format, settings, layout
-        self._encoder: Writer = layout.writer or Encoder(
-            layout.fields, layout.cell, layout.style, layout.order, layout.member
-        )
         self._sends = self.format.sends if layout.sends is None else self.format.sends & layout.sends
 
     def sends(self, kind: Kind) -> bool:
@@ -206,37 +168,56 @@ class Codec:
         statements = self.layout.statements
         return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
 
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        """One value per message, with `end` behind it. Raises DeliveryFailed for one that the product refuses."""
-        values = self._encoder.encode(packed, end)
-        most = self.layout.most_bytes
-        if most is not None and values.nbytes > most:
-            longest = pc.max(pc.binary_length(values)).as_py() - len(end.encode())
-            if longest > most:
-                raise DeliveryFailed(
-                    f"-f {self.format.id}: a message about {packed.changes.table.id} has {longest:,} bytes, and "
-                    f"{self.format.product} delivers up to {most:,}. Write smaller values, or drop the column."
-                )
-        return values
+    def messages(self, packed: PackedBatch) -> MessageBatch:
+        """The messages of each pack, in stream order; partition null where the client decides by the key. Raises
+        DeliveryFailed for a value that the product refuses."""
+        layout, batch, count = self.layout, packed.changes, len(packed)
+        envelope, first = batch.envelope, packed.starts[:-1]
+        # the insert half of a split update counts for nothing: the change was counted with its delete
+        uncounted = batch.kind in MARKS or (batch.counterpart is not None and batch.kind is INSERT)
+        changes = 0 * first if uncounted else np.diff(packed.starts)
+        columns = {} if layout.metadata is None else layout.metadata.columns(packed)
+        if packed.key is not None:
+            columns["key"] = packed.key.cast(pa.binary())
+        if packed.partition is not None:
+            columns["partition"] = pa.array(packed.partition.astype(np.int32))
+        messages = MessageBatch.of(
+            count,
+            phase=pa.array(np.full(count, envelope.phase, dtype=np.int8)),
+            turn=pa.array(envelope.turn[first]),
+            ordinal=pa.array(envelope.ordinal[first]),
+            kind=pa.array(np.full(count, batch.kind, dtype=np.int8)),
+            changes=pa.array(changes.astype(np.int32)),
+            topic=_repeated(packed.topic, count),
+            value=layout.writer.encode(packed).cast(pa.binary()),
+            **columns,
+        )
+        return messages if layout.complete is None else layout.complete(packed, messages)
 
-    def encode_event(self, event: Event, kind: Kind) -> bytes:
-        """The value of a DDL statement or heartbeat."""
-        return self._encoder.encode_event(event, kind)
+    def event_messages(self, events: Sequence[Event], addresses: Sequence[Address]) -> MessageBatch:
+        """The messages of DDL statements, logged texts and heartbeats: one for each partition of their addresses."""
+        rows = []
+        for event, address in zip(events, addresses, strict=True):
+            kind = kind_of(event)
+            message = {
+                "phase": event.order.phase,
+                "turn": event.order.turn,
+                "ordinal": event.order.ordinal,
+                "kind": kind,
+                "changes": 0,
+                "topic": address.topic,
+                "key": None if address.key is None else address.key.encode(),
+                "value": self.layout.writer.encode_event(event, kind),
+                **({} if self.layout.metadata is None else self.layout.metadata.event(event)),
+            }
+            rows += [{**message, "partition": partition} for partition in address.partitions]
+        columns = {}
+        for field in MESSAGE_SCHEMA:
+            plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            column = pa.array([row.get(field.name) for row in rows], plain)
+            columns[field.name] = column if plain == field.type else column.dictionary_encode()
+        return MessageBatch.of(len(rows), **columns)
 
-    def text(self, column: Column, array: pa.Array) -> pa.Array:
-        """A column's values as the product hashes them: plain text, nulls kept."""
-        return self._encoder.text(column, array)
 
-
-def parse_format(text: str) -> tuple[str, dict[str, str]]:
-    """`canal-json,version=1.1.5` is ("canal-json", {"version": "1.1.5"})."""
-    name, *parts = text.split(",")
-    options: dict[str, str] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals or not key:
-            raise UsageError(f"-f {text}: {part!r} is not an option such as 'version=1.1.8'.")
-        if key.strip() in options:
-            raise UsageError(f"-f {text}: the option {key.strip()!r} is there twice: leave one out.")
-        options[key.strip()] = value.strip()
-    return name.strip(), options
+def _repeated(text: str, count: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, dtype=np.int32)), pa.array([text], pa.string()))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from simulator.delivery.router import Route, parse_route
-from simulator.errors import NotOffered, UsageError, closest
+from simulator.delivery.router import parse_route
+from simulator.delivery.routing import Route
+from simulator.errors import UsageError, closest
 from simulator.formats import open_codec
-from simulator.formats.format import Codec
+from simulator.formats.format import Broker, Codec
 from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Limits, Run, Summary
@@ -39,22 +40,10 @@ class Job:
 
     @property
     def undocumented(self) -> bool:
-        """Whether the product does not offer what is made here."""
-        offered = self.codec.layout.sources or self.codec.format.sources
-        return self.source.id not in offered
-
-    def undocumented_broker(self, to: str, *, allow_undocumented: bool = False) -> str | None:
-        """The broker behind a URL, where the product does not write this format to it. Raises NotOffered unless that
-        is allowed."""
-        format, broker = self.codec.format, BROKERS.get(to.partition(":")[0])
-        if broker is None or broker in format.brokers:
-            return None
-        if not allow_undocumented:
-            raise NotOffered(
-                f"--to {broker}: {format.product} writes {format.title} to {', '.join(format.brokers)}, not there; "
-                "--allow-undocumented does it all the same."
-            )
-        return broker
+        """Whether the real product does not offer this source or this kind of broker."""
+        codec = self.codec
+        offered = codec.layout.sources or codec.format.sources
+        return self.source.id not in offered or codec.settings.broker not in codec.format.brokers
 
     def route(self, text: str | None) -> Route:
         """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
@@ -101,6 +90,11 @@ class Job:
         )
 
 
+def broker_of(to: str, otherwise: Broker = "kafka") -> Broker:
+    """The kind of broker behind a URL; for files and standard output the one whose conventions are asked for."""
+    return cast(Broker, BROKERS.get(to.partition(":")[0], otherwise))
+
+
 def open_scenario(
     scenario: str,
     *,
@@ -136,20 +130,23 @@ def open_job(
     source: str | None = None,
     seed: int | None = None,
     allow_undocumented: bool = False,
+    broker: Broker = "kafka",
     force: bool = False,
     tell: Callable[[str], None] | None = None,
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
     if is_script(scenario):
         script, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
-        return Job(script, found, stream, open_codec(format, found, allow_undocumented=allow_undocumented))
+        return Job(
+            script, found, stream, open_codec(format, found, broker=broker, allow_undocumented=allow_undocumented)
+        )
     # A script needs neither the language nor pydantic, which take a sixth of a second to import.
     from simulator.stream.scenario.loader import load
     from simulator.stream.scenario.resolve import resolve
 
     loaded = load(scenario)
     found = source_of(loaded, source)
-    codec = open_codec(format, found, allow_undocumented=allow_undocumented)
+    codec = open_codec(format, found, broker=broker, allow_undocumented=allow_undocumented)
     resolved = resolve(loaded, found, seed=seed, renders=lambda table: renders(codec, found, table))
     return Job(resolved, found, open_stream(resolved), codec, resolved.left_out)
 
@@ -165,13 +162,15 @@ def messages(
     snapshot: bool | None = None,
     route: str | None = None,
     partitions: int = 1,
+    broker: Broker = "kafka",
     allow_undocumented: bool = False,
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
-    `limit` counts row changes and ends at a transaction border; `partitions` is what the router assumes of topics.
+    `limit` counts row changes and ends at a transaction border; `partitions` is what the router assumes of topics;
+    names, keys and tags are those that the product has for this kind of `broker`.
     """
-    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
+    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
     with MemorySink(partitions=partitions) as sink:
         job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
         yield from sink.messages()
@@ -193,8 +192,8 @@ def publish(
     allow_undocumented: bool = False,
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
-    job = open_job(scenario, format, source=source, seed=seed, allow_undocumented=allow_undocumented)
-    job.undocumented_broker(to, allow_undocumented=allow_undocumented)
+    broker = broker_of(to)
+    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
     with open_sink(to, container=job.codec.layout.container) as sink:
         summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
     if job.failure is not None:

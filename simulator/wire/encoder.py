@@ -75,9 +75,9 @@ class Encoder:
 
     # ----------------------------------------------------------------------------------------------------- columnar
 
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        """One JSON text per message, and `end` behind it."""
-        return join([*self._object(self.fields, packed, Images(self, packed)), end], len(packed))
+    def encode(self, packed: PackedBatch) -> pa.Array:
+        """One JSON text per message."""
+        return join(self._object(self.fields, packed, Images(self, packed)), len(packed))
 
     def _object(self, fields: Sequence[Field], packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from jvm import Jars, Reader
 
-from simulator.delivery.partition import murmur2, to_positive_mod
+from simulator.delivery.hashes import murmur2, to_positive_mod
 
 pytestmark = pytest.mark.jvm
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from simulator.batch import decoded
 from simulator.carriers import numbers
 from simulator.formats.canal.json_column import json_column
+from simulator.formats.canal.options import CanalOptions
 from simulator.formats.format import Settings
 from simulator.model import (
     Column,
@@ -23,9 +24,6 @@ from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.template import repeat
 from simulator.wire.fields import Cell
-
-VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
-
 
 # Column values: type name (or family of types) to its text. Canal LogBuffer.fetchValue, LogEventConvert.parseOneRow.
 TEXT: Final[Mapping[str, Any]] = {
@@ -80,32 +78,32 @@ PROMOTED: Final = {"tinyint": (127, 5), "smallint": (32767, 4), "int": (2**31 - 
 TEXT_SPELLINGS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
 
 
-def type_text(column: Column, settings: Settings) -> str:
-    style = settings["mysql_type_style"]
+def type_text(column: Column, settings: Settings[CanalOptions]) -> str:
+    style = settings.options.mysql_type_style
     if style is None:
         # Canal's store of table definitions: what a statement that it read typed, else what the server prints.
         read = column.typed_in and readable(column.typed_in)
-        style = "ddl_text" if read else mysql.VERSIONS[settings.source].type_style
+        style = "ddl_text" if read else mysql.VERSIONS[str(settings.source)].type_style
     return mysql.type_text(column.type, style=style)
 
 
-def cell(column: Column, settings: Settings) -> Cell:
+def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     """How a column's values are written: always a string."""
-    type, family, version = column.type, mysql.family(column.type), settings["version"]
+    type, family, version = column.type, mysql.family(column.type), settings.options.version
     if checked_text(column, settings) or misread(column, settings):
         codec = mysql.CHARSETS[type.charset or mysql.DEFAULT_CHARSET][1]
         return Cell(lambda array: binlog_text.latin1_bytes(as_bytes(array, codec), type), escaped=True)
     if family == "json":
         return Cell(lambda array: json_column(array, version), escaped=True)
     charset = type.charset or mysql.DEFAULT_CHARSET
-    if family == "text" and settings["text_charset"] == "connection" and not charset.startswith("utf8"):
+    if family == "text" and settings.options.text_charset == "connection" and not charset.startswith("utf8"):
         return Cell(lambda array: in_charset(array, charset), escaped=True)
     if read_as_text(column, settings):
         return Cell(lambda array: as_text(array, type), escaped=True)
     if type.name == "binary":
         return Cell(lambda array: binlog_text.binary_stripped(array, type), escaped=True)
     if type.name == "timestamp":
-        zone = settings["timezone"]
+        zone = settings.options.timezone
         return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
     if family == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
@@ -114,12 +112,12 @@ def cell(column: Column, settings: Settings) -> Cell:
     return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 
-def checked_text(column: Column, settings: Settings) -> bool:
+def checked_text(column: Column, settings: Settings[CanalOptions]) -> bool:
     """A JSON column of MariaDB, which is text that the server checks: bytes to Canal."""
-    return column.type.name == "json" and settings.source.startswith("mariadb")
+    return column.type.name == "json" and settings.source.id == "mariadb"
 
 
-def misread(column: Column, settings: Settings) -> bool:
+def misread(column: Column, settings: Settings[CanalOptions]) -> bool:
     """A TEXT column that Canal takes for bytes, since its type was typed as `text(30)` or `long`."""
     family = mysql.family(column.type)
     lob = family == "text" and column.type.name not in ("char", "varchar")
@@ -141,7 +139,7 @@ def _encoded(text: str, codec: str) -> bytes:
         return b"".join(c.encode(codec, "ignore") or c.encode("latin-1", "replace") for c in text)
 
 
-def read_as_text(column: Column, settings: Settings) -> str:
+def read_as_text(column: Column, settings: Settings[CanalOptions]) -> str:
     """The text type that Canal takes a column of bytes for, typed as `varchar(10) character set binary`; else ""."""
     name = type_text(column, settings).lower().partition("(")[0]
     typed_as_text = mysql.family(column.type) == "binary" and name in ("char", "varchar", *TEXT_SPELLINGS)
@@ -174,9 +172,9 @@ def old_time(texts: pa.Array, fraction: int, version: str) -> pa.Array:
     return texts
 
 
-def code_cell(column: Column, settings: Settings) -> Cell:
+def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     """A column's java.sql.Types code, which depends on the value for unsigned columns and nulls."""
-    type, version = column.type, settings["version"]
+    type, version = column.type, settings.options.version
     code = mysql.TYPES[read_as_text(column, settings) or type.name].jdbc
     # nulls have their code from what the binary log says of the column
     stored = "longblob" if checked_text(column, settings) else type.name

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
-
-from simulator.routing import TableRule
 
 _SPECIAL: Final = re.compile(r"[*?+|(){}\[\]\\$^]")
 _GTID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}:1(?:-[1-9]\d*)?")
+
+
+@dataclass(frozen=True)
+class TableRule:
+    """The tables (by database and name) that a rule is for, and what their partitions are made of: the table's name,
+    or columns (None: the key)."""
+
+    matches: Callable[[str, str], bool]
+    table: bool = False
+    columns: tuple[str, ...] | None = None
 
 
 def _rules(text: str) -> list[str]:
@@ -41,18 +50,18 @@ def _partition_rule(part: str) -> TableRule:
     pattern, colon, columns = part.rpartition(":")
     if not colon:
         matches = _matcher(part)
-        return TableRule(lambda database, table: matches(f"{database}.{table}"), "table")
+        return TableRule(lambda database, table: matches(f"{database}.{table}"), table=True)
     matches = _matcher(pattern)
 
     def applies(database: str, table: str) -> bool:
         return matches(f"{database}.{table}")
 
     if columns == "$pk$":
-        return TableRule(applies, "key")
+        return TableRule(applies)
     names = tuple(name.strip() for name in columns.split("^") if name.strip())
     if not names:
         raise ValueError(f"it is a list of rules, and columns or $pk$ belong after the colon of {part!r}")
-    return TableRule(applies, "columns", names)
+    return TableRule(applies, columns=names)
 
 
 def dynamic_topic(text: str) -> Callable[[str, str], str] | None:

@@ -6,9 +6,10 @@ import re
 from typing import Final
 
 from simulator.formats.canal.cells import readable
+from simulator.formats.canal.options import CanalOptions
 from simulator.formats.format import Settings
 from simulator.model import (
-    UNTOLD,
+    WITHOUT_TABLE,
     Event,
     LoggedStatement,
     SchemaChange,
@@ -59,9 +60,9 @@ _DATABASE_NAME: Final = re.compile(
 )
 
 
-def word(event: SchemaChange, settings: Settings) -> str:
+def word(event: SchemaChange, settings: Settings[CanalOptions]) -> str:
     """The `type` of a DDL statement."""
-    if event.kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings["version"] < "1.1.8":
+    if event.kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings.options.version < "1.1.8":
         return "ALTER"
     return "QUERY" if unread(event) else WORDS[event.kind]
 
@@ -73,21 +74,21 @@ def unread(event: SchemaChange) -> bool:
     return not readable([text for column in event.after.columns for text in column.typed_in])
 
 
-def omitted(event: Event, settings: Settings) -> bool:
+def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
     """Statements that Canal drops: of no table, a replacement as text, and by version."""
-    version = settings["version"]
+    version = settings.options.version
     if isinstance(event, LoggedStatement):
         return event.kind is StatementKind.REPLACE or (
-            settings["filter_query_dml"] and event.kind not in (StatementKind.XA_COMMIT, StatementKind.XA_ROLLBACK)
+            settings.options.filter_query_dml and event.kind not in (StatementKind.XA_COMMIT, StatementKind.XA_ROLLBACK)
         )
     if not isinstance(event, SchemaChange):
         return False
     if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER):
         # 1.1.8 reads these on MySQL and drops them, but not what MariaDB logs
-        return version >= "1.1.8" and not settings.source.startswith("mariadb")
+        return version >= "1.1.8" and settings.source.id != "mariadb"
     if event.kind is SchemaChangeKind.TABLE_OPTIONS:
         return bool(version <= "1.1.5")
-    return event.kind in UNTOLD
+    return event.kind in WITHOUT_TABLE
 
 
 def ddl_database(event: SchemaChange) -> str:

@@ -26,15 +26,17 @@ from simulator.formats.cloudcanal.json import (
     table_name,
     times,
 )
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.cloudcanal.options import CanalOptions
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import key_names
 from simulator.model import BEGIN, COMMIT, DDL, HEARTBEAT, SchemaChange, Table
 from simulator.text.json_style import quote
 from simulator.wire.fields import Field, PerEvent, PerTable
 
 
-def database(table: Table, settings: Settings) -> str:
+def database(table: Table, settings: Settings[CanalOptions]) -> str:
     """The one level of names: the schema, the database, or both."""
-    match settings["database_name"]:
+    match settings.options.database_name:
         case "schema":
             return schema_of(table)
         case "db":
@@ -42,7 +44,7 @@ def database(table: Table, settings: Settings) -> str:
     return ".".join(part for part in (table.id.database, table.id.schema) if part)
 
 
-def fields(settings: Settings) -> tuple[Field, ...]:
+def fields(settings: Settings[CanalOptions]) -> tuple[Field, ...]:
     """The members in wire order."""
     images = cloudcanal.images(settings)
     happened, sent = times(settings)
@@ -62,7 +64,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field("isDdl", by_kind(False, True)),
         Field("mysqlType", by_kind(cloudcanal.type_map(settings), statement_types(settings))),
         Field("old", images["before"]),
-        Field("pkNames", by_kind(PerTable(cloudcanal.key_names), [])),
+        Field("pkNames", by_kind(PerTable(key_names), [])),
         Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)))),
         Field("sqlType", by_kind(cloudcanal.code_map(settings), statement_codes(settings))),
         Field("table", by_kind(PerTable(lambda table, style: quote(table.id.name, style)), table_name(settings))),
@@ -72,7 +74,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
     )
 
 
-def layout(settings: Settings) -> Layout:
+def layout(settings: Settings[CanalOptions]) -> Layout:
     return batched(fields(settings), settings, SENDS)
 
 
@@ -85,18 +87,6 @@ FORMAT = Format(
     brokers=("kafka", "rocketmq", "rabbitmq"),
     sends=SENDS,
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        Option(
-            "database_name",
-            "schema",
-            "`database` of a source with schemas: the schema, the database, or both.",
-            ("schema", "db", "db.schema"),
-        ),
-        *cloudcanal.BATCH_OPTIONS,
-        *cloudcanal.IMAGE_OPTIONS,
-        *cloudcanal.DDL_OPTIONS,
-        *cloudcanal.VALUE_OPTIONS,
-        *cloudcanal.ROUTING_OPTIONS,
-    ),
+    settings=CanalOptions,
     layout=layout,
 )

@@ -20,16 +20,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from simulator.formats.canal.json import count, switch
 from simulator.formats.cloudcanal import envelope as cloudcanal
 from simulator.formats.cloudcanal.envelope import source_ms, statement_table, statement_text
 from simulator.formats.cloudcanal.json import changes
-from simulator.formats.cloudcanal.metadata import beside
+from simulator.formats.cloudcanal.metadata import metadata
+from simulator.formats.cloudcanal.options import DebeziumOptions
 from simulator.formats.cloudcanal.positions import positions
 from simulator.formats.cloudcanal.schema import statement_schema, table_schema
 from simulator.formats.cloudcanal.types import source_id
-from simulator.formats.cloudcanal.values import Phases, cell
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.cloudcanal.values import writer
+from simulator.formats.format import Format, Layout, Settings
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -44,7 +44,7 @@ from simulator.model import (
     Kind,
     SchemaChange,
 )
-from simulator.text.json_style import FASTJSON2, quote
+from simulator.text.json_style import quote
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows
 
 # The data source's type as the product spells it; MySQL's is printed, the others are decisions.
@@ -65,12 +65,12 @@ PAGE_SOURCE_ORDER: Final = ("ts_ms", "db", "schema", "table", "connector", "gtid
 DEBEZIUM_VERSION: Final = "2.7.4.Final"
 
 
-def ordered(fields: Sequence[Field], page: Sequence[str], settings: Settings) -> tuple[Field, ...]:
+def ordered(fields: Sequence[Field], page: Sequence[str], settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
     """The members in the order that `key_order` asks for."""
 
     def place(field: Field) -> tuple[int, str]:
-        printed = settings["key_order"] == "doc" and field.name in page
-        unprinted = len(page) if settings["key_order"] == "doc" else 0
+        printed = settings.options.key_order == "doc" and field.name in page
+        unprinted = len(page) if settings.options.key_order == "doc" else 0
         return (page.index(field.name) if printed else unprinted, field.name)
 
     return tuple(sorted(fields, key=place))
@@ -79,7 +79,7 @@ def ordered(fields: Sequence[Field], page: Sequence[str], settings: Settings) ->
 # -------------------------------------------------------------------------------------------------------------- source
 
 
-def debezium_members(settings: Settings) -> list[Field]:
+def debezium_members(settings: Settings[DebeziumOptions]) -> list[Field]:
     """What Debezium's `source` of MySQL has beside the printed members; a message has one row, its row 0."""
     return [
         Field("name", cloudcanal.instance(settings)),
@@ -96,7 +96,7 @@ def sent() -> PerChange:
     return PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)
 
 
-def source(settings: Settings) -> tuple[Field, ...]:
+def source(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
     """The members of `source`."""
 
     def both(rows: PerTable, of: Callable[[SchemaChange], Any]) -> dict[Kind, Any]:
@@ -117,12 +117,12 @@ def source(settings: Settings) -> tuple[Field, ...]:
         Field("connector", CONNECTORS[source_id(settings)]),
         Field("db", both(PerTable(lambda table, style: quote(table.id.database, style)), lambda event: event.database)),
         Field("table", both(PerTable(lambda table, style: quote(table.id.name, style)), table)),
-        Field("ts_ms", happened if settings["source_ts"] == "exec" else sent()),
+        Field("ts_ms", happened if settings.options.source_ts == "exec" else sent()),
         *positions(settings),
     ]
     if cloudcanal.levels(settings) == 3:
         fields.append(Field("schema", both(PerTable(lambda table, style: quote(table.id.schema, style)), schema)))
-    if settings["source_members"] == "debezium":
+    if settings.options.source_members == "debezium":
         fields += debezium_members(settings)
     return ordered(fields, PAGE_SOURCE_ORDER, settings)
 
@@ -130,17 +130,17 @@ def source(settings: Settings) -> tuple[Field, ...]:
 # ------------------------------------------------------------------------------------------------------------- payload
 
 
-def images(settings: Settings) -> tuple[Field, Field]:
+def images(settings: Settings[DebeziumOptions]) -> tuple[Field, Field]:
     """`after` and `before`."""
-    nulls = settings["null_columns"] == "omit"
-    empty: Any = {} if settings["empty_image"] == "object" else None
+    nulls = settings.options.null_columns == "omit"
+    empty: Any = {} if settings.options.empty_image == "object" else None
     after = Rows("after", array=False, skip_nulls=nulls)
     before = Rows("before", array=False, skip_nulls=nulls)
     changed_after, changed_before, deleted = after, before, before
     keys = cloudcanal.key_places
     if cloudcanal.logs_keys(settings):
         changed_before = deleted = Rows("before", array=False, columns=keys)
-    if settings["minimal"]:
+    if settings.options.minimal:
         changed_after = Rows("changed after", array=False, kept=keys)
         changed_before = Rows("changed", array=False, kept=keys)
         deleted = Rows("before", array=False, columns=keys)
@@ -150,7 +150,7 @@ def images(settings: Settings) -> tuple[Field, Field]:
     )
 
 
-def table_changes(settings: Settings) -> PerEvent:
+def table_changes(settings: Settings[DebeziumOptions]) -> PerEvent:
     """`tableChanges`; a dropped table has none of its own in it. The page prints `type` first."""
     of = changes(settings).of
 
@@ -160,16 +160,16 @@ def table_changes(settings: Settings) -> PerEvent:
             return made
         if event.after is None:
             del made["table"]
-        return dict(reversed(made.items())) if settings["key_order"] == "doc" else made
+        return dict(reversed(made.items())) if settings.options.key_order == "doc" else made
 
     return PerEvent(shown)
 
 
-def payload(settings: Settings) -> tuple[Field, ...]:
+def payload(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
     """The members of the payload, in wire order."""
-    insert = settings["legacy_insert_op"]
-    ops: dict[Kind, Any] = {READ: settings["init_op"], INSERT: insert, UPDATE: "u", DELETE: "d"}
-    if settings["ddl_op"] == "a":
+    insert = settings.options.legacy_insert_op
+    ops: dict[Kind, Any] = {READ: settings.options.init_op, INSERT: insert, UPDATE: "u", DELETE: "d"}
+    if settings.options.ddl_op == "a":
         ops[DDL] = "a"
     fields = [
         *images(settings),
@@ -183,21 +183,18 @@ def payload(settings: Settings) -> tuple[Field, ...]:
     return ordered(fields, PAGE_ORDER, settings)
 
 
-def layout(settings: Settings) -> Layout:
+def layout(settings: Settings[DebeziumOptions]) -> Layout:
     fields = members = payload(settings)
-    if settings["envelop_schema_include"]:
+    if settings.options.envelop_schema_include:
         of_table = PerTable(lambda table, style: table_schema(table, members, settings, style))
         of_event = PerEvent(lambda event: statement_schema(event, members, settings))
         schema = Field("schema", {**dict.fromkeys(ROW_KINDS, of_table), DDL: of_event})
         fields = ordered([Field("payload", Members(members)), schema], ("schema", "payload"), settings)
-    writer = Phases(fields, settings)
+    made = writer(fields, settings)
     return Layout(
-        fields=fields,
-        cell=lambda column: cell(column, settings),
-        style=FASTJSON2,
-        routing=cloudcanal.routing(settings),
-        beside=beside(writer, settings),
-        writer=writer,
+        made,
+        cloudcanal.routing(settings),
+        metadata=metadata(made, settings),
         statements=cloudcanal.statements(settings),
     )
 
@@ -211,35 +208,6 @@ FORMAT = Format(
     brokers=("kafka",),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        Option(
-            "envelop_schema_include",
-            "off",
-            "envelopSchemaInclude (the vendor's spelling): on: schema and payload.",
-            parse=switch,
-        ),
-        Option("connect_schema", "off", "on: the schema in Kafka Connect's form.", parse=switch),
-        Option("key_order", "sorted", "Members sorted, or as the page prints them.", ("sorted", "doc")),
-        Option("legacy_insert_op", "c", "`op` of inserts: `i` stands in the page's example.", ("c", "i")),
-        Option("init_op", "c", "`op` of rows of the full load.", ("c", "r")),
-        Option(
-            "ddl_op", "none", "`op` of statements: none, as in the example, or `a`, as in the table.", ("none", "a")
-        ),
-        Option("empty_image", "object", "An image that is not there: {} or null.", ("object", "null")),
-        Option("source_ts", "sent", "`ts_ms` of the source: that of the message, or the time there.", ("sent", "exec")),
-        Option(
-            "source_members",
-            "printed",
-            "Members of `source` of the MySQL family: the eight printed ones, or Debezium's too.",
-            ("printed", "debezium"),
-        ),
-        Option("server_id", "223344", "The source server's number.", parse=count),
-        Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
-        Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        *cloudcanal.DDL_OPTIONS,
-        *cloudcanal.IMAGE_OPTIONS,
-        *cloudcanal.VALUE_OPTIONS,
-        *cloudcanal.ROUTING_OPTIONS,
-    ),
+    settings=DebeziumOptions,
     layout=layout,
 )

@@ -16,36 +16,20 @@ have the numbers of its catalogue, OceanBase's Oracle mode has Oracle's. Differs
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any, Final
+from typing import Literal
 
-from simulator.formats.canal.json import switch
 from simulator.formats.cloudcanal import envelope as cloudcanal
-from simulator.formats.cloudcanal.metadata import beside
+from simulator.formats.cloudcanal.metadata import metadata
+from simulator.formats.cloudcanal.options import AvroOptions, CommonOptions
 from simulator.formats.cloudcanal.values import cell
-from simulator.formats.dts import avro as dts_avro
+from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
-from simulator.formats.dts.record import writer as dts_writer
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.dts.record.writer import OPERATIONS, Writer
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.options import shared
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Table
-from simulator.text.json_style import FASTJSON2
 from simulator.wire.avro import Container
-from simulator.wire.fields import Cell
-
-# What DTS's own records have options for, and these have not.
-FIXED: Final[Mapping[str, Any]] = {
-    "framing": "raw",
-    "noop": False,
-    "mongodb_before": "document",
-    "rds_hidden_pk": False,
-    "rename_table": "old",
-    "source_type": None,
-}
-# The options that are the same.
-SHARED: Final = (
-    "schema_variant", "born_unit", "ddl_object", "oracle_frac", "gtid", "server_uuid", "server_id", "source_version",
-)  # fmt: skip
 
 
 def schema(variant: str, *, ispk: bool) -> str:
@@ -64,30 +48,25 @@ def is_key(table: Table, column: Column) -> bytes:
     return b"\x01" if column.name in table.primary_key else b"\x00"
 
 
-def layout(settings: Settings) -> Layout:
-    hashed = {option.name: option.value(FORMAT.id, None) for option in cloudcanal.VALUE_OPTIONS}
-    own = {"row_image": "minimal" if settings["minimal"] else "full"}
-    settings = Settings({**FIXED, **hashed, **own, **settings.values}, settings.source)
-
-    def text(column: Column) -> Cell:
-        return cell(column, settings)
-
-    writer = dts_writer.Writer(
-        settings,
-        text,
-        field_tail=is_key if settings["ispk_field"] else None,
+def layout(settings: Settings[AvroOptions]) -> Layout:
+    options, source = settings.options, settings.source
+    # of values, what is hashed looks as in the product's JSON; old documents of MongoDB are whole
+    texts = Settings(shared(options, CommonOptions), source)
+    row_image: Literal["full", "minimal"] = "minimal" if options.minimal else "full"
+    record = shared(options, RecordOptions, row_image=row_image, mongodb_before="document")
+    writer = Writer(
+        Settings(record, source),
+        lambda column: cell(column, texts),
+        field_tail=is_key if options.ispk_field else None,
         format=FORMAT.id,
-        operations={**dts_writer.OPERATIONS, READ: settings["init_op"]},
+        operations={**OPERATIONS, READ: options.init_op},
     )
     return Layout(
-        fields=(),
-        cell=text,
-        style=FASTJSON2,
-        routing=cloudcanal.routing(settings),
-        beside=beside(writer, settings),
-        writer=writer,
-        container=Container(schema(settings["schema_variant"], ispk=settings["ispk_field"])),
-        statements=cloudcanal.statements(settings),
+        writer,
+        cloudcanal.routing(texts),
+        metadata=metadata(writer, texts),
+        container=Container(schema(options.schema_variant, ispk=options.ispk_field)),
+        statements=cloudcanal.statements(texts),
     )
 
 
@@ -100,16 +79,7 @@ FORMAT = Format(
     brokers=("kafka",),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        Option(
-            "ispk_field", "off", "on: the records of fields have isPk, which DTS's readers do not read.", parse=switch
-        ),
-        Option("init_op", "INSERT", "Operation of rows of the full load.", ("INSERT", "INIT")),
-        *(option for option in dts_avro.FORMAT.options if option.name in SHARED),
-        cloudcanal.MINIMAL,
-        cloudcanal.DDL_OPTIONS[0],
-        *cloudcanal.ROUTING_OPTIONS,
-    ),
+    settings=AvroOptions,
     layout=layout,
     binary=True,
 )

@@ -18,11 +18,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from simulator.formats.canal.json import switch, zone
+from simulator.delivery.hashes import JAVA_ABS
+from simulator.delivery.pack import Packing
+from simulator.delivery.policies.by_name import ByName
+from simulator.delivery.policies.by_xor import ByXor
+from simulator.delivery.policies.single import Single
+from simulator.delivery.routing import Routing, Statements, Topics
+from simulator.formats.cloudcanal.options import (
+    STATEMENT_SETS,
+    STATEMENTS,
+    TOPIC_RULES,
+    BatchedOptions,
+    CommonOptions,
+)
 from simulator.formats.cloudcanal.types import code, expression, is_mysql, library, name
-from simulator.formats.format import Option, Settings
+from simulator.formats.format import Settings
+from simulator.formats.members import whole_seconds
 from simulator.model import (
     DDL,
     DELETE,
@@ -35,7 +48,6 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
-from simulator.routing import Packing, Routing
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import PerTable, Rows
 
@@ -55,48 +67,25 @@ LINKS: Final[Mapping[str, tuple[str, ...]]] = {
 # ------------------------------------------------------------------------------------------------------------- events
 
 ACTIONS: Final[Mapping[Kind, str]] = {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
-# The action of a statement; those about indexes and databases are decisions.
-STATEMENTS: Final[Mapping[SchemaChangeKind, str]] = {
-    SchemaChangeKind.CREATE_TABLE: "CREATE",
-    SchemaChangeKind.ADD_COLUMN: "ALTER",
-    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER",
-    SchemaChangeKind.RENAME_COLUMN: "ALTER",
-    SchemaChangeKind.DROP_COLUMN: "ALTER",
-    SchemaChangeKind.RENAME_TABLE: "RENAME",
-    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE",
-    SchemaChangeKind.DROP_TABLE: "DROP",
-    SchemaChangeKind.CREATE_INDEX: "CREATE",
-    SchemaChangeKind.DROP_INDEX: "DROP",
-    SchemaChangeKind.CREATE_DATABASE: "CREATE",
-    SchemaChangeKind.DROP_DATABASE: "DROP",
-}
-PUBLISHED: Final = frozenset(
-    kind for kind, action in STATEMENTS.items() if action in ("ALTER", "RENAME", "TRUNCATE")
-) | {SchemaChangeKind.CREATE_TABLE}
-STATEMENT_SETS: Final = {
-    "tables": PUBLISHED,
-    "drop": PUBLISHED | {SchemaChangeKind.DROP_TABLE},
-    "all": frozenset(STATEMENTS),
-}
 
 
-def statements(settings: Settings) -> frozenset[SchemaChangeKind]:
+def statements(settings: Settings[CommonOptions]) -> frozenset[SchemaChangeKind]:
     """The statements that are published."""
-    return STATEMENT_SETS[settings["ddl_statements"]]
+    return STATEMENT_SETS[settings.options.ddl_statements]
 
 
-def source_ms(settings: Settings, milliseconds: Any) -> Any:
+def source_ms(settings: Settings[CommonOptions], milliseconds: Any) -> Any:
     """The time at the source: whole seconds where that is MySQL's binary log."""
-    return milliseconds - milliseconds % 1000 if is_mysql(settings) else milliseconds
+    return whole_seconds(milliseconds) if is_mysql(settings) else milliseconds
 
 
-def action(event: SchemaChange, settings: Settings) -> str:
+def action(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
     """The action of a statement. Up to 5.2.0.0 a TRUNCATE of PostgreSQL came tagged ALTER TABLE."""
     return "ALTER" if _old_truncate(event, settings) else STATEMENTS[event.kind]
 
 
-def _old_truncate(event: SchemaChange, settings: Settings) -> bool:
-    old = settings["pg_truncate"] == "alter" and library(settings) == "postgresql"
+def _old_truncate(event: SchemaChange, settings: Settings[CommonOptions]) -> bool:
+    old = settings.options.pg_truncate == "alter" and library(settings) == "postgresql"
     return old and event.kind is SchemaChangeKind.TRUNCATE_TABLE
 
 
@@ -105,9 +94,9 @@ def schema_of(table: Table) -> str:
     return table.id.schema or table.id.database
 
 
-def statement_table(event: SchemaChange, settings: Settings) -> Table | None:
+def statement_table(event: SchemaChange, settings: Settings[CommonOptions]) -> Table | None:
     """The table a statement is about, as it was subscribed: the old one of a rename, unless the option says so."""
-    if event.kind is SchemaChangeKind.RENAME_TABLE and settings["rename_table"] == "new":
+    if event.kind is SchemaChangeKind.RENAME_TABLE and settings.options.rename_table == "new":
         return event.after
     return event.before or event.after
 
@@ -117,14 +106,14 @@ def statement_columns(event: SchemaChange) -> tuple[Column, ...]:
     return event.after.columns if event.after else ()
 
 
-def statement_text(event: SchemaChange, settings: Settings) -> str:
+def statement_text(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
     """The statement without a semicolon at its end; the old TRUNCATE of PostgreSQL as its trigger wrote it."""
     if _old_truncate(event, settings) and event.before is not None:
         return f"TRUNCATE {event.before.id.schema}.{event.before.id.name}"
     return event.sql.rstrip().removesuffix(";").rstrip()
 
 
-def table_changes(event: SchemaChange, settings: Settings) -> dict[str, Any]:
+def table_changes(event: SchemaChange, settings: Settings[CommonOptions]) -> dict[str, Any]:
     """`tableChanges`: the table after the statement, columns in table order from position 0."""
     columns = [
         {
@@ -148,31 +137,31 @@ def key_places(table: Table) -> tuple[int, ...]:
     return tuple(sorted(table.key_positions))
 
 
-def logs_keys(settings: Settings) -> bool:
+def logs_keys(settings: Settings[CommonOptions]) -> bool:
     """Whether the source logs of an old row its key alone, as PostgreSQL does without REPLICA IDENTITY FULL."""
-    return bool(settings["replica_identity"] == "default" and library(settings) == "postgresql")
+    return bool(settings.options.replica_identity == "default" and library(settings) == "postgresql")
 
 
-def images(settings: Settings) -> dict[str, dict[Kind, Any]]:
+def images(settings: Settings[BatchedOptions]) -> dict[str, dict[Kind, Any]]:
     """What stands in `data` and `before` of each kind: `{"data": {INSERT: Rows(…), …}, "before": {…}}`."""
-    nulls = settings["null_columns"] == "omit"
+    nulls = settings.options.null_columns == "omit"
     after, before = Rows("after", skip_nulls=nulls), Rows("before", skip_nulls=nulls)
     keyed = Rows("before", columns=key_places)
-    deleted = keyed if settings["minimal"] or logs_keys(settings) else before
-    in_before, in_data = settings["delete_image"] != "data", settings["delete_image"] != "before"
+    deleted = keyed if settings.options.minimal or logs_keys(settings) else before
+    in_before, in_data = settings.options.delete_image != "data", settings.options.delete_image != "before"
     data: dict[Kind, Any] = {READ: after, INSERT: after, UPDATE: after, DELETE: deleted if in_data else [], DDL: []}
     old: dict[Kind, Any] = {READ: [], INSERT: [], UPDATE: before, DELETE: deleted if in_before else [], DDL: []}
-    if settings["old_image"] == "changed":
+    if settings.options.old_image == "changed":
         old[UPDATE] = Rows("changed")
     if logs_keys(settings):
         old[UPDATE] = keyed
-    if settings["minimal"]:
+    if settings.options.minimal:
         # increLogMinimal: an update without the columns that did not change, but for the key
         data[UPDATE], old[UPDATE] = Rows("changed after", kept=key_places), Rows("changed", kept=key_places)
     return {"data": data, "before": old}
 
 
-def type_map(settings: Settings) -> PerTable:
+def type_map(settings: Settings[CommonOptions]) -> PerTable:
     """Column name to `dbValType`, in table order."""
 
     def text(table: Table, style: Style) -> str:
@@ -182,7 +171,7 @@ def type_map(settings: Settings) -> PerTable:
     return PerTable(text)
 
 
-def code_map(settings: Settings) -> PerTable:
+def code_map(settings: Settings[CommonOptions]) -> PerTable:
     """Column name to `jdbcType`, in table order."""
 
     def text(table: Table, style: Style) -> str:
@@ -191,32 +180,9 @@ def code_map(settings: Settings) -> PerTable:
     return PerTable(text)
 
 
-def key_names(table: Table, style: Style) -> str:
-    """The key's columns in key order; [] without a key."""
-    return "[" + ",".join(quote(key, style) for key in table.primary_key) + "]"
-
-
 # ------------------------------------------------------------------------------------------------- topics, partitions
 
-# Pattern of each rule of the page `api_datajob_mapping`, and its case; {schema} with what stands before it is left out
-# for sources that have none.
-TOPIC_RULES: Final[Mapping[str, tuple[str, str]]] = {
-    "SOURCE_INS_DB_TABLE_BY_DOT": ("{instance}.{database}.{table}", "kept"),
-    "SOURCE_INS_DB_SCHEMA_TABLE_BY_DOT": ("{instance}.{database}.{schema}.{table}", "kept"),
-    "SOURCE_INS_DB_BY_DOT": ("{instance}.{database}", "kept"),
-    "SOURCE_INS_DB_TABLE_BY_PERCENT": ("{instance}%{database}%{table}", "kept"),
-    "SOURCE_INS_DB_SCHEMA_TABLE_BY_PERCENT": ("{instance}%{database}%{schema}%{table}", "kept"),
-    "SOURCE_INS_DB_BY_PERCENT": ("{instance}%{database}", "kept"),
-    "SOURCE_INS_DB_TABLE_BY_DOUBLE_UNDERLINE": ("{instance}__{database}__{table}", "kept"),
-    "MIRROR": ("{table}", "kept"),
-    "TO_LOWER_CASE": ("{table}", "lower"),
-    "TO_UPPER_CASE": ("{table}", "upper"),
-    "SOURCE_DB_TABLE_BY_COLON": ("{database}:{table}", "kept"),
-    "SOURCE_DB_SCHEMA_TABLE_BY_COLON": ("{database}:{schema}:{table}", "kept"),
-    "SOURCE_DB_TABLE_BY_UNDERLINE": ("{database}_{table}", "kept"),
-    "SOURCE_DB_TABLE_BY_UNDERLINE_LOWER_CASE": ("{database}_{table}", "lower"),
-    "DEFAULT_TOPIC": ("{default}", "kept"),
-}
+
 # Names of instances: what they begin with, and 16 characters.
 INSTANCES: Final[Mapping[str, str]] = {
     "mysql": "my", "oracle": "ora", "postgresql": "pg", "sqlserver": "sqlserver", "mongodb": "mongo",
@@ -224,54 +190,44 @@ INSTANCES: Final[Mapping[str, str]] = {
 INSTANCE_TAIL: Final = "cdcsim0000000001"
 
 
-def broker_of(settings: Settings) -> str:
-    """What messages are made for; formats that have no such option are for Kafka."""
-    return str(settings.values.get("broker", "kafka"))
-
-
-def levels(settings: Settings) -> int:
+def levels(settings: Settings[CommonOptions]) -> int:
     """Levels of names above the column: database and table, or a schema between them."""
     return 3 if library(settings) in ("oracle", "postgresql", "sqlserver") else 2
 
 
-def instance(settings: Settings) -> str:
+def instance(settings: Settings[CommonOptions]) -> str:
     """The id of the source instance: `my-` and 16 characters."""
-    return settings["instance"] or f"{INSTANCES[library(settings)]}-{INSTANCE_TAIL}"
+    return settings.options.instance or f"{INSTANCES[library(settings)]}-{INSTANCE_TAIL}"
 
 
-def topic(settings: Settings) -> tuple[str, str]:
+def topic(settings: Settings[CommonOptions]) -> tuple[str, Literal["kept", "lower", "upper"]]:
     """The pattern of topic names, and its case. RocketMQ takes no dots in them: there the default has `%`."""
-    by = "PERCENT" if broker_of(settings) == "rocketmq" else "DOT"
+    by = "PERCENT" if settings.broker == "rocketmq" else "DOT"
     own = "SOURCE_INS_DB_SCHEMA_TABLE_BY_" if levels(settings) == 3 else "SOURCE_INS_DB_TABLE_BY_"
-    pattern, case = TOPIC_RULES[settings["topic_rule"] or own + by]
+    pattern, case = TOPIC_RULES[settings.options.topic_rule or own + by]
     if levels(settings) == 2:
         pattern = re.sub(r"\{schema\}[.%:]", "", pattern)
-    return pattern.replace("{instance}", instance(settings)).replace("{default}", settings["default_topic"]), case
+    return pattern.replace("{instance}", instance(settings)).replace("{default}", settings.options.default_topic), case
 
 
-def routing(settings: Settings) -> Routing:
+def routing(settings: Settings[CommonOptions]) -> Routing:
     """Explicit partitions: the XOR of the hashes of the key's values; a table without key columns has partition 0."""
-    pattern, case = topic(settings)
+    options = settings.options
+    single, by_table = Single(), ByName("{table}", JAVA_ABS)
+    by_columns = ByXor(JAVA_ABS, keyless=by_table if options.keyless == "table" else single)
     return Routing(
-        topic=pattern,
-        policies=("key", "columns", "table", "single"),
-        combine="xor",
-        reduce="abs",
-        table_text="{table}",
-        image="after",
-        keyless=settings["keyless"],
-        ddl_topic=settings["ddl_topic"],
-        split=settings["split_pk_update"],
-        renamed=settings["rename_table"],
-        topic_case=case,  # type: ignore[arg-type]
+        Topics(*topic(settings)),
+        {"key": by_columns, "columns": by_columns, "table": by_table, "single": single},
+        split="routing columns" if options.split_pk_update else "never",
+        statements=Statements(options.ddl_topic, options.rename_table),
     )
 
 
-def packing(settings: Settings) -> Packing:
+def packing(settings: Settings[BatchedOptions]) -> Packing:
     """`batchWriteSize` counts the rows of a message, after they were put into partitions."""
     return Packing(
-        max_rows=settings["batch_rows"],
-        scope=settings["batch_scope"],
+        max_rows=settings.options.batch_rows,
+        scope=settings.options.batch_scope,
         rows_of="message",
         distinct=True,
         full_load=True,
@@ -279,107 +235,3 @@ def packing(settings: Settings) -> Packing:
 
 
 # ------------------------------------------------------------------------------------------------------------ options
-
-
-def rows(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise ValueError("it is a whole number, 1 or more")
-    return int(text)
-
-
-def delay(text: str) -> int:
-    if not text.isdigit():
-        raise ValueError("it is a whole number of milliseconds")
-    return int(text)
-
-
-def headers(text: str) -> tuple[tuple[str, str], ...]:
-    pairs = [part.partition(":") for part in text.split(";") if part]
-    if any(not colon or not key.strip() or " " in key.strip() for key, colon, _ in pairs):
-        raise ValueError("it is a list such as 'env:test;team:orders'")
-    return tuple((key.strip(), value.strip()) for key, _, value in pairs)
-
-
-def zero_date(text: str) -> str:
-    if text and not re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", text):
-        raise ValueError("it is a moment such as '1970-01-01 00:00:00'")
-    return text
-
-
-def topic_name(text: str) -> str:
-    if not re.fullmatch(r"[^\s{}/]*", text):
-        raise ValueError("it is a name without blanks and braces")
-    return text
-
-
-VALUE_OPTIONS: Final = (
-    Option("timestamp_zone", "UTC", "srcTimeZone: zone in which TIMESTAMP values are printed.", parse=zone),
-    Option("zero_date", "", "defaultZeroDate: what stands for zero dates; empty: they stay.", parse=zero_date),
-    Option(
-        "full_datetime",
-        "millis",
-        "Moments of the full load: three digits of a fraction (since 4.7.1.0), or as later changes.",
-        ("millis", "log"),
-    ),
-    Option(
-        "float_text", "java", "Floating point numbers: as Java prints them, or without an exponent.", ("java", "plain")
-    ),
-    Option("value_types", "string", "Values are strings; native: numbers are JSON numbers.", ("string", "native")),
-    Option("geometry_srid", "drop", "Well-known text of geometries without or with SRID.", ("drop", "keep")),
-    Option("oracle_lob", "off", "oraLmLobEnable: on: LogMiner shows BLOBs; else they are null.", parse=switch),
-    Option("oracle_std_codes", "off", "on: java.sql.Types for the types that ojdbc numbers itself.", parse=switch),
-)
-ROUTING_OPTIONS: Final = (
-    Option("instance", None, "Id of the source instance in topic names.", parse=topic_name),
-    Option(
-        "topic_rule", None, "Rule of topic names; default: instance, database, (schema,) table.", tuple(TOPIC_RULES)
-    ),
-    Option("default_topic", "cloudcanal", "Topic under the rule DEFAULT_TOPIC.", parse=topic_name),
-    Option("ddl_topic", "", "ddlTopic: where all DDL goes; empty: partition 0 of its table's topic.", parse=topic_name),
-    Option("keyless", "zero", "Tables without key columns: partition 0, or by the table's name.", ("zero", "table")),
-    Option("split_pk_update", "off", "on: an update of the partition key is a DELETE and an INSERT.", parse=switch),
-    Option("key", "none", "Key of a record: none, the primary key as JSON, or the table.", ("none", "pk", "table")),
-    Option("custom_header", "", "customHeader: headers of each record: 'env:test;team:orders'.", parse=headers),
-)
-DDL_OPTIONS: Final = (
-    Option(
-        "ddl_statements",
-        "tables",
-        "Statements that are published: CREATE, ALTER, RENAME and TRUNCATE of tables; DROP, too; all.",
-        tuple(STATEMENT_SETS),
-    ),
-    Option("rename_table", "old", "Table of a RENAME: the one that was subscribed, or its new name.", ("old", "new")),
-    Option("pg_truncate", "truncate", "Action of PostgreSQL's TRUNCATE; up to 5.2.0.0 ALTER.", ("truncate", "alter")),
-)
-BATCH_OPTIONS: Final = (
-    Option("batch_rows", "1", "batchWriteSize: rows in a message at most.", parse=rows),
-    Option(
-        "batch_scope",
-        "transaction",
-        "What may share a message: rows of a transaction that follow each other, or of a statement.",
-        ("transaction", "statement"),
-    ),
-    Option(
-        "broker",
-        "kafka",
-        "What names, keys and tags are made for.",
-        ("kafka", "rocketmq", "rabbitmq"),
-    ),
-    Option("delay_ms", "0", "delayMs of delaySendEnable: RabbitMQ's header x-delay; 0: none.", parse=delay),
-    Option("bid_mode", "counter", "Numbers of batches rise, or are 0 as in the printed examples.", ("counter", "zero")),
-    Option("delete_image", "data", "Where deleted rows stand.", ("data", "before", "both")),
-    Option("old_image", "full", "Columns of the row before an update: all, or the changed ones.", ("full", "changed")),
-)
-MINIMAL: Final = Option(
-    "minimal", "off", "increLogMinimal: updates without unchanged columns, deletes with the key.", parse=switch
-)
-IMAGE_OPTIONS: Final = (
-    Option("null_columns", "null", "Null columns are written or left out.", ("null", "omit")),
-    MINIMAL,
-    Option(
-        "replica_identity",
-        "full",
-        "PostgreSQL's: full, as the product asks for, or the default: of old rows their key alone.",
-        ("full", "default"),
-    ),
-)

@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simulator.batch import ChangeBatch
-from simulator.formats.canal.json import switch
 from simulator.formats.cloudcanal import envelope as cloudcanal
 from simulator.formats.cloudcanal.envelope import (
     ACTIONS,
@@ -33,10 +32,12 @@ from simulator.formats.cloudcanal.envelope import (
     statement_table,
     statement_text,
 )
-from simulator.formats.cloudcanal.metadata import beside
+from simulator.formats.cloudcanal.metadata import metadata
+from simulator.formats.cloudcanal.options import BatchedOptions, CommonOptions, JsonOptions
 from simulator.formats.cloudcanal.types import code, expression, is_mysql
-from simulator.formats.cloudcanal.values import Phases, cell
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.cloudcanal.values import writer
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import key_names
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -52,7 +53,7 @@ from simulator.model import (
     SchemaChange,
     Table,
 )
-from simulator.text.json_style import FASTJSON2, Style, quote
+from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
 
@@ -61,25 +62,25 @@ def by_kind(rows: Any, ddl: Any, mark: Any = ABSENT) -> dict[Kind, Any]:
     return {**dict.fromkeys(ROW_KINDS, rows), DDL: ddl, COMMIT: mark}
 
 
-def number(settings: Settings) -> dict[Kind, Any]:
+def number(settings: Settings[BatchedOptions]) -> dict[Kind, Any]:
     """`bid` and `id`: a number of the message's first change, which rises with gaps; 0 for DDL."""
-    if settings["bid_mode"] == "zero":
+    if settings.options.bid_mode == "zero":
         return by_kind(0, 0, 0)
     counted = PerChange(lambda batch: batch.envelope.offset)
     return by_kind(counted, 0, counted)
 
 
-def statement_types(settings: Settings) -> PerEvent:
+def statement_types(settings: Settings[BatchedOptions]) -> PerEvent:
     """Column name to `dbValType` after a statement."""
     return PerEvent(lambda event: {c.name: expression(c, settings) for c in statement_columns(event)})
 
 
-def statement_codes(settings: Settings) -> PerEvent:
+def statement_codes(settings: Settings[BatchedOptions]) -> PerEvent:
     """Column name to `jdbcType` after a statement."""
     return PerEvent(lambda event: {c.name: code(c, settings) for c in statement_columns(event)})
 
 
-def changes(settings: Settings) -> PerEvent:
+def changes(settings: Settings[CommonOptions]) -> PerEvent:
     """`tableChanges`, of the MySQL family alone, and where there is a table."""
 
     def of(event: SchemaChange) -> Any:
@@ -90,7 +91,7 @@ def changes(settings: Settings) -> PerEvent:
     return PerEvent(of)
 
 
-def times(settings: Settings) -> tuple[PerChange, PerChange]:
+def times(settings: Settings[BatchedOptions]) -> tuple[PerChange, PerChange]:
     """When it happened at the source, and when it was sent. A message has the time of its last row, and its rows are
     of one transaction."""
 
@@ -103,7 +104,7 @@ def times(settings: Settings) -> tuple[PerChange, PerChange]:
     )
 
 
-def table_name(settings: Settings) -> PerEvent:
+def table_name(settings: Settings[BatchedOptions]) -> PerEvent:
     """The table of a statement, "" for one about a database."""
 
     def name(event: SchemaChange) -> str:
@@ -117,18 +118,18 @@ def _schema(table: Table, style: Style) -> str:
     return quote(schema_of(table), style)
 
 
-def _event_schema(event: SchemaChange, settings: Settings) -> str:
+def _event_schema(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
     table = statement_table(event, settings)
     return schema_of(table) if table else event.database
 
 
-def fields(settings: Settings) -> tuple[Field, ...]:
+def fields(settings: Settings[JsonOptions]) -> tuple[Field, ...]:
     """The members in wire order."""
     images = cloudcanal.images(settings)
     happened, sent = times(settings)
     database = PerTable(lambda table, style: quote(table.id.database, style))
     schema = PerTable(_schema)
-    is_ddl = [name for name in ("isDdl", "ddl") if settings["ddl_field"] in (name, "both")]
+    is_ddl = [name for name in ("isDdl", "ddl") if settings.options.ddl_field in (name, "both")]
     return (
         Field("action", {**ACTIONS, DDL: PerEvent(lambda event: action(event, settings)), COMMIT: "QUERY"}),
         Field("before", {**images["before"], COMMIT: []}),
@@ -140,7 +141,7 @@ def fields(settings: Settings) -> tuple[Field, ...]:
         Field("entryType", by_kind("ROWDATA", "ROWDATA", "TRANSACTIONEND")),
         Field("execTs", happened),
         Field("jdbcType", by_kind(cloudcanal.code_map(settings), statement_codes(settings), {})),
-        Field("pks", by_kind(PerTable(cloudcanal.key_names), [], [])),
+        Field("pks", by_kind(PerTable(key_names), [], [])),
         Field("schema", by_kind(schema, PerEvent(lambda event: _event_schema(event, settings)), schema)),
         Field("sendTs", sent),
         Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)), "")),
@@ -155,26 +156,22 @@ def fields(settings: Settings) -> tuple[Field, ...]:
 SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
 
 
-def batched(fields: tuple[Field, ...], settings: Settings, sends: frozenset[Kind]) -> Layout:
+def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends: frozenset[Kind]) -> Layout:
     """The layout of a format with several rows in a message."""
-    routing = cloudcanal.routing(settings)
-    writer = Phases(fields, settings)
+    made = writer(fields, settings)
     return Layout(
-        fields=fields,
-        cell=lambda column: cell(column, settings),
-        style=FASTJSON2,
-        routing=routing,
-        packing=cloudcanal.packing(settings),
-        beside=beside(writer, settings),
-        writer=writer,
+        made,
+        cloudcanal.routing(settings),
+        cloudcanal.packing(settings),
+        metadata(made, settings, settings.options.delay_ms),
         sends=sends,
         statements=cloudcanal.statements(settings),
-        sources=cloudcanal.LINKS[cloudcanal.broker_of(settings)],
+        sources=cloudcanal.LINKS[settings.broker],
     )
 
 
-def layout(settings: Settings) -> Layout:
-    return batched(fields(settings), settings, SENDS | {COMMIT} if settings["emit_transaction_end"] else SENDS)
+def layout(settings: Settings[JsonOptions]) -> Layout:
+    return batched(fields(settings), settings, SENDS | {COMMIT} if settings.options.emit_transaction_end else SENDS)
 
 
 FORMAT = Format(
@@ -186,19 +183,6 @@ FORMAT = Format(
     brokers=("kafka", "rocketmq", "rabbitmq"),
     sends=SENDS | {COMMIT},
     silent=frozenset({BEGIN, HEARTBEAT}),
-    options=(
-        Option(
-            "ddl_field",
-            "isDdl",
-            "Name of the member that marks DDL: `ddl` in messages of 2022, `isDdl` on the page.",
-            ("isDdl", "ddl", "both"),
-        ),
-        Option("emit_transaction_end", "off", "on: a message at the end of each transaction.", parse=switch),
-        *cloudcanal.BATCH_OPTIONS,
-        *cloudcanal.IMAGE_OPTIONS,
-        *cloudcanal.DDL_OPTIONS,
-        *cloudcanal.VALUE_OPTIONS,
-        *cloudcanal.ROUTING_OPTIONS,
-    ),
+    settings=JsonOptions,
     layout=layout,
 )

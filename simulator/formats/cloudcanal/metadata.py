@@ -1,4 +1,4 @@
-"""What CloudCanal puts beside a message's value: key, headers, RocketMQ's keys and tag, RabbitMQ's delay.
+"""What CloudCanal sends with a message's value: key, headers, RocketMQ's keys and tag, RabbitMQ's delay.
 
 Records have neither key nor headers unless the options say so; of RocketMQ's keys and tags only is known that they hold
 the key's values and the database, schema, table and action (release 1.0.3): their text is a decision. RabbitMQ's
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from simulator.batch import HEADERS, PackedBatch
 from simulator.formats.cloudcanal import envelope as cloudcanal
+from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.format import Settings, Writer
 from simulator.model import Event, SchemaChange, Table
 from simulator.text.json_style import FASTJSON2, escape, quote
@@ -29,11 +30,11 @@ KEYS_BYTES: Final = 8192
 
 
 @dataclass(frozen=True)
-class Beside:
+class Metadata:
     """Key, headers and tag of a message; `key` is `none`, `pk` or `table`."""
 
     writer: Writer
-    settings: Settings
+    settings: Settings[CommonOptions]
     broker: str
     key: str
     headers: tuple[tuple[str, str], ...]
@@ -93,15 +94,15 @@ class Beside:
         return pa.array([fitting(values[a : min(b, a + KEYS_ROWS)]) for a, b in pairwise(starts)], pa.string())
 
 
-def beside(writer: Writer, settings: Settings) -> Beside | None:
+def metadata(writer: Writer, settings: Settings[CommonOptions], delay_ms: int = 0) -> Metadata | None:
     """Key, headers and tag as the options say; None where there is nothing."""
-    broker, key, pairs = cloudcanal.broker_of(settings), settings["key"], settings["custom_header"]
-    if broker == "rabbitmq" and settings["delay_ms"]:
+    broker, key, pairs = settings.broker, settings.options.key, settings.options.custom_header
+    if broker == "rabbitmq" and delay_ms:
         # what the exchange of RabbitMQ's plug-in for delayed messages reads (release 3.3.1.0)
-        pairs = (*pairs, ("x-delay", str(settings["delay_ms"])))
+        pairs = (*pairs, ("x-delay", str(delay_ms)))
     if broker != "rocketmq" and key == "none" and not pairs:
         return None
-    return Beside(writer, settings, broker, key, pairs)
+    return Metadata(writer, settings, broker, key, pairs)
 
 
 def fitting(keys: list[str]) -> str:

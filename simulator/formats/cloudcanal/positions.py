@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints
+from simulator.formats.cloudcanal.options import DebeziumOptions
 from simulator.formats.cloudcanal.types import library
 from simulator.formats.format import Settings
 from simulator.model import DDL, READ, ROW_KINDS, UPDATE, Event
@@ -88,19 +89,19 @@ def placed(of: Callable[[Place], Ints | pa.Array], scanned: Any = None) -> dict[
 FIRST_EVENTS: Final[Mapping[str, int]] = {"mysql-5.7": 154}
 
 
-def mysql_position(settings: Settings) -> list[Field]:
+def mysql_position(settings: Settings[DebeziumOptions]) -> list[Field]:
     """File and place in the binary log; the transaction's GTID, null where the source has none."""
-    server = settings["server_uuid"]
-    first = FIRST_EVENTS.get(settings.source, FIRST_OFFSET)
+    server = settings.options.server_uuid
+    first = FIRST_EVENTS.get(str(settings.source), FIRST_OFFSET)
     return [
         Field("file", placed(lambda at: mysql.binlog_file(at.turn), "mysql-bin.000001")),
-        Field("gtid", placed(lambda at: mysql.gtid(server, at.txn)) if settings["gtid"] else None),
+        Field("gtid", placed(lambda at: mysql.gtid(server, at.txn)) if settings.options.gtid else None),
         Field("pos", placed(lambda at: mysql.binlog_offset(at.turn, at.ordinal) - FIRST_OFFSET + first, first)),
-        Field("server_id", settings["server_id"]),
+        Field("server_id", settings.options.server_id),
     ]
 
 
-def mongodb_position(settings: Settings) -> list[Field]:
+def mongodb_position(settings: Settings[DebeziumOptions]) -> list[Field]:
     """The ordinal of the cluster time; its seconds are those of the time at the source."""
     return [Field("ord", placed(lambda at: mongodb_log.cluster_times(at.event_ms, at.in_second)[1]))]
 
@@ -109,7 +110,7 @@ def mongodb_position(settings: Settings) -> list[Field]:
 FIRST_SCN: Final = str(oracle_log.FIRST_SCN)
 
 
-def oracle_position(settings: Settings) -> list[Field]:
+def oracle_position(settings: Settings[DebeziumOptions]) -> list[Field]:
     """System change numbers of the change and its commit, as texts; the transaction; redo thread 1."""
     return [
         Field("commit_scn", placed(lambda at: pa.array(oracle_log.commit_scn(at.txn)).cast(pa.string()))),
@@ -120,7 +121,7 @@ def oracle_position(settings: Settings) -> list[Field]:
     ]
 
 
-def postgresql_position(settings: Settings) -> list[Field]:
+def postgresql_position(settings: Settings[DebeziumOptions]) -> list[Field]:
     """The place in the write-ahead log and the transaction's number."""
     return [
         Field("lsn", placed(lambda at: postgresql_log.lsn(at.offset), postgresql_log.FIRST_LSN - 1)),
@@ -129,7 +130,7 @@ def postgresql_position(settings: Settings) -> list[Field]:
     ]
 
 
-def sqlserver_position(settings: Settings) -> list[Field]:
+def sqlserver_position(settings: Settings[DebeziumOptions]) -> list[Field]:
     """Log sequence numbers of the change and its commit; the number of the event, 2 for updates."""
     return [
         Field("change_lsn", placed(lambda at: sqlserver.change_lsn(at.txn, at.seq))),
@@ -138,7 +139,7 @@ def sqlserver_position(settings: Settings) -> list[Field]:
     ]
 
 
-POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
+POSITIONS: Final[Mapping[str, Callable[[Settings[DebeziumOptions]], list[Field]]]] = {
     "mongodb": mongodb_position,
     "mysql": mysql_position,
     "oracle": oracle_position,
@@ -147,6 +148,6 @@ POSITIONS: Final[Mapping[str, Callable[[Settings], list[Field]]]] = {
 }
 
 
-def positions(settings: Settings) -> list[Field]:
+def positions(settings: Settings[DebeziumOptions]) -> list[Field]:
     """The connector's own members of `source`."""
     return POSITIONS[library(settings)](settings)

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from simulator.formats.cloudcanal import envelope as cloudcanal
+from simulator.formats.cloudcanal.options import DebeziumOptions
 from simulator.formats.cloudcanal.types import code, expression, library
 from simulator.formats.format import Settings
 from simulator.model import ABSENT, DDL, INSERT, Kind, SchemaChange, Table
@@ -28,29 +29,33 @@ TYPES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def scalar_type(name: str, settings: Settings) -> str:
+def scalar_type(name: str, settings: Settings[DebeziumOptions]) -> str:
     """The type of a scalar member: a transaction is a number in PostgreSQL, and a text in Oracle."""
     if name == "txId" and library(settings) == "postgresql":
         return "int64"
     return TYPES.get(name, "string")
 
 
-def table_schema(table: Table, payload: Sequence[Field], settings: Settings, style: Style) -> str:
+def table_schema(table: Table, payload: Sequence[Field], settings: Settings[DebeziumOptions], style: Style) -> str:
     """The schema of row messages of a table, as JSON text."""
-    if settings["connect_schema"]:
+    if settings.options.connect_schema:
         return json_text(connect(table, payload, settings), style)
     return json_text({"fields": members(payload, INSERT, table, settings), "type": "struct"}, style)
 
 
-def statement_schema(event: SchemaChange, payload: Sequence[Field], settings: Settings) -> dict[str, Any]:
+def statement_schema(
+    event: SchemaChange, payload: Sequence[Field], settings: Settings[DebeziumOptions]
+) -> dict[str, Any]:
     """The schema of the message about a statement."""
     table = cloudcanal.statement_table(event, settings)
-    if settings["connect_schema"]:
+    if settings.options.connect_schema:
         return connect(table, payload, settings, DDL)
     return {"fields": members(payload, DDL, table, settings), "type": "struct"}
 
 
-def members(payload: Sequence[Field], kind: Kind, table: Table | None, settings: Settings) -> list[dict[str, Any]]:
+def members(
+    payload: Sequence[Field], kind: Kind, table: Table | None, settings: Settings[DebeziumOptions]
+) -> list[dict[str, Any]]:
     """The vendor's descriptions of the members that messages of a kind have."""
     made: list[dict[str, Any]] = []
     for field in payload:
@@ -68,7 +73,7 @@ def members(payload: Sequence[Field], kind: Kind, table: Table | None, settings:
     return made
 
 
-def columns(table: Table, settings: Settings) -> list[dict[str, Any]]:
+def columns(table: Table, settings: Settings[DebeziumOptions]) -> list[dict[str, Any]]:
     """The columns with the vendor's misspelt `jdbType`."""
     return [
         {
@@ -81,7 +86,9 @@ def columns(table: Table, settings: Settings) -> list[dict[str, Any]]:
     ]
 
 
-def connect(table: Table | None, payload: Sequence[Field], settings: Settings, kind: Kind = INSERT) -> dict[str, Any]:
+def connect(
+    table: Table | None, payload: Sequence[Field], settings: Settings[DebeziumOptions], kind: Kind = INSERT
+) -> dict[str, Any]:
     """The same members as Kafka Connect's JSON converter describes them; columns are optional strings, as the values
     are."""
     name = ".".join(part for part in (cloudcanal.instance(settings), *_names(table)) if part)
@@ -111,7 +118,7 @@ def _struct(fields: Sequence[Mapping[str, Any]], name: str, *, optional: bool = 
     return {"type": "struct", "fields": list(fields), "optional": optional, "name": name}
 
 
-def _scalars(fields: Sequence[Field], kind: Kind, settings: Settings) -> list[dict[str, Any]]:
+def _scalars(fields: Sequence[Field], kind: Kind, settings: Settings[DebeziumOptions]) -> list[dict[str, Any]]:
     present = [field.name for field in fields if field.on(kind) is not ABSENT]
     return [{"type": scalar_type(name, settings), "optional": True, "field": name} for name in present]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from simulator import sources
+from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType
 from simulator.sources import mysql
@@ -87,17 +87,17 @@ LIBRARIES: Final[Mapping[str, str]] = {
 STYLES: Final[Mapping[str, str]] = {"oracle": "dictionary", "postgresql": "format_type", "sqlserver": "catalogue"}
 
 
-def source_id(settings: Settings) -> str:
+def source_id(settings: Settings[CommonOptions]) -> str:
     """The source without its version: `oceanbase-oracle`."""
-    return sources.find(settings.source).id
+    return settings.source.id
 
 
-def library(settings: Settings) -> str:
+def library(settings: Settings[CommonOptions]) -> str:
     """Which type library a source goes by: `mysql`, `oracle`, `postgresql`, `sqlserver`, `mongodb`."""
     return LIBRARIES.get(source_id(settings), "mysql")
 
 
-def is_mysql(settings: Settings) -> bool:
+def is_mysql(settings: Settings[CommonOptions]) -> bool:
     """A source with MySQL's types, one level of names, and a binary log."""
     return library(settings) == "mysql"
 
@@ -118,23 +118,23 @@ CODES: Final[Mapping[str, Callable[[ColumnType], int]]] = {
 }
 
 
-def code(column: Column, settings: Settings) -> int:
+def code(column: Column, settings: Settings[CommonOptions]) -> int:
     """The column's `jdbcType`; unsigned columns have that of the signed type."""
     found = CODES[library(settings)](column.type)
-    if settings["oracle_std_codes"] and library(settings) == "oracle":
+    if settings.options.oracle_std_codes and library(settings) == "oracle":
         return ORACLE_STANDARD.get(found, found)
     return found
 
 
-def expression(column: Column, settings: Settings) -> str:
+def expression(column: Column, settings: Settings[CommonOptions]) -> str:
     """`dbValType`, `typeExpression`: the type with its arguments, in the source's spelling: `varchar(22)`."""
     if library(settings) == "mongodb":
         return MONGODB.get(column.type.name.lower(), ("Object", 1111))[0]
     if is_mysql(settings):
-        return mysql.type_text(column.type, style=mysql.VERSIONS[settings.source].type_style)
-    return sources.find(settings.source).types.type_text(column.type, style=STYLES[library(settings)])
+        return mysql.type_text(column.type, style=mysql.VERSIONS[str(settings.source)].type_style)
+    return settings.source.types.type_text(column.type, style=STYLES[library(settings)])
 
 
-def name(column: Column, settings: Settings) -> str:
+def name(column: Column, settings: Settings[CommonOptions]) -> str:
     """`typeName`: the bare name in lower case: `varchar`."""
     return column.type.name

@@ -18,14 +18,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator import sources
-from simulator.batch import PackedBatch, decoded
+from simulator.batch import decoded
 from simulator.errors import UnsupportedType
 from simulator.formats.cloudcanal import mongodb as cloudcanal_mongodb
 from simulator.formats.cloudcanal import postgresql as cloudcanal_postgresql
+from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.types import is_mysql, library, source_id
 from simulator.formats.format import Settings
-from simulator.model import READ, Column, ColumnType, Event, Kind, Table
+from simulator.model import READ, Column, ColumnType, Table
 from simulator.sources import oracle
 from simulator.sources.mysql.geometry import to_text
 from simulator.sources.sqlserver import clr as sqlserver_clr
@@ -34,6 +34,7 @@ from simulator.sources.sqlserver import type_table as sqlserver_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.json_style import FASTJSON2, Style
+from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field
 
@@ -118,42 +119,42 @@ def decoded_type(array: pa.Array) -> pa.DataType:
     return array.type.value_type if pa.types.is_dictionary(array.type) else array.type
 
 
-def text_of(column: Column, settings: Settings) -> Any:
+def text_of(column: Column, settings: Settings[CommonOptions]) -> Any:
     """The renderer of a column's family; None where nothing is known."""
     family = family_of(column, settings)
     own = OWN.get(library(settings), {})
     return own.get(family, TEXT.get(family))
 
 
-def family_of(column: Column, settings: Settings) -> str:
-    return sources.find(settings.source).types.family(column.type)
+def family_of(column: Column, settings: Settings[CommonOptions]) -> str:
+    return settings.source.types.family(column.type)
 
 
-def cell(column: Column, settings: Settings, *, scanned: bool = False) -> Cell:
+def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = False) -> Cell:
     """How a column's values are written; `scanned`: by the full load."""
     type, family = column.type, family_of(column, settings)
     if family in ("datetime", "timestamptz"):
         return moments(column, settings, scanned)
-    if type.name == "blob" and source_id(settings) == "oracle" and not (scanned or settings["oracle_lob"]):
+    if type.name == "blob" and source_id(settings) == "oracle" and not (scanned or settings.options.oracle_lob):
         # what LogMiner does not show: release 5.5.0.0, oraLmLobEnable
         return Cell(lambda array: pa.nulls(len(array), pa.string()))
     if family == "date":
         of_library = cloudcanal_postgresql.date if library(settings) == "postgresql" else binlog_text.date
         return Cell(zero_days(of_library, column, settings))
     if family == "geometry" and library(settings) in WELL_KNOWN:
-        shown, keep = WELL_KNOWN[library(settings)], settings["geometry_srid"] == "keep"
+        shown, keep = WELL_KNOWN[library(settings)], settings.options.geometry_srid == "keep"
         return Cell(lambda array: each_value(array, lambda stored: with_srid(shown(stored, type), keep)))
     if family == "float":
-        plain = settings["float_text"] == "plain"
+        plain = settings.options.float_text == "plain"
         text = plain_float if plain else binlog_text.float_
-        native = settings["value_types"] == "native" and library(settings) in ("mysql", "sqlserver")
+        native = settings.options.value_types == "native" and library(settings) in ("mysql", "sqlserver")
         return Cell(lambda array: text(array, type), quoted=not native)
     render = text_of(column, settings)
-    bare = family == "integer" and settings["value_types"] == "native"
+    bare = family == "integer" and settings.options.value_types == "native"
     return Cell(lambda array: render(array, type), quoted=not bare, escaped=family in ESCAPED)
 
 
-def supported(column: Column, settings: Settings) -> bool:
+def supported(column: Column, settings: Settings[CommonOptions]) -> bool:
     """Whether something is known of how values of this type look."""
     family = family_of(column, settings)
     if family == "geometry" and library(settings) in WELL_KNOWN:
@@ -161,16 +162,16 @@ def supported(column: Column, settings: Settings) -> bool:
     return family in ("datetime", "timestamptz", "date", "float") or text_of(column, settings) is not None
 
 
-def moments(column: Column, settings: Settings, scanned: bool) -> Cell:
+def moments(column: Column, settings: Settings[CommonOptions], scanned: bool) -> Cell:
     """Dates with a time: as many digits as the column has; three where the full load read them (4.7.1.0)."""
     type = column.type
     if library(settings) == "sqlserver":
         type = replace(type, length=sqlserver_table.digits(type))
-    millis = scanned and settings["full_datetime"] == "millis"
+    millis = scanned and settings.options.full_datetime == "millis"
     if millis:
         type = replace(type, length=3)
     local = family_of(column, settings) == "timestamptz" or (type.name == "timestamp" and is_mysql(settings))
-    zone = settings["timestamp_zone"] if local else None
+    zone = settings.options.timestamp_zone if local else None
     if library(settings) == "mongodb":
         return Cell(lambda array: cloudcanal_postgresql.millis(array, type, zone=zone))
     if library(settings) == "postgresql":
@@ -194,9 +195,11 @@ def moved(text: str, zone: str) -> str:
     return f"{shown}.{fraction}"
 
 
-def zero_days(render: Callable[..., pa.Array], column: Column, settings: Settings) -> Callable[[pa.Array], pa.Array]:
+def zero_days(
+    render: Callable[..., pa.Array], column: Column, settings: Settings[CommonOptions]
+) -> Callable[[pa.Array], pa.Array]:
     """The renderer with what `defaultZeroDate` says in the place of zero dates, cut to the column's form."""
-    instead: str = settings["zero_date"]
+    instead: str = settings.options.zero_date
     if not instead:
         return lambda array: render(array, column.type)
 
@@ -239,36 +242,17 @@ def each_value(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     return pa.array(texts, pa.string()).take(coded.indices)
 
 
-class Phases:
-    """A writer with an encoder of its own for the rows of the full load, whose moments look otherwise."""
+def writer(fields: tuple[Field, ...], settings: Settings[CommonOptions], style: Style = FASTJSON2) -> ByKind:
+    """An encoder, and one of its own for rows of the full load, whose moments look otherwise; what is hashed looks the
+    same in both phases (release 3.4.1.0)."""
 
-    def __init__(self, fields: tuple[Field, ...], settings: Settings, style: Style = FASTJSON2) -> None:
-        self.settings = settings
-        self._checked: dict[int, Table] = {}
-        self.changes = Encoder(fields, lambda column: cell(column, settings), style)
-        self.scan = Encoder(fields, lambda column: cell(column, settings, scanned=True), style)
-
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        """One JSON text per message, and `end` behind it."""
-        self._check(packed.changes.table)
-        return (self.scan if packed.changes.kind is READ else self.changes).encode(packed, end)
-
-    def encode_event(self, event: Event, kind: Kind) -> bytes:
-        """The JSON text of a statement."""
-        return self.changes.encode_event(event, kind)
-
-    def text(self, column: Column, array: pa.Array) -> pa.Array:
-        """A column's plain text, which is hashed: the same in both phases (release 3.4.1.0)."""
-        return self.changes.text(column, array)
-
-    def _check(self, table: Table) -> None:
-        """Raises UnsupportedType for a column whose values have no known text."""
-        if id(table) in self._checked:
-            return
+    def check(table: Table) -> None:
         for column in table.columns:
-            if not supported(column, self.settings):
+            if not supported(column, settings):
                 raise UnsupportedType(
                     f"CloudCanal has no known text for {column.type.name} ({table.id}.{column.name}). "
                     "Drop the column or use another format."
                 )
-        self._checked[id(table)] = table  # keeps the table alive, so that its id stays its own
+
+    scanned = Encoder(fields, lambda column: cell(column, settings, scanned=True), style)
+    return ByKind(Encoder(fields, lambda column: cell(column, settings), style), {READ: scanned}, check)

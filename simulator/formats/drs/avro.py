@@ -30,17 +30,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, PackedBatch
+from simulator.delivery.routing import fill
 from simulator.formats.drs import envelope as drs
 from simulator.formats.drs import fields as drs_fields
 from simulator.formats.drs import record as drs_record
 from simulator.formats.drs.envelope import System
 from simulator.formats.drs.images import Shown, logged
+from simulator.formats.drs.options import AvroOptions
 from simulator.formats.drs.record import Image
 from simulator.formats.drs.systems import system_of
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
-from simulator.routing import fill
-from simulator.text import json_style
 from simulator.wire import avro
 from simulator.wire.fields import plain
 
@@ -53,15 +53,15 @@ NULL, THERE, END = avro.long(0), avro.long(1), avro.long(0)
 class Records:
     """Writes records: what is the same for all rows of a table version once, and a column of bytes for each value."""
 
-    def __init__(self, settings: Settings, system: System) -> None:
+    def __init__(self, settings: drs.DrsSettings, system: System) -> None:
         self._settings, self._system, self._logged = settings, system, logged(settings, system)
-        self._words = {**drs_fields.WORDS, READ: settings["full_sync_op"]}
+        self._words = {**drs_fields.WORDS, READ: settings.options.full_sync_op}
         self._quoted = system.table_text.replace("{", '"{').replace("}", '}"')
         self._images: dict[tuple[int, Kind | None], tuple[Column, Image]] = {}
         self._heads: dict[tuple[int, Kind], tuple[Table, bytes]] = {}
 
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        """One record per message, and `end` behind it."""
+    def encode(self, packed: PackedBatch) -> pa.Array:
+        """One record per message."""
         batch, count = packed.changes, len(packed)
         pieces = [
             drs_record.FRAME + avro.string(VERSION),
@@ -73,7 +73,7 @@ class Records:
         ]
         for image in self._images_of(batch):
             pieces += [NULL] if image is None else [THERE, *image]
-        return avro.join([*pieces, end.encode()], count)
+        return avro.join(pieces, count)
 
     def _images_of(self, batch: ChangeBatch) -> list[list[avro.Bytes] | None]:
         """The arrays of beforeImages and of afterImages; None where there is no such image."""
@@ -146,23 +146,12 @@ class Records:
         return plain(self._system.cell(column, self._settings, None).text(array))
 
 
-def layout(settings: Settings) -> Layout:
+def layout(settings: Settings[AvroOptions]) -> Layout:
     """Raises NotOffered for MongoDB, of which the record has no values."""
-    settings = drs.complete(settings, timestamps="epoch")
-    system = system_of(settings, "drs-avro")
-    sends = drs.sends(settings, system)
-    return Layout(
-        fields=(),
-        cell=lambda column: system.cell(column, settings, None),
-        style=json_style.HTML_SAFE,
-        routing=drs.routing(settings, "drs-avro", system),
-        writer=Records(settings, system),
-        container=avro.Container(drs_record.schema(), len(drs_record.FRAME)),
-        sends=sends,
-        snapshot_ddl=READ in sends,
-        previous_commit=system.previous_commit,
-        statements=system.statements,
-    )
+    complete = drs.complete(settings)
+    system = system_of(complete, FORMAT.id)
+    container = avro.Container(drs_record.schema(), len(drs_record.FRAME))
+    return drs.layout(complete, FORMAT.id, system, Records(complete, system), container)
 
 
 FORMAT = Format(
@@ -174,12 +163,7 @@ FORMAT = Format(
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,
-    options=(
-        *drs.OPTIONS,
-        *drs.MYSQL_OPTIONS,
-        *drs.OTHER_OPTIONS,
-        Option("full_sync_op", "INSERT", "`operation` of rows of the full load.", ("INSERT", "INIT")),
-    ),
+    settings=AvroOptions,
     layout=layout,
     binary=True,
 )

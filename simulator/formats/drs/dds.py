@@ -26,13 +26,14 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch
 from simulator.formats.drs import envelope as drs
 from simulator.formats.drs.envelope import Names
-from simulator.formats.format import Layout, Settings
+from simulator.formats.format import Layout
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
 from simulator.sources import mongodb
 from simulator.sources.mongodb.shell import Shell
 from simulator.text import json_style
 from simulator.text.json_style import quote
 from simulator.text.template import join
+from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, PerChange, PerEvent, PerTable
 
 STYLE: Final = json_style.HTML_SAFE
@@ -143,13 +144,7 @@ def fields() -> tuple[Field, ...]:
     )
 
 
-def layout(settings: Settings, format: str) -> Layout:
+def layout(settings: drs.DrsSettings, format: str) -> Layout:
     """How changes of documents are written; a key of messages is the shell's text of `_id`."""
-    return Layout(
-        fields=fields(),
-        cell=lambda column: Cell(lambda array: PLAIN.text(column, array)),
-        style=STYLE,
-        routing=drs.routing(settings, format, NAMES),
-        sends=drs.sends(settings, NAMES),
-        statements=NAMES.statements,
-    )
+    encoder = Encoder(fields(), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
+    return drs.layout(settings, format, NAMES, encoder)

@@ -17,15 +17,19 @@ any client would compute. DDL goes to partition 0, under the name of its databas
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
+from simulator.delivery.hashes import MURMUR2
+from simulator.delivery.policies.by_name import ByName
+from simulator.delivery.policies.by_text import ByText
+from simulator.delivery.policies.single import Single
+from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, fill, hashed_text, without
 from simulator.errors import OptionError, UnsupportedType
-from simulator.formats.canal.json import switch, zone
+from simulator.formats.drs.options import TOPICS, DrsOptions, Everything, Timestamps
 from simulator.formats.drs.record import Image
-from simulator.formats.format import Option, Settings
+from simulator.formats.format import Layout, Settings, Writer, of_stream, without_table
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -36,30 +40,25 @@ from simulator.model import (
     READ,
     UPDATE,
     Column,
+    Event,
     Kind,
+    SchemaChange,
     SchemaChangeKind,
     Table,
+    TableId,
 )
-from simulator.routing import Policy, Routing
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
+from simulator.wire.avro import Container
 from simulator.wire.fields import Cell, Order, PerTable, table_order
+
+DrsSettings: TypeAlias = Settings[Everything]
 
 PRODUCT: Final = "Huawei Cloud DRS"
 SPEC: Final = "Kafka Message Format, 2024-03-28"
 # No format has heartbeats or marks of transactions: no edition of the page knows any.
 SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
 SILENT: Final = frozenset({BEGIN, COMMIT, HEARTBEAT})
-
-# topic_policy by our name: the product's topic name format, and the partition policies that go with it (Terraform
-# provider; of MySQL, partition 0 is offered with topics made by DRS only).
-TOPICS: Final[dict[str, tuple[str, tuple[Policy, ...]]]] = {
-    "single": ("drs", ("key", "table", "single", "schema", "columns")),
-    "table": ("{database}-{schema}-{table}", ("key", "single", "columns")),
-    "database": ("{database}", ("table", "single", "schema")),
-    "schema": ("{database}-{schema}", ("table", "single")),
-}
-_VARIABLES: Final = {"$database$": "{database}", "$schema$": "{schema}", "$tablename$": "{table}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +77,7 @@ class Names:
     full_sync: bool = False
     single_needs_topics: bool = False
     statements: frozenset[SchemaChangeKind] | None = None
+    previous_commit: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,19 +91,18 @@ class System(Names):
     """
 
     title: str
-    cell: Callable[[Column, Settings, Kind | None], Cell]
+    cell: Callable[[Column, DrsSettings, Kind | None], Cell]
     code: Callable[[Column], int]
     type_name: Callable[[Column], str]
-    image: Callable[[Column, Settings, Kind | None], Image]
+    image: Callable[[Column, DrsSettings, Kind | None], Image]
     kinds: tuple[Kind, ...] = ()
     handles: Callable[[Column], bool] = lambda column: True
-    leaves: Callable[[Column, Settings], bool] = lambda column, settings: False
+    leaves: Callable[[Column, DrsSettings], bool] = lambda column, settings: False
     db_type: str | None = None
     blank_types: bool = False
     blank_database: bool = False
-    previous_commit: bool = False
 
-    def columns(self, table: Table, settings: Settings) -> list[int]:
+    def columns(self, table: Table, settings: DrsSettings) -> list[int]:
         """Places of the columns that messages have."""
         return [i for i, column in enumerate(table.columns) if not self.leaves(column, settings)]
 
@@ -117,25 +116,30 @@ class System(Names):
                 )
 
 
-def topic_policy(text: str) -> str:
-    """A name of the table above; which of them there are depends on the source."""
-    if text not in TOPICS:
-        raise ValueError(f"it is one of {', '.join(TOPICS)}")
-    return text
+@dataclass(frozen=True)
+class SchemaStatements(Statements):
+    """DDL is addressed as if its table had no name: to the topic and with the key of its schema."""
+
+    table_text: str = field(kw_only=True)
+
+    def _without_table(self, pattern: str, event: Event) -> str:
+        pattern = without(pattern, "table")
+        # a statement about no table has no schema either
+        return pattern if self.table(event) else without(pattern, "schema")
+
+    def pattern(self, event: Event, to: Destination) -> str:
+        if self.topic and isinstance(event, SchemaChange):
+            return self.topic
+        return self._without_table(to.topics.pattern, event) or "{table}"
+
+    def key(self, event: Event, names: TableId) -> str:
+        pattern = self._without_table(self.table_text, event)
+        return fill(pattern, database=names.database, schema=names.schema, table="")
 
 
-def topic_name(text: str) -> str:
-    """`$database$-$tablename$` as a pattern of ours."""
-    if not re.fullmatch(rf"(?:[\w.-]|{'|'.join(map(re.escape, _VARIABLES))})+", text, re.ASCII):
-        raise ValueError(f"it is the name of a topic, in which may be {', '.join(_VARIABLES)}")
-    for variable, ours in _VARIABLES.items():
-        text = text.replace(variable, ours)
-    return text
-
-
-def routing(settings: Settings, format: str, system: Names) -> Routing:
+def routing(settings: DrsSettings, format: str, system: Names) -> Routing:
     """Where messages go. Raises OptionError for what DRS does not offer."""
-    policy = settings["topic_policy"]
+    policy = settings.options.topic_policy
     if policy not in system.topics:
         offered = ", ".join(system.topics)
         raise OptionError(f"-f {format},topic_policy={policy}: for {settings.source} DRS offers {offered}.")
@@ -144,48 +148,66 @@ def routing(settings: Settings, format: str, system: Names) -> Routing:
         topic = topic.replace("-{schema}", "")
     if policy == "single" and system.single_needs_topics:
         policies = tuple(each for each in policies if each != "single")
-    if settings["topic_name_format"] is not None:
+    if settings.options.topic_name_format is not None:
         if policy == "single":
             raise OptionError(f"-f {format},topic_name_format: with topic_policy=single there is one topic; see --to.")
-        topic = settings["topic_name_format"]
+        topic = settings.options.topic_name_format
         if "{schema}" in topic and "{schema}" not in system.table_text:
             raise OptionError(f"-f {format},topic_name_format: {settings.source} has no schemas, so no $schema$.")
+    by_table = ByName(system.table_text, MURMUR2)
+    by_columns = ByText(MURMUR2, by_table, separator=",", null_text="null")
+    known: dict[str, Policy] = {
+        "key": by_columns,
+        "table": by_table,
+        "single": Single(text=system.table_text),
+        "schema": ByName(system.schema_text, MURMUR2),
+        "columns": by_columns,
+    }
     return Routing(
-        topic=topic,
-        policies=policies,
-        combine="concat",
-        reduce="mask",
-        table_text=system.table_text,
-        schema_text=system.schema_text,
-        image="after",
-        hash="murmur2",
-        separator=",",
-        null_text="null",
-        keyless="table",
-        ddl_of="schema",
-        ddl_topic=settings["ddl_topic"],
-        split="always" if settings["pk_update"] == "split" else False,
-        key="hashed",
+        Topics(topic),
+        {name: known[name] for name in policies},
+        hashed_text,
+        "key" if settings.options.pk_update == "split" else "never",
+        SchemaStatements(settings.options.ddl_topic, table_text=system.table_text),
     )
 
 
-def order(settings: Settings) -> Order:
+def order(settings: DrsSettings) -> Order:
     """The order of columns in the maps of a message: java.util.HashMap's, as in the page's samples."""
-    return hash_order if settings["column_order"] == "java_hashmap" else table_order
+    return hash_order if settings.options.column_order == "java_hashmap" else table_order
 
 
-def sends(settings: Settings, system: Names) -> frozenset[Kind]:
+def snapshot_too(sends: frozenset[Kind]) -> Callable[[Event], bool]:
+    """What is omitted: DDL of no table; the CREATE TABLEs of a full load, unless its rows are sent, too."""
+    return without_table if READ in sends else of_stream
+
+
+def sends(settings: DrsSettings, system: Names) -> frozenset[Kind]:
     """The kinds that the settings let through."""
-    ddl = system.ddl if settings["sync_ddl"] is None else settings["sync_ddl"]
-    full = system.full_sync if settings["full_sync"] is None else settings["full_sync"]
+    ddl = system.ddl if settings.options.sync_ddl is None else settings.options.sync_ddl
+    full = system.full_sync if settings.options.full_sync is None else settings.options.full_sync
     return SENDS - (frozenset() if ddl else {DDL}) - (frozenset() if full else {READ})
 
 
-def complete(settings: Settings, **more: Any) -> Settings:
+def complete(settings: Settings[DrsOptions], timestamps: Timestamps = "epoch") -> DrsSettings:
     """The settings with defaults for options that the format does not have."""
-    options = (COLUMN_ORDER, DDL_TABLE, *MYSQL_OPTIONS, *OTHER_OPTIONS, *LAYOUT_OPTIONS)
-    defaults = {option.name: option.value("", None) for option in options}
-    return Settings({**defaults, **more, **settings.values}, settings.source)
+    return Settings(Everything(**vars(settings.options), timestamps=timestamps), settings.source, settings.broker)
+
+
+def layout(
+    settings: DrsSettings, format: str, system: Names, writer: Writer, container: Container | None = None
+) -> Layout:
+    """A writer with what all formats share. Raises OptionError for topics that DRS does not offer."""
+    sent = sends(settings, system)
+    return Layout(
+        writer,
+        routing(settings, format, system),
+        container=container,
+        sends=sent,
+        statements=system.statements,
+        omits=snapshot_too(sent),
+        event_time="previous commit" if system.previous_commit else "commit",
+    )
 
 
 def key_names(table: Table, style: Style) -> str:
@@ -196,54 +218,5 @@ def key_names(table: Table, style: Style) -> str:
 
 PK_NAMES: Final = PerTable(key_names)
 
-OPTIONS: Final = (
-    Option("sync_ddl", None, "Whether DDL is synchronised; default: as DRS has it.", ("on", "off"), switch),
-    Option("full_sync", None, "Whether there is a full load; default: as DRS has it.", ("on", "off"), switch),
-    Option(
-        "pk_update",
-        "single",
-        "split: an update of the primary key is a DELETE and an INSERT, which DRS itself never does.",
-        ("single", "split"),
-    ),
-    Option("timezone", "+08:00", "Zone of the source's session, in which moments are printed.", parse=zone),
-    Option(
-        "topic_policy",
-        "single",
-        "One topic, or those that DRS makes for each table, database, schema: single, table, database, schema.",
-        parse=topic_policy,
-    ),
-    Option("topic_name_format", None, "Names of topics that DRS makes: $database$-$tablename$.", parse=topic_name),
-    Option("ddl_topic", "", "A topic that all DDL goes to."),
-)
-COLUMN_ORDER: Final = Option("column_order", "java_hashmap", "Order of columns in maps.", ("java_hashmap", "table"))
-DDL_TABLE: Final = Option("ddl_table", "empty", "`table` of DDL: empty, or the table's name.", ("empty", "name"))
-MYSQL_OPTIONS: Final = (
-    Option(
-        "init_binary",
-        "stripped",
-        "Zeros at the end of BINARY(n) in rows of MySQL's full load.",
-        ("stripped", "padded"),
-    ),
-)
 # What sources beside MySQL have.
-OTHER_OPTIONS: Final = (
-    Option("gaussdb", "primary-standby", "Which GaussDB the source is.", ("primary-standby", "distributed")),
-    Option("raw", "filter", "RAW columns of Oracle: left out, or sent.", ("filter", "send")),
-    Option(
-        "replica_identity",
-        "full",
-        "What PostgreSQL and GaussDB log of an old row: all of it, or (default) its key, where that is changed.",
-        ("full", "default"),
-    ),
-    Option(
-        "supplemental",
-        "all",
-        "What Oracle logs of an update: all columns, or the key and what changes.",
-        ("all", "pk_ui"),
-    ),
-)
 # How the relational layout looks.
-LAYOUT_OPTIONS: Final = (
-    Option("blank_as", "empty", "What is blank for Oracle and SQL Server: empty, or null.", ("empty", "null")),
-    Option("layout_version", "current", "Oracle's layout until 2022 was that of MySQL.", ("current", "oracle-legacy")),
-)

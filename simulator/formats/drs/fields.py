@@ -6,17 +6,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from simulator.batch import ChangeBatch
-from simulator.formats.canal.json import by_row, es
 from simulator.formats.drs import envelope as drs
 from simulator.formats.drs import images as drs_images
 from simulator.formats.drs.envelope import System
-from simulator.formats.format import Settings
+from simulator.formats.members import by_row, whole_seconds
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, Table
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
 
-def map_of(value: Callable[[Column, Style], str], system: System, settings: Settings, format: str) -> PerTable:
+def map_of(value: Callable[[Column, Style], str], system: System, settings: drs.DrsSettings, format: str) -> PerTable:
     """A map with a JSON text per column. Raises UnsupportedType for a table with a column that DRS does not read."""
     order = drs.order(settings)
 
@@ -29,12 +28,12 @@ def map_of(value: Callable[[Column, Style], str], system: System, settings: Sett
     return PerTable(text)
 
 
-def ddl_table(settings: Settings) -> PerEvent:
+def ddl_table(settings: drs.DrsSettings) -> PerEvent:
     """The topic's variable of the table is empty for DDL, so the member is, too; or the table that is named first."""
 
     def name(event: SchemaChange) -> str:
         table = event.before or event.after
-        return table.id.name if table and settings["ddl_table"] == "name" else ""
+        return table.id.name if table and settings.options.ddl_table == "name" else ""
 
     return PerEvent(name)
 
@@ -42,7 +41,7 @@ def ddl_table(settings: Settings) -> PerEvent:
 def batch_time(batch: ChangeBatch) -> Any:
     """Whole seconds, as the binary log has them and the samples show; rows of the full load have the time at which they
     were read."""
-    return batch.envelope.event_ms if batch.kind is READ else es(batch.envelope.event_ms)
+    return batch.envelope.event_ms if batch.kind is READ else whole_seconds(batch.envelope.event_ms)
 
 
 def single_time(event: Event) -> int:
@@ -58,7 +57,7 @@ def ddl_word(event: Event) -> str:
 WORDS: Final = {READ: "INIT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
 
 
-def mysql_fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
+def mysql_fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
     """Table 2, in the order of its sample."""
     types = map_of(lambda column, style: quote(system.type_name(column), style), system, settings, format)
     numbers = map_of(lambda column, style: str(system.code(column)), system, settings, format)
@@ -96,7 +95,7 @@ def schema_of(event: SchemaChange) -> str:
     return table.id.schema if table else ""
 
 
-def common_fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
+def common_fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
     """Table 5, which has the members of table 2: Oracle's database is its schema."""
     fields = mysql_fields(settings, system, format)
     if system.blank_database:
@@ -104,12 +103,12 @@ def common_fields(settings: Settings, system: System, format: str) -> tuple[Fiel
     return fields
 
 
-def relational_fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
+def relational_fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
     """Table 4, in the order of its sample: four members before those of table 2, and no mysqlType."""
-    if settings["layout_version"] == "oracle-legacy" and system.blank_database:
+    if settings.options.layout_version == "oracle-legacy" and system.blank_database:
         return common_fields(settings, system, format)
     fields = mysql_fields(settings, system, format)
-    blank: Any = settings["blank_as"] == "null"
+    blank: Any = settings.options.blank_as == "null"
     types: Any = fields[0].value
     if system.blank_types:
         types = by_row(None if blank else PerTable(lambda table, style: "{}"))

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, Ints, changed_rows
 from simulator.formats.drs import envelope as drs
 from simulator.formats.drs.envelope import System
-from simulator.formats.format import Settings
 from simulator.model import DELETE, UPDATE, Table
 from simulator.wire.fields import Rows
 
@@ -36,11 +35,11 @@ class Logged:
     before: Callable[[ChangeBatch], Shown]
 
 
-def logged(settings: Settings, system: System) -> Logged:
+def logged(settings: drs.DrsSettings, system: System) -> Logged:
     """What the source logs under these settings; columns that DRS leaves out are in no image."""
-    if settings["replica_identity"] == "default" and system.previous_commit:
+    if settings.options.replica_identity == "default" and system.previous_commit:
         return Logged(_not_toasted, _identity)
-    if settings["supplemental"] == "pk_ui" and system.blank_database:
+    if settings.options.supplemental == "pk_ui" and system.blank_database:
 
         def key_and_changed(batch: ChangeBatch) -> Shown:
             return _key_and_changed(batch, system.columns(batch.table, settings))
@@ -53,7 +52,7 @@ def logged(settings: Settings, system: System) -> Logged:
     return Logged(whole, whole)
 
 
-def images(settings: Settings, system: System) -> tuple[Rows, Rows]:
+def images(settings: drs.DrsSettings, system: System) -> tuple[Rows, Rows]:
     """The rows of `data` and of `old`; `old` is null where nothing of the old row is logged."""
     of, order = logged(settings, system), drs.order(settings)
 

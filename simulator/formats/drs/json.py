@@ -25,71 +25,45 @@ taken for a slip of the page).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
-import pyarrow as pa
-
-from simulator.batch import PackedBatch
 from simulator.formats.drs import dds as drs_dds
 from simulator.formats.drs import envelope as drs
 from simulator.formats.drs.envelope import System
 from simulator.formats.drs.fields import mysql_fields, relational_fields
+from simulator.formats.drs.options import JsonOptions
 from simulator.formats.drs.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.model import READ, Column, Event, Kind
-from simulator.sources import find
+from simulator.model import Kind
 from simulator.text import json_style
+from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Field
 
-
-class ByKind:
-    """Writes changes of some kinds with an encoder of their own, since their values look different."""
-
-    def __init__(self, rest: Encoder, others: Mapping[Kind, Encoder]) -> None:
-        self._rest, self._others = rest, others
-
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
-        return self._others.get(packed.changes.kind, self._rest).encode(packed, end)
-
-    def encode_event(self, event: Event, kind: Kind) -> bytes:
-        return self._rest.encode_event(event, kind)
-
-    def text(self, column: Column, array: pa.Array) -> pa.Array:
-        return self._rest.text(column, array)
-
-
 # The members of messages about a system's tables.
-Members: TypeAlias = Callable[[Settings, System, str], tuple[Field, ...]]
+Members: TypeAlias = Callable[[drs.DrsSettings, System, str], tuple[Field, ...]]
 
 
-def layout(settings: Settings, format: str = "drs-json", members: Members | None = None) -> Layout:
+def written(settings: drs.DrsSettings, format: str, members: Members | None = None) -> Layout:
     """How the source's changes are written; `members` are those of a dialect."""
-    settings = drs.complete(settings, timestamps="epoch")
-    if find(settings.source).id == "mongodb":
+    if settings.source.id == "mongodb":
         return drs_dds.layout(settings, format)
     system = system_of(settings, format)
-    order, style = drs.order(settings), json_style.HTML_SAFE
     make = members or (mysql_fields if system.db_type is None else relational_fields)
     fields = make(settings, system, format)
 
     def encoder(kind: Kind | None) -> Encoder:
-        return Encoder(fields, lambda column: system.cell(column, settings, kind), style, order)
+        return Encoder(
+            fields, lambda column: system.cell(column, settings, kind), json_style.HTML_SAFE, drs.order(settings)
+        )
 
-    sends = drs.sends(settings, system)
-    return Layout(
-        fields=fields,
-        cell=lambda column: system.cell(column, settings, None),
-        style=style,
-        routing=drs.routing(settings, format, system),
-        order=order,
-        writer=ByKind(encoder(None), {kind: encoder(kind) for kind in system.kinds}) if system.kinds else None,
-        sends=sends,
-        snapshot_ddl=READ in sends,
-        previous_commit=system.previous_commit,
-        statements=system.statements,
-    )
+    writer = ByKind(encoder(None), {kind: encoder(kind) for kind in system.kinds}) if system.kinds else encoder(None)
+    return drs.layout(settings, format, system, writer)
+
+
+def layout(settings: Settings[JsonOptions]) -> Layout:
+    return written(drs.complete(settings), FORMAT.id)
 
 
 FORMAT = Format(
@@ -101,13 +75,6 @@ FORMAT = Format(
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,
-    options=(
-        *drs.OPTIONS,
-        drs.COLUMN_ORDER,
-        drs.DDL_TABLE,
-        *drs.MYSQL_OPTIONS,
-        *drs.OTHER_OPTIONS,
-        *drs.LAYOUT_OPTIONS,
-    ),
+    settings=JsonOptions,
     layout=layout,
 )

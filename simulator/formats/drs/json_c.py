@@ -14,22 +14,22 @@ sources, of which DRS writes none, have the members of table 5 too, if somebody 
 from __future__ import annotations
 
 from simulator.errors import NotOffered
-from simulator.formats.canal.json import by_row, switch
 from simulator.formats.drs import envelope as drs
 from simulator.formats.drs import fields as drs_fields
 from simulator.formats.drs import images as drs_images
 from simulator.formats.drs import json as drs_json
 from simulator.formats.drs.envelope import System
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.drs.options import JsonCOptions
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import by_row
 from simulator.model import DDL, DELETE, READ, UPDATE
-from simulator.sources import find
 from simulator.wire.fields import Field, PerEvent
 
 
-def fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]:
+def fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
     """Table 5."""
     words = {**drs_fields.WORDS, DDL: PerEvent(drs_fields.ddl_word)}
-    if settings["init_as_insert"]:
+    if settings.options.init_as_insert:
         words[READ] = "INSERT"
     after, before = drs_images.images(settings, system)
     changed = {
@@ -40,11 +40,11 @@ def fields(settings: Settings, system: System, format: str) -> tuple[Field, ...]
     return tuple(changed.get(field.name, field) for field in drs_fields.common_fields(settings, system, format))
 
 
-def layout(settings: Settings) -> Layout:
+def layout(settings: Settings[JsonCOptions]) -> Layout:
     """The parent's, with members of its own. Raises NotOffered for documents: there is no layout to follow."""
-    if find(settings.source).id == "mongodb":
+    if settings.source.id == "mongodb":
         raise NotOffered("-f drs-json-c: DRS writes JSON-C of MySQL and TaurusDB only; drs-json has documents.")
-    return drs_json.layout(drs.complete(settings, timestamps="text"), "drs-json-c", fields)
+    return drs_json.written(drs.complete(settings, "text"), "drs-json-c", fields)
 
 
 FORMAT = Format(
@@ -56,12 +56,6 @@ FORMAT = Format(
     brokers=("kafka",),
     sends=drs.SENDS,
     silent=drs.SILENT,
-    options=(
-        *drs.OPTIONS,
-        drs.COLUMN_ORDER,
-        drs.DDL_TABLE,
-        *drs.MYSQL_OPTIONS,
-        Option("init_as_insert", "off", "on: rows of the full load are INSERT, for open-source readers.", parse=switch),
-    ),
+    settings=JsonCOptions,
     layout=layout,
 )

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from simulator.formats.drs.envelope import System
+from simulator.formats.drs.envelope import DrsSettings, System
 from simulator.formats.drs.record import Image, binary, bit, character, date, decimal, floating, integer, timestamp
-from simulator.formats.format import Settings
 from simulator.model import READ, Column, ColumnType, Kind
 from simulator.sources import mysql
 from simulator.text import decimals as decimal_text
@@ -55,13 +54,13 @@ _WHOLE_SECONDS: Final = ColumnType("timestamp")
 _BYTES_OF: Final = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8, "year": 1}
 
 
-def cell(column: Column, settings: Settings, kind: Kind | None = None) -> Cell:
+def cell(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Cell:
     """How a column's values are written: always a string."""
     type, family = column.type, mysql.family(column.type)
     if type.name == "timestamp":
-        if settings["timestamps"] == "epoch":  # sample: 1624614713.201
+        if settings.options.timestamps == "epoch":  # sample: 1624614713.201
             return Cell(lambda array: binlog_text.epoch_fixed(array, type))
-        return Cell(lambda array: binlog_text.datetime_fixed(array, _WHOLE_SECONDS, zone=settings["timezone"]))
+        return Cell(lambda array: binlog_text.datetime_fixed(array, _WHOLE_SECONDS, zone=settings.options.timezone))
     if type.name == "binary" and not padded(kind, settings):
         return Cell(lambda array: binlog_text.byte_list_stripped(array, type))
     render = TEXT[family]
@@ -78,7 +77,7 @@ def type_name(column: Column) -> str:
     return column.type.name
 
 
-def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image:
+def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Image:
     """The class of Avro that a column's values have."""
     type, family = column.type, mysql.family(column.type)
 
@@ -104,9 +103,9 @@ def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image
     return character(text)
 
 
-def padded(kind: Kind | None, settings: Settings) -> bool:
+def padded(kind: Kind | None, settings: DrsSettings) -> bool:
     """Whether BINARY(n) has the zeros at its end that the binary log leaves out: rows of the full load may."""
-    return kind is READ and settings["init_binary"] == "padded"
+    return kind is READ and settings.options.init_binary == "padded"
 
 
 def binary_stripped(array: pa.Array) -> pa.Array:

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY
-from simulator.formats.drs.envelope import System
+from simulator.formats.drs.envelope import DrsSettings, System
 from simulator.formats.drs.record import Image, binary, character, date, decimal, floating, timestamp
-from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType, Kind, SchemaChangeKind
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
@@ -86,7 +85,7 @@ def _moments(array: pa.Array) -> pa.Array:
     return pa.array(found, pa.timestamp("us"))
 
 
-def text(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def text(array: pa.Array, type: ColumnType, settings: DrsSettings) -> pa.Array:
     """A column's values as text; nulls stay null."""
     match type.name:
         case "number" | "float":
@@ -98,19 +97,19 @@ def text(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
         case "timestamp" if pa.types.is_timestamp(array.type):
             return binlog_text.datetime_fixed(array, type)
         case "timestamp with local time zone":
-            return local(decoded(array), type, settings["timezone"])
+            return local(decoded(array), type, settings.options.timezone)
         case "raw":
             return binlog_text.byte_list(array, type)
     return array
 
 
-def cell(column: Column, settings: Settings, kind: Kind | None = None) -> Cell:
+def cell(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Cell:
     """How a column's values are written: always a string."""
     type = column.type
     return Cell(lambda array: text(array, type, settings), escaped=type.name in _TEXTS)
 
 
-def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image:
+def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Image:
     """The class of Avro that a column's values have."""
     type = column.type
 
@@ -132,9 +131,9 @@ def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image
     return character(written)
 
 
-def leaves(column: Column, settings: Settings) -> bool:
+def leaves(column: Column, settings: DrsSettings) -> bool:
     """Whether a column is filtered out."""
-    return column.type.name in FILTERED or (column.type.name == "raw" and settings["raw"] == "filter")
+    return column.type.name in FILTERED or (column.type.name == "raw" and settings.options.raw == "filter")
 
 
 def code(column: Column) -> int:

@@ -32,9 +32,8 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers
-from simulator.formats.drs.envelope import System
+from simulator.formats.drs.envelope import DrsSettings, System
 from simulator.formats.drs.record import Image, binary, bit, character, date, decimal, floating, integer, timestamp
-from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType, Kind
 from simulator.sources import postgresql
 from simulator.sources.postgresql import times as postgresql_times
@@ -171,18 +170,18 @@ def _lower(texts: pa.Array) -> pa.Array:
     return pc.ascii_lower(texts)
 
 
-def cell(column: Column, settings: Settings, kind: Kind | None = None) -> Cell:
+def cell(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Cell:
     """How a column's values are written: always a string."""
-    type, zone = column.type, settings["timezone"]
+    type, zone = column.type, settings.options.timezone
     return Cell(lambda array: text(array, type, zone), escaped=postgresql.family(type) not in _PLAIN)
 
 
-def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image:
+def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Image:
     """The class of Avro that a column's values have."""
     type = column.type
 
     def written(array: pa.Array) -> pa.Array:
-        return text(array, type, settings["timezone"])
+        return text(array, type, settings.options.timezone)
 
     match postgresql.family(type):
         case "integer" if type.name not in ("oid", "xid"):

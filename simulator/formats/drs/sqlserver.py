@@ -12,9 +12,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from simulator.formats.drs.envelope import System
+from simulator.formats.drs.envelope import DrsSettings, System
 from simulator.formats.drs.record import NULL, Image, binary, bit, character, date, decimal, floating, integer
-from simulator.formats.format import Settings
 from simulator.model import DELETE, Column, ColumnType, Kind
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
@@ -54,7 +53,7 @@ def text(array: pa.Array, type: ColumnType) -> pa.Array:
     return array
 
 
-def cell(column: Column, settings: Settings, kind: Kind | None = None) -> Cell:
+def cell(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Cell:
     """How a column's values are written: always a string. Texts of dates with seven digits and of identifiers stand as
     they are."""
     type = column.type
@@ -63,7 +62,7 @@ def cell(column: Column, settings: Settings, kind: Kind | None = None) -> Cell:
     return Cell(lambda array: text(array, type), escaped=type.name in _TEXTS)
 
 
-def image(column: Column, settings: Settings, kind: Kind | None = None) -> Image:
+def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Image:
     """The class of Avro that a column's values have."""
     type = column.type
 

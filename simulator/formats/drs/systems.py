@@ -7,14 +7,13 @@ from simulator.formats.drs import mysql as drs_mysql
 from simulator.formats.drs import oracle as drs_oracle
 from simulator.formats.drs import postgresql as drs_postgresql
 from simulator.formats.drs import sqlserver as drs_sqlserver
-from simulator.formats.drs.envelope import System
-from simulator.formats.format import Settings
-from simulator.sources import find, mysql
+from simulator.formats.drs.envelope import DrsSettings, System
+from simulator.sources import mysql
 
 
-def system_of(settings: Settings, format: str) -> System:
+def system_of(settings: DrsSettings, format: str) -> System:
     """What DRS says of the settings' source. Raises NotOffered where it has no such messages at all."""
-    source = find(settings.source)
+    source = settings.source
     if source.types is mysql:
         return drs_mysql.SYSTEM
     match source.id:
@@ -23,7 +22,7 @@ def system_of(settings: Settings, format: str) -> System:
         case "postgresql":
             return drs_postgresql.SYSTEM
         case "gaussdb":
-            return drs_postgresql.DISTRIBUTED if settings["gaussdb"] == "distributed" else drs_postgresql.GAUSSDB
+            return drs_postgresql.DISTRIBUTED if settings.options.gaussdb == "distributed" else drs_postgresql.GAUSSDB
         case "sqlserver":
             return drs_sqlserver.SYSTEM
     raise NotOffered(f"-f {format}: DRS has no such messages about {source.title}; drs-json has others.")

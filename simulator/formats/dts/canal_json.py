@@ -24,17 +24,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator import sources
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
 from simulator.formats.canal import cells as canal_json_cells
 from simulator.formats.canal import json as canal_json
-from simulator.formats.canal.json import by_row, switch
+from simulator.formats.canal import options as canal_options
 from simulator.formats.dts import delivery as dts_delivery
 from simulator.formats.dts import text as dts_text
+from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.text import like_mysql
 from simulator.formats.dts.types import number_of, system_of, type_of
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import by_row, key_names
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -51,9 +52,11 @@ from simulator.model import (
     Table,
 )
 from simulator.sources import mysql
+from simulator.text import json_style
 from simulator.text.json_style import Style, quote
 from simulator.text.template import join
-from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows, derived
 
 # Unsigned columns by declared type (page of 2021; TiCDC's table goes by value: unsigned_sql_type=by_value).
 UNSIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
@@ -62,17 +65,17 @@ UNSIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigi
 NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
 
 
-def code_cell(column: Column, settings: Settings) -> Cell:
+def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
-    type = dts_text.logged(column.type, settings.source)
-    if settings["sql_type"] == "dts_number" or not like_mysql(settings.source):
+    type = dts_text.logged(column.type, str(settings.source))
+    if settings.options.sql_type == "dts_number" or not like_mysql(str(settings.source)):
         # a type without a number is refused where the names of types stand
-        known = type.name in system_of(settings.source).types
-        return Cell(decoded, quoted=False, constant=str(number_of(settings.source, type) if known else 0))
+        known = type.name in system_of(str(settings.source)).types
+        return Cell(decoded, quoted=False, constant=str(number_of(str(settings.source), type) if known else 0))
     code = mysql.TYPES[type.name].jdbc
     if not type.unsigned or type.name not in UNSIGNED:
         return Cell(decoded, quoted=False, constant=str(code))
-    if settings["unsigned_sql_type"] == "declared":
+    if settings.options.unsigned_sql_type == "declared":
         return Cell(decoded, quoted=False, constant=str(UNSIGNED[type.name]))
     high, promoted = canal_json_cells.PROMOTED.get(type.name, (2**64, code))
 
@@ -83,20 +86,20 @@ def code_cell(column: Column, settings: Settings) -> Cell:
     return Cell(text, quoted=False)
 
 
-def type_names(settings: Settings) -> PerTable:
+def type_names(settings: Settings[CanalOptions]) -> PerTable:
     """mysqlType: "parameters, such as precision, are not supported" (the page of 2021 still had them)."""
 
     def name(table: Table, column: Column) -> str:
-        type_of(FORMAT.id, settings.source, table, column)
-        if not like_mysql(settings.source):
-            found = sources.find(settings.source)
-            if settings["mysql_type_params"]:
+        type_of(FORMAT.id, str(settings.source), table, column)
+        if not like_mysql(str(settings.source)):
+            found = settings.source
+            if settings.options.mysql_type_params:
                 return found.ddl.type_name(column.type).lower()
             # of a type that users make, its own name
             return found.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
-        type = dts_text.logged(column.type, settings.source)
-        text = mysql.type_text(type, style="show_create_57" if settings["mysql_type_params"] else "bare")
-        return text.replace(" unsigned", "") if settings["mysql_type_unsigned"] == "drop" else text
+        type = dts_text.logged(column.type, str(settings.source))
+        text = mysql.type_text(type, style="show_create_57" if settings.options.mysql_type_params else "bare")
+        return text.replace(" unsigned", "") if settings.options.mysql_type_unsigned == "drop" else text
 
     def text(table: Table, style: Style) -> str:
         return "{" + ",".join(f"{quote(c.name, style)}:{quote(name(table, c), style)}" for c in table.columns) + "}"
@@ -104,16 +107,11 @@ def type_names(settings: Settings) -> PerTable:
     return PerTable(text)
 
 
-def key_names(table: Table, style: Style) -> str:
-    """The key's columns in key order; [] without a key."""
-    return "[" + ",".join(quote(name, style) for name in table.primary_key) + "]"
-
-
-def gtid(settings: Settings) -> Any:
+def gtid(settings: Settings[CanalOptions]) -> Any:
     """The transaction's own GTID, null where the source has none."""
-    if not settings["gtid"]:
+    if not settings.options.gtid:
         return None
-    server = settings["server_uuid"]
+    server = settings.options.server_uuid
 
     def of(batch: ChangeBatch) -> pa.Array:
         return join([f'"{server}:', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
@@ -121,10 +119,10 @@ def gtid(settings: Settings) -> Any:
     return PerChange(of, lambda event: f"{server}:{event.txn}")
 
 
-def record_id(settings: Settings) -> PerChange:
+def record_id(settings: Settings[CanalOptions]) -> PerChange:
     """A number of the record; or, "generated from the timestamp and an internal DTS offset", the seconds of es and nine
     digits of a number in that second. (A second that is full runs over into the next, so that ids rise.)"""
-    if settings["id_style"] == "counter":
+    if settings.options.id_style == "counter":
         return PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)
 
     def made(event_ms: Any, in_second: Any) -> Any:
@@ -137,11 +135,11 @@ def record_id(settings: Settings) -> PerChange:
     )
 
 
-def names(settings: Settings) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
+def names(settings: Settings[CanalOptions]) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
     """The database (Oracle: the owner) and the table of rows and of statements: there the old name of a rename, "" for
     a statement of no table."""
-    owner = system_of(settings.source).name_parts[0]
-    schemas = settings["table_name"] == "schema"
+    owner = system_of(str(settings.source)).name_parts[0]
+    schemas = settings.options.table_name == "schema"
 
     def database(table: Table) -> str:
         return str(getattr(table.id, owner))
@@ -162,12 +160,10 @@ def names(settings: Settings) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
     )
 
 
-def layout(settings: Settings) -> Layout:
-    # the members of its own layout that stay are the same for all sources
-    parent = canal_json.FORMAT.codec("mysql-8.0").layout
-    before_2022 = settings["images"] == "before-2022-03-20"
-    exchanged = before_2022 and settings["pre_update"] == "exchanged"
-    changed = Rows("changed") if settings["old_columns"] == "changed" else Rows("before")
+def layout(settings: Settings[CanalOptions]) -> Layout:
+    before_2022 = settings.options.images == "before-2022-03-20"
+    exchanged = before_2022 and settings.options.pre_update == "exchanged"
+    changed = Rows("changed") if settings.options.old_columns == "changed" else Rows("before")
     data = {**by_row(Rows("after")), DELETE: Rows("before")}
     old: dict[Kind, Any] = {**by_row(None), UPDATE: changed}
     if before_2022:
@@ -189,7 +185,7 @@ def layout(settings: Settings) -> Layout:
         Field(
             "type",
             {
-                READ: "INSERT" if settings["init_as_insert"] else "INIT",
+                READ: "INSERT" if settings.options.init_as_insert else "INIT",
                 INSERT: "INSERT",
                 UPDATE: "UPDATE",
                 DELETE: "DELETE",
@@ -197,16 +193,14 @@ def layout(settings: Settings) -> Layout:
             },
         ),
     ]
-    if settings["null_members"] == "omit":
+    if settings.options.null_members == "omit":
         fields = [without_nulls(field) if field.name in NULLABLE else field for field in fields]
-    return parent.derive(
-        fields=fields,
-        member=str,
-        cell=lambda column: dts_text.cell(column, settings),
-        routing=dts_delivery.routing(settings),
-        packing=None,
-        most_bytes=dts_delivery.MOST_BYTES,
-        typed_json=False,
+    # the members of Canal's own that stay are the same for all sources
+    members = derived(canal_json.fields(Settings(canal_options.CanalOptions(), settings.source)), fields)
+    return Layout(
+        Encoder(members, lambda column: dts_text.cell(column, settings), json_style.FASTJSON2),
+        dts_delivery.routing(settings),
+        complete=dts_delivery.refuse_large(FORMAT.id),
     )
 
 
@@ -220,52 +214,12 @@ def without_nulls(field: Field) -> Field:
 FORMAT = Format(
     id="dts-canal-json",
     title="DTS Canal JSON",
-    product="Alibaba Cloud DTS",
+    product=dts_delivery.PRODUCT,
     spec="Data storage formats in message queues, 2026-02-07",
     sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        Option(
-            "images",
-            "current",
-            "Instances created before 2022-03-20 place the images otherwise.",
-            ("current", "before-2022-03-20"),
-        ),
-        Option(
-            "pre_update",
-            "exchanged",
-            "Updates of instances before 2022-03-20: images exchanged or not.",
-            ("exchanged", "normal"),
-        ),
-        Option("null_members", "omit", "Members that are null are left out or written.", ("omit", "null")),
-        Option("old_columns", "all", "Columns in `old` of an update.", ("all", "changed")),
-        Option("table_name", "bare", "The table's name alone, or behind its schema's.", ("bare", "schema")),
-        Option("mysql_type_params", "off", "on: bigint(20), varchar(50), as in 2021.", parse=switch),
-        Option("mysql_type_unsigned", "keep", "Whether mysqlType says unsigned.", ("keep", "drop")),
-        Option(
-            "sql_type",
-            "jdbc",
-            "sqlType: java.sql.Types, as in the examples, or dataTypeNumber, as in the text.",
-            ("jdbc", "dts_number"),
-        ),
-        Option(
-            "unsigned_sql_type", "declared", "Codes of unsigned columns: by type or by value.", ("declared", "by_value")
-        ),
-        Option(
-            "id_style",
-            "counter",
-            "id: a number of the record, or es in seconds times 10^9 and a number in the second.",
-            ("counter", "ts_offset"),
-        ),
-        Option("timestamp_zone", "+08:00", "Zone in which TIMESTAMP values are printed.", parse=canal_json.zone),
-        Option("frac", "trim", "Fraction digits: trailing zeros cut, or the column's number.", ("trim", "pad")),
-        Option("binary", None, "Bytes as ISO-8859-1 characters (default: MySQL) or as hex.", ("latin1", "hex")),
-        Option("init_as_insert", "off", "on: rows of the full load are INSERT, for open-source readers.", parse=switch),
-        Option("gtid", "off", "on: the source has GTIDs.", parse=switch),
-        Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        *dts_delivery.OPTIONS,
-    ),
+    settings=CanalOptions,
     layout=layout,
 )

@@ -37,15 +37,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
-from simulator.formats.canal import json as canal_json
-from simulator.formats.canal.json import switch
-from simulator.formats.dts import canal_json as dts_canal_json
 from simulator.formats.dts import delivery as dts_delivery
 from simulator.formats.dts import positions as dts_positions
 from simulator.formats.dts import text as dts_text
+from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.positions import transactions
 from simulator.formats.dts.types import system_of, type_of
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import by_row
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -63,8 +62,10 @@ from simulator.model import (
     Table,
 )
 from simulator.sources.oracle import log as oracle_log
+from simulator.text import json_style
 from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import join, repeat
+from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
 
 Ints = npt.NDArray[np.int64]
@@ -77,7 +78,7 @@ DDL_WORDS: Final = {SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE", SchemaChangeKin
 MOMENTS: Final = frozenset({"datetime", "timestamptz", "zoned"})
 
 
-def cell(column: Column, settings: Settings) -> Cell:
+def cell(column: Column, settings: Settings[SharePlexOptions]) -> Cell:
     """How a column's values are written: as in dts-canal-json, with T for the blank behind a date."""
     inner = dts_text.cell(column, settings)
     if dts_text.family(column, settings) not in MOMENTS:
@@ -107,10 +108,10 @@ def moment(milliseconds: int, z: str) -> str:
     return str(np.datetime64(milliseconds // 1000, "s")) + z
 
 
-def ops(settings: Settings) -> dict[Kind, Any]:
-    words = WORDS if settings["op_style"] == "words" else OPS
+def ops(settings: Settings[SharePlexOptions]) -> dict[Kind, Any]:
+    words = WORDS if settings.options.op_style == "words" else OPS
     found: dict[Kind, Any] = {**words, DDL: PerEvent(lambda event: DDL_WORDS.get(event.kind, "ddl"))}
-    if settings["update_style"] == "split":
+    if settings.options.update_style == "split":
 
         def half(batch: ChangeBatch) -> pa.Array:
             word = words[batch.kind]
@@ -137,10 +138,10 @@ def quoted(numbers: Ints) -> pa.Array:
     return join(['"', pa.array(numbers).cast(pa.string()), '"'], len(numbers))
 
 
-def trans(settings: Settings) -> PerChange:
+def trans(settings: Settings[SharePlexOptions]) -> PerChange:
     """The transaction's id: a GTID, Oracle's own, else its scn."""
-    source, server = settings.source, settings["server_uuid"]
-    gtids = settings["gtid"] and source.startswith("mysql-")
+    source, server = str(settings.source), settings.options.server_uuid
+    gtids = settings.options.gtid and source.startswith("mysql-")
 
     def of(batch: ChangeBatch) -> pa.Array:
         if batch.kind is READ:
@@ -156,7 +157,7 @@ def trans(settings: Settings) -> PerChange:
     return PerChange(of, of_event)
 
 
-def rowids(settings: Settings, style: Style) -> PerChange:
+def rowids(settings: Settings[SharePlexOptions], style: Style) -> PerChange:
     """Oracle's ROWID; else the table, and the values of the key before the change."""
 
     def of(batch: ChangeBatch) -> pa.Array:
@@ -164,7 +165,7 @@ def rowids(settings: Settings, style: Style) -> PerChange:
         keys = [
             batch.image()[place] if batch.before is None else batch.full_before(place) for place in table.key_positions
         ]
-        if like_oracle(settings.source):
+        if like_oracle(str(settings.source)):
             # a table without a key is told apart by its rows' values
             of_row = keys or list(batch.image())
             return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(of_row)), '"'], len(batch))
@@ -187,10 +188,10 @@ def event_table(event: SchemaChange) -> str:
     return table_text(table) if table else event.database
 
 
-def meta(settings: Settings, style: Style) -> Members:
-    source = settings.source
-    z = "Z" if settings["time_z"] else ""
-    user = settings["userid"] if settings["userid"] is not None else 84 if like_oracle(source) else 0
+def meta(settings: Settings[SharePlexOptions], style: Style) -> Members:
+    source = str(settings.source)
+    z = "Z" if settings.options.time_z else ""
+    user = settings.options.userid if settings.options.userid is not None else 84 if like_oracle(source) else 0
 
     def both(name: str, ours: Any, event: Any) -> Field:
         """A number of the change; rows of a full load and statements stand alone."""
@@ -198,7 +199,7 @@ def meta(settings: Settings, style: Style) -> Members:
 
     def named(table: Table, style: Style) -> str:
         for column in table.columns:
-            type_of(FORMAT.id, settings.source, table, column)
+            type_of(FORMAT.id, str(settings.source), table, column)
         return quote(table_text(table), style)
 
     def indexes(batch: ChangeBatch) -> pa.Array:
@@ -221,7 +222,7 @@ def meta(settings: Settings, style: Style) -> Members:
             Field(
                 "table",
                 {
-                    **canal_json.by_row(PerTable(named)),
+                    **by_row(PerTable(named)),
                     DDL: PerEvent(event_table),
                 },
             ),
@@ -239,71 +240,44 @@ def statement(event: SchemaChange) -> dict[str, str]:
     return {} if event.kind in DDL_WORDS else {"sql": event.sql}
 
 
-def layout(settings: Settings) -> Layout:
-    parent = dts_canal_json.FORMAT.codec(settings.source).layout
-    inserted = Rows("after", array=False, skip_nulls=settings["ins_nulls"] == "omit")
+def layout(settings: Settings[SharePlexOptions]) -> Layout:
+    style = json_style.FASTJSON2
+    inserted = Rows("after", array=False, skip_nulls=settings.options.ins_nulls == "omit")
     before = Rows("before", array=False)
     logged = before
-    if settings["supplemental"] == "pk":
+    if settings.options.supplemental == "pk":
         logged = Rows("changed", array=False, kept=lambda table: table.key_positions)
-    split = settings["update_style"] == "split"
-    return Layout(
-        fields=(
-            Field("meta", meta(settings, parent.style)),
-            Field(
-                "data",
-                {
-                    READ: inserted,
-                    INSERT: inserted,
-                    UPDATE: Rows("changed after", array=False),
-                    DELETE: before,
-                    DDL: PerEvent(statement),
-                },
-            ),
-            Field("key", {UPDATE: logged}),
+    fields = (
+        Field("meta", meta(settings, style)),
+        Field(
+            "data",
+            {
+                READ: inserted,
+                INSERT: inserted,
+                UPDATE: Rows("changed after", array=False),
+                DELETE: before,
+                DDL: PerEvent(statement),
+            },
         ),
-        cell=lambda column: cell(column, settings),
-        style=parent.style,
-        routing=dts_delivery.routing(settings, split="every" if split else None),
-        most_bytes=dts_delivery.MOST_BYTES,
-        sends=FORMAT.sends if settings["ddl"] else FORMAT.sends - {DDL},
+        Field("key", {UPDATE: logged}),
     )
-
-
-def user_id(text: str) -> int:
-    if not text.isdigit():
-        raise ValueError("it is a whole number, such as 84")
-    return int(text)
+    return Layout(
+        Encoder(fields, lambda column: cell(column, settings), style),
+        dts_delivery.routing(settings, split_all=settings.options.update_style == "split"),
+        complete=dts_delivery.refuse_large(FORMAT.id),
+        sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},
+    )
 
 
 FORMAT = Format(
     id="dts-shareplex-json",
     title="DTS SharePlex JSON",
-    product="Alibaba Cloud DTS",
+    product=dts_delivery.PRODUCT,
     spec="Data storage formats in message queues, 2026-02-07",
     sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        Option("time_z", "off", "on: time and posttime end with Z, as in the page's text.", parse=switch),
-        Option("op_style", "short", "op as in the examples, or in words.", ("short", "words")),
-        Option("ins_nulls", "write", "Nulls of inserted rows are written or left out.", ("write", "omit")),
-        Option("ddl", "off", "on: statements are written: TRUNCATE, DROP COLUMN, ddl.", parse=switch),
-        Option("update_style", "one", "An update is one message, or UPDATE BEFORE and UPDATE AFTER.", ("one", "split")),
-        Option("userid", None, "Who committed; default: 84 for Oracle, else 0.", parse=user_id),
-        Option("timestamp_zone", "+08:00", "Zone in which TIMESTAMP values are printed.", parse=canal_json.zone),
-        Option("frac", "trim", "Fraction digits: trailing zeros cut, or the column's number.", ("trim", "pad")),
-        Option("binary", None, "Bytes as ISO-8859-1 characters (default: MySQL) or as hex.", ("latin1", "hex")),
-        Option("gtid", "on", "on: MySQL has GTIDs, which trans holds.", parse=switch),
-        Option("server_uuid", "3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs."),
-        Option(
-            "supplemental",
-            "all",
-            "What the log has of a row before an update: all, or its key and what changed.",
-            ("all", "pk"),
-        ),
-        *dts_delivery.OPTIONS,
-    ),
+    settings=SharePlexOptions,
     layout=layout,
 )

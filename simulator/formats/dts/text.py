@@ -26,10 +26,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator import sources
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
 from simulator.formats.canal import cells as canal_json_cells
+from simulator.formats.dts.options import TextOptions
 from simulator.formats.dts.record.record import decoded_type
 from simulator.formats.dts.record.times import members_of
 from simulator.formats.dts.types import system_of
@@ -73,48 +73,48 @@ def logged(type: ColumnType, source: str) -> ColumnType:
     return ColumnType("longtext") if type.name == "json" and source.startswith("mariadb") else type
 
 
-def family(column: Column, settings: Settings) -> str:
+def family(column: Column, settings: Settings[TextOptions]) -> str:
     """What a column's values are, in the words of `sources.TypeSystem`."""
-    return sources.find(settings.source).types.family(column.type)
+    return settings.source.types.family(column.type)
 
 
-def cell(column: Column, settings: Settings) -> Cell:
+def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     """How a column's values are written: always a string."""
-    if like_mysql(settings.source):
+    if like_mysql(str(settings.source)):
         return mysql_cell(column, settings)
     words = family(column, settings)
-    if system_of(settings.source).source_type == "PostgreSQL":
+    if system_of(str(settings.source)).source_type == "PostgreSQL":
         return postgresql_cell(column, words, settings)
     render = OTHERS.get(words, as_it_is)
-    latin1 = settings["binary"] == "latin1" and words in ("binary", "geometry")
+    latin1 = settings.options.binary == "latin1" and words in ("binary", "geometry")
     return Cell(lambda array: render(array, column.type, settings), escaped=latin1 or words not in SAFE)
 
 
-def mysql_cell(column: Column, settings: Settings) -> Cell:
+def mysql_cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     type, words = column.type, mysql.family(column.type)
     if type.name == "timestamp":
-        zone = settings["timestamp_zone"]
-        if settings["frac"] == "pad":
+        zone = settings.options.timestamp_zone
+        if settings.options.frac == "pad":
             return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
         return Cell(lambda array: binlog_text.datetime_trimmed(array, type, zone=zone))
-    if settings["frac"] == "pad" and words in ("datetime", "time"):
+    if settings.options.frac == "pad" and words in ("datetime", "time"):
         return Cell(lambda array: canal_json_cells.TEXT[words](array, type))
-    if settings["binary"] == "hex" and words in ("binary", "geometry"):
+    if settings.options.binary == "hex" and words in ("binary", "geometry"):
         return Cell(lambda array: binlog_text.hex_bytes(array, type))
     render = MYSQL[words]
     parts = (lambda array: decimal_text.decimal_parts(array, grouped=False)) if words == "decimal" else None
     return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
 
 
-def postgresql_cell(column: Column, words: str, settings: Settings) -> Cell:
-    type, zone = column.type, settings["timestamp_zone"]
-    if words == "binary" and settings["binary"] is not None:
-        return Cell(lambda array: hexadecimal(array, type, settings), escaped=settings["binary"] == "latin1")
+def postgresql_cell(column: Column, words: str, settings: Settings[TextOptions]) -> Cell:
+    type, zone = column.type, settings.options.timestamp_zone
+    if words == "binary" and settings.options.binary is not None:
+        return Cell(lambda array: hexadecimal(array, type, settings), escaped=settings.options.binary == "latin1")
 
     def text(array: pa.Array) -> pa.Array:
         return postgresql_text.column_text(array, type, words, postgresql.show_value, zone=zone)
 
-    if settings["frac"] == "pad" and type.name.startswith("time") and words != "array":
+    if settings.options.frac == "pad" and type.name.startswith("time") and words != "array":
         return Cell(lambda array: padded(text(array), postgresql.fraction_digits(type)))
     return Cell(text, escaped=words == "binary" or words not in SAFE)
 
@@ -141,12 +141,12 @@ def padded(texts: pa.Array, digits: int) -> pa.Array:
 
 # ------------------------------------------------------------------------------------------------------- other systems
 
-Render = Callable[[pa.Array, ColumnType, Settings], pa.Array]
+Render = Callable[[pa.Array, ColumnType, Settings[TextOptions]], pa.Array]
 _SECONDS: Final = ColumnType("datetime")
 _LAST_DAY: Final = 2_932_896  # 9999-12-31
 
 
-def as_it_is(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def as_it_is(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
     """Texts; numbers in digits, bytes in hexadecimal ones."""
     carrier = decoded_type(array)
     if pa.types.is_integer(carrier):
@@ -154,7 +154,7 @@ def as_it_is(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
     return hexadecimal(array, type, settings) if pa.types.is_binary(carrier) else array
 
 
-def number(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def number(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
     carrier = decoded_type(array)
     if pa.types.is_string(carrier):
         return array
@@ -162,14 +162,14 @@ def number(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
     return render(array, type)
 
 
-def letter(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def letter(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
     """`t` and `f`, as PostgreSQL writes them."""
     return pc.if_else(array, "t", "f")
 
 
-def trimmed(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def trimmed(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
     """Dates and times that are in no zone, or have theirs behind."""
-    padded = settings["frac"] == "pad"
+    padded = settings.options.frac == "pad"
     if pa.types.is_string(decoded_type(array)):
         return array if padded else without_zeros(decoded(array))
     if pa.types.is_duration(array.type):
@@ -177,16 +177,16 @@ def trimmed(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
     return (binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed)(array, type)
 
 
-def moment(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def moment(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
     """Moments that keep no zone, at the configured one; those of the calendar's first and last day at UTC."""
     if pa.types.is_string(decoded_type(array)):
         coded = decoded(array).dictionary_encode()
         texts = coded.dictionary
         seconds = pa.array([text_us(text[:19]) for text in texts.to_pylist()], pa.timestamp("us"))
         fraction = pc.utf8_slice_codeunits(texts, 19)
-        made = at_zone(seconds, _SECONDS, settings["timestamp_zone"], padded=True, fraction=fraction)
-        return (made if settings["frac"] == "pad" else without_zeros(made)).take(coded.indices)
-    return at_zone(array, type, settings["timestamp_zone"], padded=settings["frac"] == "pad")
+        made = at_zone(seconds, _SECONDS, settings.options.timestamp_zone, padded=True, fraction=fraction)
+        return (made if settings.options.frac == "pad" else without_zeros(made)).take(coded.indices)
+    return at_zone(array, type, settings.options.timestamp_zone, padded=settings.options.frac == "pad")
 
 
 def at_zone(array: pa.Array, type: ColumnType, zone: str, *, padded: bool, fraction: pa.Array | str = "") -> pa.Array:
@@ -200,12 +200,12 @@ def at_zone(array: pa.Array, type: ColumnType, zone: str, *, padded: bool, fract
     return join([render(array, type, zone=zone), fraction, f" {zone}"], len(array))
 
 
-def hexadecimal(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
-    render = binlog_text.latin1_bytes if settings["binary"] == "latin1" else binlog_text.hex_bytes
+def hexadecimal(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
+    render = binlog_text.latin1_bytes if settings.options.binary == "latin1" else binlog_text.hex_bytes
     return render(array, type)
 
 
-def interval(array: pa.Array, type: ColumnType, settings: Settings) -> pa.Array:
+def interval(array: pa.Array, type: ColumnType, settings: Settings[TextOptions]) -> pa.Array:
     """Oracle's intervals as the vendor's demo prints them; others as their database does."""
     members = INTERVALS.get(type.name)
     if members is None:

@@ -13,10 +13,12 @@ Spec: "Data formats", OMS Community Edition V3.3.1, "Canal-compatible JSON messa
 
 from __future__ import annotations
 
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import key_names
 from simulator.formats.oms import envelope as oms
 from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.options import CanalOptions
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Table
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
@@ -41,19 +43,19 @@ def type_codes(columns: Columns, order: Order) -> PerTable:
     return PerTable(text)
 
 
-def fields(settings: Settings, columns: Columns, order: Order) -> list[Field]:
+def fields(settings: Settings[CanalOptions], columns: Columns, order: Order) -> list[Field]:
     """The members, in the order of a HashMap of them."""
     words = PerEvent(lambda event: oms.WORDS[event.kind])
     members = [
         Field("database", by_row(oms.DATABASE, DDL=PerEvent(oms.database_name))),
         Field("sqlType", by_row(type_codes(columns, order), DDL=None)),
         Field("data", by_row(Rows("after"), DDL=None) | {DELETE: Rows("before")}),
-        Field("pkNames", by_row(PerTable(oms.key_list), DDL=None)),
+        Field("pkNames", by_row(PerTable(key_names), DDL=None)),
         Field("old", by_row(None, DDL=None) | {UPDATE: Rows("changed")}),
         Field("mysqlType", by_row(type_names(columns, order), DDL=None)),
         Field(
             "type",
-            {READ: settings["canal_full_type"], INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: words},
+            {READ: settings.options.canal_full_type, INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: words},
         ),
         Field("table", by_row(oms.TABLE, DDL=PerEvent(lambda event: oms.table_name(event) or ""))),
         Field("es", oms.EVENT_MS),
@@ -64,9 +66,9 @@ def fields(settings: Settings, columns: Columns, order: Order) -> list[Field]:
     return [members[i] for i in hash_order([field.name for field in members])]
 
 
-def layout(settings: Settings, columns: Columns | None = None) -> Layout:
-    columns, order = columns or Columns(settings), oms.order(settings)
-    statements = settings["canal_ddl"] or ("off" if settings["version"] < "4" else "canal")
+def layout(settings: Settings[CanalOptions], columns: Columns | None = None) -> Layout:
+    columns, order = columns or Columns(settings, bigint=settings.options.bigint_type_name), oms.order(settings)
+    statements = settings.options.canal_ddl or ("off" if settings.options.version < "4" else "canal")
     sends = oms.sent(settings, (DDL, statements == "canal"))
     return oms.layout(settings, columns, fields(settings, columns, order), sends=sends, order=order)
 
@@ -80,14 +82,6 @@ FORMAT = Format(
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        oms.VERSION,
-        Option("canal_full_type", "ROW", "The type of rows of a full synchronization.", ("ROW", "INSERT")),
-        Option("canal_ddl", None, "Whether DDL is written; default: from version 4 on.", ("off", "canal")),
-        oms.BIGINT_NAME,
-        oms.MAP_ORDER,
-        *oms.VALUES,
-        *oms.ROUTES,
-    ),
+    settings=CanalOptions,
     layout=layout,
 )

@@ -9,21 +9,23 @@ import pyarrow as pa
 from simulator.errors import UnsupportedType
 from simulator.formats.format import Settings
 from simulator.formats.oms.nearest import nearest
+from simulator.formats.oms.options import OmsOptions
 from simulator.formats.oms.values import Shown, Types, Writing, types_of
 from simulator.model import Column, Table
-from simulator.sources import find
 from simulator.wire.fields import Cell
 
 
 class Columns:
     """How columns are written. `types` says how each type is shown: as those of the source, unless told otherwise."""
 
-    def __init__(self, settings: Settings, *, plain: bool = False, types: Types | None = None) -> None:
-        legacy: bool = settings["legacy_types"]
-        source = find(settings.source)
+    def __init__(
+        self, settings: Settings[OmsOptions], *, plain: bool = False, types: Types | None = None, bigint: str = "BIGINT"
+    ) -> None:
+        legacy: bool = settings.options.legacy_types
+        source = settings.source
         self._types = types or types_of(source) or nearest(source)
-        self._writing = Writing(plain=plain, legacy=legacy, zone=settings["server_timezone"])
-        self._bigint: str = settings.values.get("bigint_type_name", "BIGINT")
+        self._writing = Writing(plain=plain, legacy=legacy, zone=settings.options.server_timezone)
+        self._bigint = bigint
 
     def shown(self, column: Column) -> Shown:
         found = self._types(column.type)

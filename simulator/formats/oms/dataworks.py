@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import key_names
 from simulator.formats.oms import envelope as oms
 from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.options import DataworksOptions
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, SchemaChange, Table
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows
@@ -46,7 +48,7 @@ def ddl_schema(event: SchemaChange) -> str | None:
     return table.id.schema or None if table else None
 
 
-def fields(settings: Settings, columns: Columns) -> list[Field]:
+def fields(settings: Settings[DataworksOptions], columns: Columns) -> list[Field]:
     source = Members(
         (
             Field("dbType", oms.db_type(settings).lower()),
@@ -63,10 +65,10 @@ def fields(settings: Settings, columns: Columns) -> list[Field]:
         (
             Field("source", source),
             Field("column", by_row(column_list(columns), DDL=[])),
-            Field("pk", by_row(PerTable(oms.key_list), DDL=[])),
+            Field("pk", by_row(PerTable(key_names), DDL=[])),
         )
     )
-    sequence = oms.as_text(oms.SEQUENCE_NUMBER) if settings["sequence_enabled"] else "null"
+    sequence = oms.as_text(oms.SEQUENCE_NUMBER) if settings.options.sequence_enabled else "null"
     after = Members((Field("data", Rows("after", array=False)),))
     before = Members((Field("data", Rows("before", array=False)),))
     payload = Members(
@@ -98,7 +100,7 @@ def fields(settings: Settings, columns: Columns) -> list[Field]:
         )
     )
     beat = Members((Field("timestamp", Members((Field("eventTime", oms.EVENT_MS),))), Field("op", "HEARTBEAT")))
-    name = settings["business_name"]
+    name = settings.options.business_name
     extend = Members((Field("load_fm", name),)) if name else None
     return [
         Field("version", "2.0"),
@@ -108,9 +110,9 @@ def fields(settings: Settings, columns: Columns) -> list[Field]:
     ]
 
 
-def layout(settings: Settings, columns: Columns | None = None) -> Layout:
-    columns = columns or Columns(settings, plain=True)
-    sends = oms.sent(settings, (DDL, settings["ddl"]), (HEARTBEAT, settings["heartbeat"]))
+def layout(settings: Settings[DataworksOptions], columns: Columns | None = None) -> Layout:
+    columns = columns or Columns(settings, plain=True, bigint=settings.options.bigint_type_name)
+    sends = oms.sent(settings, (DDL, settings.options.ddl), (HEARTBEAT, settings.options.heartbeat))
     return oms.layout(settings, columns, fields(settings, columns), sends=sends)
 
 
@@ -123,15 +125,6 @@ FORMAT = Format(
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT}),
     silent=frozenset({BEGIN, COMMIT}),
-    options=(
-        oms.DB_TYPE,
-        Option("business_name", None, "The task's business system, in extend.load_fm; default: extend is null."),
-        oms.BIGINT_NAME,
-        oms.SEQUENCE,
-        oms.STATEMENTS,
-        oms.HEARTBEATS,
-        *oms.VALUES,
-        *oms.ROUTES,
-    ),
+    settings=DataworksOptions,
     layout=layout,
 )

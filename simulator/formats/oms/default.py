@@ -24,11 +24,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simulator.formats.canal.json import switch
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.oms import envelope as oms
 from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.options import DefaultOptions
+from simulator.formats.oms.routing import SEPARATOR
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -42,7 +43,6 @@ from simulator.model import (
     Kind,
     Table,
 )
-from simulator.sources.oracle.log import LOG_STREAM_ID, TENANT_ID
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable, Rows
@@ -57,9 +57,11 @@ RECORD_TYPES: Final = {
 }
 
 
-def database(settings: Settings) -> dict[Kind, Any]:
+def database(settings: Settings[DefaultOptions]) -> dict[Kind, Any]:
     """`{tenant}.{database}` of an OceanBase."""
-    tenant = f"{settings['tenant']}." if settings["include_tenant_in_db"] and oms.in_oceanbase(settings) else ""
+    tenant = (
+        f"{settings.options.tenant}." if settings.options.include_tenant_in_db and oms.in_oceanbase(settings) else ""
+    )
     return by_row(
         PerTable(lambda table, style: quote(tenant + oms.database_of(table), style)),
         DDL=PerEvent(lambda event: tenant + oms.database_name(event)),
@@ -68,7 +70,7 @@ def database(settings: Settings) -> dict[Kind, Any]:
 
 
 def key_names(table: Table, style: Style) -> str:
-    return quote(oms.SEPARATOR.join(table.primary_key), style) if table.primary_key else "null"
+    return quote(SEPARATOR.join(table.primary_key), style) if table.primary_key else "null"
 
 
 SECONDS: Final = PerChange(lambda batch: batch.envelope.event_ms // 1000, lambda event: event.event_ms // 1000)
@@ -77,9 +79,9 @@ SECOND_BEFORE: Final = PerChange(
 )
 
 
-def meta(settings: Settings, columns: Columns) -> tuple[Field, ...]:
+def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, ...]:
     """The members of allMetaData, put into the map in this order."""
-    sequence = oms.SEQUENCE_NUMBER if settings["sequence_enabled"] else ABSENT
+    sequence = oms.SEQUENCE_NUMBER if settings.options.sequence_enabled else ABSENT
     timestamp = oms.as_text(SECONDS)
     fields = [
         Field(
@@ -90,27 +92,31 @@ def meta(settings: Settings, columns: Columns) -> tuple[Field, ...]:
         Field("record_primary_key", by_row(PerTable(key_names), DDL=None, HEARTBEAT=None)),
         Field(
             "source_identity",
-            by_row(settings["source_identity"], DDL=settings["source_identity"], HEARTBEAT=settings["source_identity"])
+            by_row(
+                settings.options.source_identity,
+                DDL=settings.options.source_identity,
+                HEARTBEAT=settings.options.source_identity,
+            )
             | {READ: "0"},
         ),
         Field("record_primary_value", by_row(oms.key_values(columns), DDL=None, HEARTBEAT=None)),
         Field("transId", by_row(oms.TRANSACTION, DDL=oms.TRANSACTION) | {READ: ABSENT}),
         Field("dbType", oms.db_type(settings)),
         Field("storeDataSequence", by_row(sequence, DDL=sequence) | {READ: ABSENT}),
-        Field("clusterId", settings["cluster_id"]),
+        Field("clusterId", settings.options.cluster_id),
         Field("ddlType", {DDL: PerEvent(lambda event: oms.DDL_TYPES[event.kind])}),
         Field("table_name", by_row(oms.TABLE, DDL=PerEvent(oms.table_name), HEARTBEAT=None)),
         Field("db", database(settings)),
         Field("uniqueId", by_row(oms.unique_id(settings), DDL=None) | {READ: ABSENT}),
         Field("timestamp", by_row(timestamp, DDL=timestamp, HEARTBEAT=timestamp) | {READ: ABSENT}),
     ]
-    left_out = set() if settings["extended_meta"] else {"transId", "clusterId"}
-    if settings["version"] < "4":
+    left_out = set() if settings.options.extended_meta else {"transId", "clusterId"}
+    if settings.options.version < "4":
         left_out.add("ddlType")
     return tuple(field for field in fields if field.name not in left_out)
 
 
-def fields(settings: Settings, columns: Columns, tail: PerTable | None = None) -> list[Field]:
+def fields(settings: Settings[DefaultOptions], columns: Columns, tail: PerTable | None = None) -> list[Field]:
     """The record; `tail` is what stands behind the columns of a row."""
     after, before = Rows("after", array=False, tail=tail), Rows("before", array=False, tail=tail)
     members = meta(settings, columns)
@@ -127,28 +133,11 @@ def fields(settings: Settings, columns: Columns, tail: PerTable | None = None) -
     return [record[i] for i in hash_order([field.name for field in record], initial=4)]
 
 
-def layout(settings: Settings, columns: Columns | None = None, tail: PerTable | None = None) -> Layout:
+def layout(settings: Settings[DefaultOptions], columns: Columns | None = None, tail: PerTable | None = None) -> Layout:
     columns = columns or Columns(settings)
-    sends = oms.sent(settings, (DDL, settings["ddl"]), (HEARTBEAT, settings["heartbeat"]))
+    sends = oms.sent(settings, (DDL, settings.options.ddl), (HEARTBEAT, settings.options.heartbeat))
     return oms.layout(settings, columns, fields(settings, columns, tail), sends=sends)
 
-
-OPTIONS: Final = (
-    oms.VERSION,
-    oms.DB_TYPE,
-    Option("tenant", "obt1", "The OceanBase tenant, which db begins with.", parse=oms.word),
-    Option("include_tenant_in_db", "on", "off: db is the database alone.", parse=switch),
-    Option("source_identity", "np_4w1_source-000-0", "The subtopic of the store.", parse=oms.word),
-    Option("tenant_id", str(TENANT_ID), "The tenant's number in uniqueId.", parse=oms.positive),
-    Option("log_stream", str(LOG_STREAM_ID), "The log stream's number in uniqueId.", parse=oms.positive),
-    Option("extended_meta", "off", "on: transId and clusterId.", parse=switch),
-    Option("cluster_id", "1", "clusterId, if there is one.", parse=oms.word),
-    oms.SEQUENCE,
-    oms.STATEMENTS,
-    oms.HEARTBEATS,
-    *oms.VALUES,
-    *oms.ROUTES,
-)
 
 FORMAT = Format(
     id="oms-default",
@@ -159,6 +148,6 @@ FORMAT = Format(
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT}),
     silent=frozenset({BEGIN, COMMIT}),
-    options=OPTIONS,
+    settings=DefaultOptions,
     layout=layout,
 )

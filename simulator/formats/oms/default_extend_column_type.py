@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from simulator.formats.format import Layout, Settings
 from simulator.formats.oms import default as oms_default
-from simulator.formats.oms import envelope as oms
 from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.options import ExtendedOptions
 from simulator.model import Table
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import PerTable
@@ -28,8 +28,8 @@ def light_types(columns: Columns) -> PerTable:
     return PerTable(text)
 
 
-def layout(settings: Settings, columns: Columns | None = None) -> Layout:
-    columns = columns or Columns(settings)
+def layout(settings: Settings[ExtendedOptions], columns: Columns | None = None) -> Layout:
+    columns = columns or Columns(settings, bigint=settings.options.bigint_type_name)
     return oms_default.layout(settings, columns, light_types(columns))
 
 
@@ -38,6 +38,6 @@ FORMAT = replace(
     id="oms-default-extend-column-type",
     title="OMS DefaultExtendColumnType",
     spec="Data formats, OMS Community Edition V3.3.1, DefaultExtendColumnType",
-    options=(*oms_default.OPTIONS, oms.BIGINT_NAME),
+    settings=ExtendedOptions,
     layout=layout,
 )

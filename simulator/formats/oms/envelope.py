@@ -24,21 +24,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
-from simulator.formats.canal.json import switch, zone
-from simulator.formats.format import Layout, Option, Settings
+from simulator.formats.format import Layout, Settings
+from simulator.formats.members import whole_seconds
 from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.options import DB_TYPES, DefaultOptions, OmsOptions, OrderedOptions, TypedOptions
+from simulator.formats.oms.routing import routing
 from simulator.formats.oms.writer import Writer
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind, Table
-from simulator.routing import Routing
 from simulator.sources import mysql
 from simulator.sources.oracle.log import redo_lsn, trans_id
 from simulator.text.java.hash_map import hash_order
-from simulator.text.json_style import JACKSON, Style, escape, quote
+from simulator.text.json_style import JACKSON, escape, quote
 from simulator.text.template import join, repeat
 from simulator.wire.fields import Field, Members, Order, PerChange, PerTable, number_pieces, plain, table_order
 
 Ints = npt.NDArray[np.int64]
-SEPARATOR: Final = "\x01"
 SEQUENCES_A_SECOND: Final = 100_000
 
 # What DDL is called, by kind: ddlType of Default (dbms; "CREATE INDEX" and what follows are decided), and the event
@@ -68,22 +68,6 @@ WORDS: Final[Mapping[SchemaChangeKind, str]] = {
     SchemaChangeKind.DROP_INDEX: "DINDEX",
 }
 
-# allMetaData.dbType by system; in Dataworks in small letters.
-DB_TYPES: Final[Mapping[str, str]] = {
-    "mysql": "MYSQL",
-    "mariadb": "MYSQL",
-    "oracle": "ORACLE",
-    "oceanbase-mysql": "OB_MYSQL",
-    "oceanbase-oracle": "OB_ORACLE",
-    "postgresql": "POSTGRESQL",
-    "gaussdb": "POSTGRESQL",
-}
-# What dbType may say, old spellings included, which projects keep ("Data formats", hosted page and Community Edition;
-# DbTypeEnum of oblogclient).
-SPELLINGS: Final = (
-    *dict.fromkeys(DB_TYPES.values()),
-    *("OCEANBASE", "OB_IN_ORACLE_MODE", "DB2_LUW", "DB2", "OB_05", "HBASE", "UNKNOWN"),
-)
 # The systems that dbType names, of those that there are here.
 SOURCES: Final = ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle")
 
@@ -91,68 +75,20 @@ SOURCES: Final = ("mysql", "oceanbase-mysql", "oceanbase-oracle", "oracle")
 # -------------------------------------------------------------------------------------------------------------- options
 
 
-def positive(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise ValueError("it is a whole number from 1 on")
-    return int(text)
-
-
-def partition(text: str) -> int:
-    if not text.isdigit():
-        raise ValueError("it is the number of a partition, from 0 on")
-    return int(text)
-
-
-def word(text: str) -> str:
-    if not text or any(character in text for character in " \n"):
-        raise ValueError("it is a word without blanks")
-    return text
-
-
-VALUES: Final = (
-    Option("legacy_types", "off", "on: values as in projects created before V3.3.0.", parse=switch),
-    Option(
-        "ob_lob_nulls",
-        "off",
-        "on: large texts that OceanBase does not log are null: before images, and what an update left as it was.",
-        parse=switch,
-    ),
-    Option("server_timezone", "Asia/Shanghai", "Zone of the product, for moments without one.", parse=zone),
-)
-BIGINT_NAME: Final = Option("bigint_type_name", "BIGINT", "The name of the type BIGINT.", ("BIGINT", "INT64"))
-ROUTES: Final = (
-    Option("split_key_update", "on", "off: an update of the key is one UPDATE.", parse=switch),
-    Option("kafka_key", "pk", "The key's values put together, or that text as a JSON string.", ("pk", "json")),
-    Option("fixed_partition", "0", "The partition of all messages under --route single.", parse=partition),
-    Option("tag", "default_tag", "The task's tag on RocketMQ.", parse=word),
-)
-SEQUENCE: Final = Option(
-    "sequence_enabled", "on", "sequenceEnabled: changes carry a sequence of time and running number.", parse=switch
-)
-VERSION: Final = Option("version", "3.3.1", "The product's version; 4: DDL has a type.", ("3.3.1", "4"))
-DB_TYPE: Final = Option("db_type", None, "dbType; default: by the source system.", SPELLINGS)
-STATEMENTS: Final = Option("ddl", "on", "off: DDL is not synchronized.", parse=switch)
-HEARTBEATS: Final = Option("heartbeat", "off", "on: heartbeats are delivered.", parse=switch)
-MAP_ORDER: Final = Option(
-    "map_order", "java_hash", "Columns as a HashMap orders them, or as the table does.", ("java_hash", "schema")
-)
-
-
-def order(settings: Settings) -> Order:
+def order(settings: Settings[OrderedOptions]) -> Order:
     """Columns of a map in the order of Java's HashMap, each map by its own number of keys."""
-    return hash_order if settings["map_order"] == "java_hash" else table_order
+    return hash_order if settings.options.map_order == "java_hash" else table_order
 
 
 # ---------------------------------------------------------------------------------------------------------------- names
 
 
-def in_oceanbase(settings: Settings) -> bool:
-    return settings.source.startswith("oceanbase")
+def in_oceanbase(settings: Settings[OmsOptions]) -> bool:
+    return settings.source.id.startswith("oceanbase")
 
 
-def db_type(settings: Settings) -> str:
-    id = max((id for id in DB_TYPES if settings.source.startswith(id)), key=len, default="")
-    return settings["db_type"] or DB_TYPES.get(id, "UNKNOWN")
+def db_type(settings: Settings[TypedOptions]) -> str:
+    return settings.options.db_type or DB_TYPES.get(settings.source.id, "UNKNOWN")
 
 
 def database_of(table: Table) -> str:
@@ -190,17 +126,7 @@ DATABASE: Final = PerTable(lambda table, style: quote(database_of(table), style)
 TABLE: Final = PerTable(lambda table, style: quote(table.id.name, style))
 
 
-def key_list(table: Table, style: Style) -> str:
-    """The names of the key's columns in key order; [] without a key."""
-    return "[" + ",".join(quote(name, style) for name in table.primary_key) + "]"
-
-
 # ---------------------------------------------------------------------------------------------------- times and numbers
-
-
-def whole_seconds(milliseconds: Any) -> Any:
-    """The product knows when a change was made to the second: in milliseconds."""
-    return milliseconds - milliseconds % 1000
 
 
 EVENT_MS: Final = PerChange(
@@ -232,7 +158,7 @@ SEQUENCE_NUMBER: Final = PerChange(
 TRANSACTION: Final = as_text(PerChange(lambda batch: trans_id(batch.envelope.txn), lambda event: trans_id(event.txn)))
 
 
-def unique_id(settings: Settings) -> PerChange:
+def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
     """What the store calls a change: tenant, log stream, transaction, place in the redo log, row of the transaction
     (libobcdc, DmlStmtUniqueID); of MySQL the place in the binary log, of other systems transaction and position."""
 
@@ -240,11 +166,11 @@ def unique_id(settings: Settings) -> PerChange:
         envelope = batch.envelope
         row = number_pieces("_", envelope.seq - 1)
         if in_oceanbase(settings):
-            stream = f'"{settings["tenant_id"]}_{settings["log_stream"]}_'
+            stream = f'"{settings.options.tenant_id}_{settings.options.log_stream}_'
             transaction = number_pieces(stream, trans_id(envelope.txn))
             redo = number_pieces("_", redo_lsn(envelope.offset))
             return join([*transaction, *redo, *row, '"'], len(batch))
-        if settings.source.startswith(("mysql", "mariadb")):
+        if settings.source.id in ("mysql", "mariadb"):
             place = number_pieces("_", mysql.binlog_offset(envelope.turn, envelope.ordinal))
             return join(['"', mysql.binlog_file(envelope.turn), *place, *row, '"'], len(batch))
         position = [*number_pieces('"', envelope.txn), *number_pieces("_", envelope.offset)]
@@ -319,7 +245,7 @@ class Tag:
 
 
 def layout(
-    settings: Settings,
+    settings: Settings[OmsOptions],
     columns: Columns,
     fields: Sequence[Field],
     *,
@@ -327,34 +253,15 @@ def layout(
     order: Order = table_order,
 ) -> Layout:
     """A format's members with what all five share: escapes, values, partitions, keys, tag."""
-    schemas = "{database}" if settings.source.startswith(("mysql", "mariadb", "oceanbase-mysql")) else "{schema}"
     return Layout(
-        fields=tuple(fields),
-        cell=columns.cell,
-        style=JACKSON,
-        routing=Routing(
-            topic="oms",
-            policies=("key", "single", "table", "columns"),
-            combine="concat",
-            separator=SEPARATOR,
-            reduce="mask",
-            table_text=f"{schemas}.{{table}}",
-            image="before",
-            keyless="table",
-            ddl="rows",
-            split="always" if settings["split_key_update"] else False,
-            fixed=settings["fixed_partition"],
-            key="primary",
-            key_as="json" if settings["kafka_key"] == "json" else "text",
-        ),
-        order=order,
-        beside=Tag(settings["tag"]),
-        writer=Writer(fields, columns, order, lob_nulls=settings["ob_lob_nulls"]),
+        Writer(fields, columns, order, lob_nulls=settings.options.ob_lob_nulls),
+        routing(settings),
+        metadata=Tag(settings.options.tag),
         sends=sends,
         statements=frozenset(DDL_TYPES),
     )
 
 
-def sent(settings: Settings, *optional: tuple[Kind, bool]) -> frozenset[Kind]:
+def sent(settings: Settings[OmsOptions], *optional: tuple[Kind, bool]) -> frozenset[Kind]:
     """The kinds that rows have, and those of the others that the settings turn on."""
     return frozenset({READ, INSERT, UPDATE, DELETE, *(kind for kind, on in optional if on)})

@@ -22,11 +22,11 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.formats.canal.json import switch
-from simulator.formats.format import Format, Layout, Option, Settings
+from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.oms import envelope as oms
 from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.options import SharePlexOptions
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, ROW_KINDS, UPDATE, Table
 from simulator.text.json_style import quote
 from simulator.text.template import join
@@ -55,9 +55,9 @@ def qualified(table: Table) -> str:
     return f"{oms.database_of(table)}.{table.id.name}"
 
 
-def meta(settings: Settings, columns: Columns) -> tuple[Field, ...]:
+def meta(settings: Settings[SharePlexOptions], columns: Columns) -> tuple[Field, ...]:
     """The members of meta, put into the map in this order."""
-    zone = settings["server_timezone"]
+    zone = settings.options.server_timezone
     change: Final = (INSERT, UPDATE, DELETE)
     fields = [
         Field("posttime", clock("write_ms", zone)),
@@ -71,13 +71,13 @@ def meta(settings: Settings, columns: Columns) -> tuple[Field, ...]:
         Field("trans", by_row(oms.TRANSACTION) | {READ: None}),
         Field("scn", dict.fromkeys(change, oms.as_text(oms.SEQUENCE_NUMBER))),
     ]
-    left_out = set() if settings["transaction_enabled"] else {"size", "idx", "seq"}
-    if not settings["sequence_enabled"]:
+    left_out = set() if settings.options.transaction_enabled else {"size", "idx", "seq"}
+    if not settings.options.sequence_enabled:
         left_out.add("scn")
     return tuple(field for field in fields if field.name not in left_out)
 
 
-def fields(settings: Settings, columns: Columns) -> list[Field]:
+def fields(settings: Settings[SharePlexOptions], columns: Columns) -> list[Field]:
     members = meta(settings, columns)
     after, before = Rows("after", array=False), Rows("before", array=False)
     return [
@@ -87,7 +87,7 @@ def fields(settings: Settings, columns: Columns) -> list[Field]:
     ]
 
 
-def layout(settings: Settings, columns: Columns | None = None) -> Layout:
+def layout(settings: Settings[SharePlexOptions], columns: Columns | None = None) -> Layout:
     columns, order = columns or Columns(settings), oms.order(settings)
     return oms.layout(settings, columns, fields(settings, columns), sends=oms.sent(settings), order=order)
 
@@ -101,12 +101,6 @@ FORMAT = Format(
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE}),
     silent=frozenset({DDL, BEGIN, COMMIT, HEARTBEAT}),
-    options=(
-        Option("transaction_enabled", "on", "transactionEnabled: changes carry their place in it.", parse=switch),
-        oms.SEQUENCE,
-        oms.MAP_ORDER,
-        *oms.VALUES,
-        *oms.ROUTES,
-    ),
+    settings=SharePlexOptions,
     layout=layout,
 )

@@ -28,6 +28,7 @@ class Writer:
     """Messages of rows and single events. Holds nothing but caches."""
 
     def __init__(self, fields: Sequence[Field], columns: Columns, order: Order, *, lob_nulls: bool) -> None:
+        self.fields, self.order = fields, order
         self._columns, self._lob_nulls = columns, lob_nulls
         self._changes = Encoder(fields, columns.cell, JACKSON, order)
         self._full = Encoder(fields, lambda column: columns.cell(column, full=True), JACKSON, order)
@@ -35,7 +36,7 @@ class Writer:
         update = [field.on(UPDATE) for field in fields]
         self._shows_changed = any(isinstance(value, Rows) and value.image.startswith("changed") for value in update)
 
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
+    def encode(self, packed: PackedBatch) -> pa.Array:
         batch = packed.changes
         if id(batch.table) not in self._checked:
             self._columns.check(batch.table)
@@ -44,7 +45,7 @@ class Writer:
             packed = replace(packed, shown=tuple(self._visible(packed, i) for i in range(len(batch.table.columns))))
         if self._lob_nulls and batch.kind in (UPDATE, DELETE):
             packed = replace(packed, changes=self._without_lobs(batch))
-        return (self._full if batch.kind is READ else self._changes).encode(packed, end)
+        return (self._full if batch.kind is READ else self._changes).encode(packed)
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         return self._changes.encode_event(event, kind)

@@ -21,7 +21,7 @@ from simulator.sources.mongodb.types import type_text
 places_columns: Final = False
 fills_columns: Final = False
 
-_UNTOLD: Final = ""
+_WITHOUT_TABLE: Final = ""
 
 
 def _command(**members: object) -> str:
@@ -29,7 +29,7 @@ def _command(**members: object) -> str:
 
 
 def create_database(database: str) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def drop_database(database: str) -> str:
@@ -38,7 +38,7 @@ def drop_database(database: str) -> str:
 
 
 def create_table(table: Table) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def drop_table(table: Table) -> str:
@@ -57,29 +57,29 @@ def rename_table(table: Table, to: str) -> str:
 
 
 def add_column(table: Table, new: Column, default: str | None, after: str | None) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def alter_column(table: Table, changed: Column) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def rename_column(table: Table, old: Column, renamed: Column) -> str:
     if old.name == "_id":
         raise UsageError("MongoDB's _id has no other name.")
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def drop_column(table: Table, dropped: Column) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def create_index(table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def drop_index(table: Table, index: str) -> str:
-    return _UNTOLD
+    return _WITHOUT_TABLE
 
 
 def type_definition(type: ColumnType) -> str:

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.record import Texts
 from simulator.formats.dts.types import system_of
@@ -63,15 +64,15 @@ def keys(table: Table) -> str:
 class Tags:
     """The tags that a source's records have with certain settings."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings[RecordOptions]) -> None:
         self.settings = settings
-        self.source = settings.source.rpartition("-")[0]
-        self.mysql = system_of(settings.source).source_type == "MySQL"
+        self.source = settings.source.id
+        self.mysql = system_of(str(settings.source)).source_type == "MySQL"
 
     @property
     def version(self) -> str:
         """What the server says it is."""
-        return self.settings["source_version"] or SERVER_VERSIONS[self.settings.source]
+        return self.settings.options.source_version or SERVER_VERSIONS[str(self.settings.source)]
 
     def of_changes(self, kind: Kind, of_table: Mapping[str, str], txn: Any, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks."""
@@ -88,14 +89,14 @@ class Tags:
         if kind is COMMIT:
             return {**thread, **reader}
         info = {"pk_uk_info": of_table["pk_uk_info"]}
-        last = {"server_id": self.settings["server_id"], "metaVersion": of_table["metaVersion"]}
+        last = {"server_id": self.settings.options.server_id, "metaVersion": of_table["metaVersion"]}
         return {**info, **reader, **thread, **last}
 
     def _gtid(self, numbers: pa.Array | str) -> dict[str, Texts]:
         """GTID of a transaction, where MySQL has them."""
-        if not self.settings["gtid"] or self.source != "mysql":
+        if not self.settings.options.gtid or self.source != "mysql":
             return {}
-        lead = f"{self.settings['server_uuid']}:"
+        lead = f"{self.settings.options.server_uuid}:"
         if isinstance(numbers, str):
             return {"GTID": lead + numbers}
         return {"GTID": avro.join([lead.encode(), numbers.cast(pa.binary())], len(numbers)).cast(pa.string())}
@@ -106,7 +107,7 @@ class Tags:
         if not self.mysql:
             return reader
         gtid = self._gtid(str(event.txn))
-        sets: dict[str, Texts] = {"GTID_SET": f"{self.settings['server_uuid']}:1-{event.txn}"} if gtid else {}
+        sets: dict[str, Texts] = {"GTID_SET": f"{self.settings.options.server_uuid}:1-{event.txn}"} if gtid else {}
         found: dict[str, Texts] = {
             **gtid,
             **sets,
@@ -114,7 +115,7 @@ class Tags:
             **reader,
             "commitTimestamp": str(event.event_ms // 1000),
             "lowerCaseTableNames": "true",
-            "server_id": self.settings["server_id"],
+            "server_id": self.settings.options.server_id,
             "thread_id": str(FIRST_THREAD + event.txn % THREADS),
         }
         return dict(sorted(found.items()))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
 from simulator.formats.dts import positions as dts_positions
+from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import documents as dts_documents
 from simulator.formats.dts.record import drds as dts_drds
 from simulator.formats.dts.record import record as dts_record
@@ -80,7 +81,7 @@ class Writer:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: Settings[RecordOptions],
         text_cell: Callable[[Column], Cell],
         *,
         field_tail: Callable[[Table, Column], bytes] | None = None,
@@ -90,10 +91,12 @@ class Writer:
         self.settings, self.format, self.field_tail = settings, format, field_tail
         self.operations = operations
         self.tags = Tags(settings)
-        self.images = Images(minimal=settings["row_image"] == "minimal")
-        self.system: System = system_of(settings.source)
-        self.source_type: str = settings["source_type"] or self.system.source_type
-        self.prefix = b"\x00" + settings["schema_id"].to_bytes(4) if settings["framing"] == "confluent" else b""
+        self.images = Images(minimal=settings.options.row_image == "minimal")
+        self.system: System = system_of(str(settings.source))
+        self.source_type: str = settings.options.source_type or self.system.source_type
+        self.prefix = (
+            b"\x00" + settings.options.schema_id.to_bytes(4) if settings.options.framing == "confluent" else b""
+        )
         self._text_cell = text_cell
         self._shapes: dict[int, Shape] = {}
 
@@ -106,7 +109,7 @@ class Writer:
             return Shape(table, name, dts_documents.fields(table, self.field_tail), dts_documents.tags(name), ())
         if id(table) not in self._shapes:
             columns = (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns
-            types = {column.name: type_of(self.format, self.settings.source, table, column) for column in columns}
+            types = {column.name: type_of(self.format, str(self.settings.source), table, column) for column in columns}
             tail = self.field_tail
             fields = dts_record.fields_of(
                 columns,
@@ -114,7 +117,7 @@ class Writer:
                 None if tail is None else lambda column: tail(table, column),
             )
             name = dts_record.table_name(table, self.system.name_parts)
-            fraction = 1 if self.settings["oracle_frac"] == "us" else None
+            fraction = 1 if self.settings.options.oracle_frac == "us" else None
             self._shapes[id(table)] = Shape(
                 table,
                 name,
@@ -128,7 +131,7 @@ class Writer:
 
     # ------------------------------------------------------------------------------------------------------- columnar
 
-    def encode(self, packed: PackedBatch, end: str = "") -> pa.Array:
+    def encode(self, packed: PackedBatch) -> pa.Array:
         """One record per message."""
         batch, count = packed.changes, len(packed)
         kind, envelope = batch.kind, batch.envelope
@@ -147,7 +150,7 @@ class Writer:
         where = (
             dts_positions.Positions("", "", "")
             if snapshot
-            else dts_positions.of_changes(self.settings.source, kind, envelope)
+            else dts_positions.of_changes(str(self.settings.source), kind, envelope)
         )
         values = dts_record.records(
             count,
@@ -166,22 +169,22 @@ class Writer:
             after=images[1],
             born_timestamp=self._born(envelope.write_ms),
         )
-        return avro.join([self.prefix, values, end.encode()], count)
+        return avro.join([self.prefix, values], count)
 
     def _images(self, shape: Shape, batch: ChangeBatch) -> tuple[list[Bytes], list[Bytes]]:
         if self.system.documents:
-            return dts_documents.images(batch, whole=self.settings["mongodb_before"] == "document")
+            return dts_documents.images(batch, whole=self.settings.options.mongodb_before == "document")
         return self.images.of(batch, shape.values, hidden_key=self._hidden_key(batch.table))
 
     def _hidden_key(self, table: Table) -> bool:
         """Whether RDS for MySQL adds a key to the table."""
-        return self.settings["rds_hidden_pk"] and not table.primary_key and self.settings.source.startswith("mysql-")
+        return self.settings.options.rds_hidden_pk and not table.primary_key and self.settings.source.id == "mysql"
 
     # ---------------------------------------------------------------------------------------------------------- events
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The record of a DDL statement or a heartbeat."""
-        where = dts_positions.of_event(self.settings.source, event)
+        where = dts_positions.of_event(str(self.settings.source), event)
         source_ms, name, after, tags = event.event_ms, None, [dts_record.NOTHING], dict[str, Texts]()
         operation = self.operations[kind]
         if isinstance(event, SchemaChange):
@@ -191,7 +194,7 @@ class Writer:
             tags = self.tags.of_statement(event)
         elif isinstance(event, Heartbeat):
             source_ms = event.event_ms if event.last_ms is None else event.last_ms
-            if self.settings["noop"]:
+            if self.settings.options.noop:
                 return self._noop(event, where.source, source_ms)
             tags = {"readerThroughoutTime": str(event.write_ms)}
         return self.prefix + self._event(
@@ -239,15 +242,15 @@ class Writer:
         return plain(self._text_cell(column).text(array))
 
     def _born(self, write_ms: Any) -> Any:
-        if self.settings["schema_variant"] == "A":
+        if self.settings.options.schema_variant == "A":
             return None
-        return write_ms if self.settings["born_unit"] == "ms" else write_ms // 1000
+        return write_ms if self.settings.options.born_unit == "ms" else write_ms // 1000
 
     def _ddl_object(self, event: SchemaChange) -> str:
         """The database, or the table as it was."""
         table = event.before or event.after
         if table is None:
             return dts_record.object_name(event.database)
-        if event.kind in OF_DATABASE or self.settings["ddl_object"] == "db" or self.system.documents:
+        if event.kind in OF_DATABASE or self.settings.options.ddl_object == "db" or self.system.documents:
             return dts_record.object_name(getattr(table.id, self.system.name_parts[0]))
         return dts_record.table_name(table, self.system.name_parts)

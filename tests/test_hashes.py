@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.delivery import partition
-from simulator.delivery.partition import crc32, java_abs_mod, murmur2, string_hash, to_positive_mod
+from simulator.delivery import hashes
+from simulator.delivery.hashes import crc32, java_abs_mod, murmur2, string_hash, to_positive_mod
 
 
 def texts(*values: str | None) -> pa.Array:
@@ -131,7 +131,7 @@ def test_whole_columns(values: list[str | None], start: int) -> None:
 
 def test_long_texts_are_hashed_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     values = ["x" * i + "中" for i in range(60)]
-    monkeypatch.setattr(partition, "_RUN", 50)
+    monkeypatch.setattr(hashes, "_RUN", 50)
     assert string_hash(texts(*values)).tolist() == [one_by_one(value) for value in values]
 
 

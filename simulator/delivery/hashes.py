@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
@@ -169,3 +170,25 @@ def _spread(array: pa.Array, hashed: Callable[[pa.Array], npt.NDArray[Any]]) -> 
     hashes = np.append(hashed(array.dictionary), hashed(empty))
     found: npt.NDArray[Any] = hashes[np.asarray(array.indices.fill_null(len(array.dictionary)))]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Hash:
+    """A hash function and how its result becomes a partition."""
+
+    of: Callable[[pa.Array], Hashes]
+    modulo: Callable[[Hashes, int], Ints]
+
+    def partitions(self, texts: pa.Array, count: int) -> Ints:
+        """The partition of each text."""
+        return self.modulo(self.of(texts), count)
+
+    def partition(self, text: str, count: int) -> int:
+        return int(self.partitions(pa.array([text]), count)[0])
+
+
+# Java's String.hashCode: |hash mod n| with Java's signs, or (hash & 0x7fffffff) mod n.
+JAVA_ABS: Final = Hash(string_hash, java_abs_mod)
+JAVA_MASK: Final = Hash(string_hash, to_positive_mod)
+# The default partitioner of Kafka's Java client.
+MURMUR2: Final = Hash(murmur2, to_positive_mod)

@@ -1,0 +1,39 @@
+"""Rows go where a hash of column values leads, put together to one text: those of the key, or of chosen columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from simulator.batch import ChangeBatch
+from simulator.delivery.hashes import Hash
+from simulator.delivery.policies.columns import column_texts, places
+from simulator.delivery.routing import Policy, Spread, Texts
+from simulator.model import Table
+from simulator.text.template import join
+
+
+@dataclass(frozen=True)
+class ByText:
+    """Values with `separator` between and nulls as `null_text`; of an update those of its `image`.
+
+    `keyless` spreads rows of tables without such columns. `names`: the chosen columns; None: the primary key.
+    """
+
+    hash: Hash
+    keyless: Policy
+    separator: str = ""
+    null_text: str = ""
+    image: Literal["before", "after"] = "after"
+    names: tuple[str, ...] | None = None
+
+    def columns(self, table: Table) -> tuple[int, ...]:
+        return places(table, self.names)
+
+    def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread:
+        columns = self.columns(batch.table)
+        if not columns:
+            return self.keyless.spread(batch, count, texts)
+        values = column_texts(batch, columns, texts, self.image, self.null_text)
+        text = join([piece for each in values for piece in (self.separator, each)][1:], len(batch))
+        return Spread(self.hash.partitions(text, count), text)

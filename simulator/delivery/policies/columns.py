@@ -1,0 +1,32 @@
+"""The columns that rows are spread by, and their values as a product hashes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.delivery.routing import Texts
+from simulator.model import UPDATE, Table
+
+
+def places(table: Table, names: tuple[str, ...] | None) -> tuple[int, ...]:
+    """Places of the columns by the scenario's names, which a source may write otherwise (ORDERS for orders); of the
+    primary key for None."""
+    if names is None:
+        return table.key_positions
+    known = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
+    return tuple(known[name] for name in names if name in known)
+
+
+def column_texts(
+    batch: ChangeBatch, columns: Sequence[int], texts: Texts, image: Literal["before", "after"], null_text: str
+) -> list[pa.Array]:
+    """The values of these columns as the product hashes them; of an update those of its `image`."""
+    before = batch.kind is UPDATE and image == "before"
+    return [
+        texts(batch.table.columns[i], batch.full_before(i) if before else batch.image()[i]).fill_null(null_text)
+        for i in columns
+    ]

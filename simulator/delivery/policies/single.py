@@ -1,0 +1,27 @@
+"""All rows go to one partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.batch import ChangeBatch
+from simulator.delivery.routing import Spread, Texts, fill
+from simulator.model import Table
+
+
+@dataclass(frozen=True)
+class Single:
+    """Partition `number`; `text` is a pattern of names that stands for the hashed text, where there are keys."""
+
+    number: int = 0
+    text: str | None = None
+
+    def columns(self, table: Table) -> tuple[int, ...]:
+        return ()
+
+    def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread:
+        at = batch.table.id
+        text = None if self.text is None else fill(self.text, database=at.database, schema=at.schema, table=at.name)
+        return Spread(np.full(len(batch), self.number), text)

@@ -1,0 +1,56 @@
+"""What `-f canal-json` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from simulator.formats.canal import rules
+from simulator.formats.options import option, zone
+from simulator.sources import mysql
+
+VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CanalOptions:
+    """Options of Canal and of the server that it reads."""
+
+    version: str = option("1.1.8", "Canal's version: its escapes, codes and members.", VERSIONS)
+    mysql_type_style: str | None = option(
+        None,
+        "How mysqlType prints types; default: as typed where the log has the definition, else as the server's SHOW "
+        "CREATE TABLE.",
+        mysql.STYLES,
+    )
+    timezone: str = option("UTC", "Time zone of Canal's JVM, in which TIMESTAMP values are printed.", parse=zone)
+    gtid: bool = option(False, "on: gtid holds the executed set, as when Canal was started from a GTID.")
+    server_uuid: str = option("3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs.")
+    master_gtid: str | None = option(
+        None, "canal.instance.master.gtid: the GTIDs executed before the stream, UUID:1-2.", parse=rules.gtid
+    )
+    partition_hash: tuple[rules.TableRule, ...] = option(
+        (),
+        "canal.mq.partitionHash, rules with ; between: shop.orders:id^region;.*\\..*:$pk$",
+        parse=rules.partition_hash,
+    )
+    dynamic_topic: Callable[[str, str], str] | None = option(
+        None, "canal.mq.dynamicTopic, rules with ; between: orders:shop.orders;shop\\..*", parse=rules.dynamic_topic
+    )
+    topic_partitions: Mapping[str, int] | None = option(
+        None, "canal.mq.dynamicTopicPartitionNum, with ; between: orders:3", parse=rules.topic_partitions
+    )
+    filter_query_dml: bool = option(
+        False, "canal.instance.filter.query.dml: texts of statements about rows are dropped."
+    )
+    text_charset: Literal["connection", "column"] = option(
+        "connection",
+        "connection: Canal takes the bytes of every text for UTF-8, as it does; column: texts are right whatever their "
+        "column's character set.",
+    )
+    event_max_size: int = option(
+        8192, "binlog_row_event_max_size of the server: bytes of a rows event.", parse=rules.size
+    )
+    database_hash: bool = option(True, "canal.mq.database.hash: the database takes part in the partition.")
+    rows_per_message: int = option(0, "Rows of one statement in a message at most; 0: as many as a rows event holds.")

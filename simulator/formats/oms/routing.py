@@ -1,0 +1,79 @@
+"""Where OMS sends messages, the same for its five formats.
+
+Decided here, where the pages have nothing: a message's partition is String.hashCode of the key's values put together
+with U+0001, its sign dropped; its key the primary key's values (`kafka_key=json`: as a JSON string), the table's name
+where there is none and for DDL. DDL goes wherever rows of its table may go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.delivery.hashes import JAVA_MASK
+from simulator.delivery.policies.by_name import ByName
+from simulator.delivery.policies.by_text import ByText
+from simulator.delivery.policies.columns import column_texts
+from simulator.delivery.policies.single import Single
+from simulator.delivery.routing import Destination, Key, Routing, Spread, Statements, Texts, Topics
+from simulator.formats.format import Settings
+from simulator.formats.oms.options import OmsOptions
+from simulator.model import MARKS, Event, SchemaChange, TableId
+from simulator.text.json_style import escape, quote
+from simulator.text.template import join
+
+SEPARATOR: Final = "\x01"
+
+
+@dataclass(frozen=True)
+class OmsStatements(Statements):
+    """DDL goes to every partition that rows of its table may be in, before and after it; so does DDL of no table."""
+
+    tables: ByName = field(kw_only=True)
+    json_keys: bool = field(kw_only=True)
+
+    def partitions(self, event: Event, topic: str, to: Destination) -> tuple[int, ...]:
+        count, table = to.count(topic), self.table(event)
+        if not isinstance(event, SchemaChange) or to.route.policy == "single":
+            return super().partitions(event, topic, to)
+        if table is None or to.route.policy != "table":
+            return tuple(range(count))
+        known = (each for each in (event.before, event.after) if each is not None)
+        return tuple(sorted({self.tables.partition(each, count) for each in known}))
+
+    def key(self, event: Event, names: TableId) -> str:
+        table = self.table(event)
+        key = self.tables.name(table) if table else names.database
+        return quote(key) if self.json_keys else key
+
+
+def primary_key(tables: ByName, *, as_json: bool) -> Key:
+    """The key of a row: the values of its primary key before the change, or its table's name."""
+
+    def of(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array | None:
+        if batch.kind in MARKS:
+            return None
+        values = column_texts(batch, batch.table.key_positions, texts, "before", "")
+        pieces = [piece for each in values for piece in (SEPARATOR, each)][1:]
+        keys = join(pieces or [tables.name(batch.table)], len(batch))
+        return join(['"', escape(keys), '"'], len(batch)) if as_json else keys
+
+    return of
+
+
+def routing(settings: Settings[OmsOptions]) -> Routing:
+    options = settings.options
+    owner = "{schema}" if settings.source.place("x")[1] else "{database}"
+    tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
+    by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before")
+    json_keys = options.kafka_key == "json"
+    return Routing(
+        Topics("oms"),
+        {"key": by_columns, "single": Single(options.fixed_partition), "table": tables, "columns": by_columns},
+        primary_key(tables, as_json=json_keys),
+        "key" if options.split_key_update else "never",
+        OmsStatements(tables=tables, json_keys=json_keys),
+    )

@@ -1,0 +1,40 @@
+"""Changes of some kinds written with an encoder of their own, since their values look different."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from simulator.batch import PackedBatch
+from simulator.model import Column, Event, Kind, Table
+from simulator.wire.encoder import Encoder
+
+
+class ByKind:
+    """`others` write the kinds that they are for, `rest` everything else. `check` looks at each table once, and raises
+    UnsupportedType for one that has no rendering."""
+
+    def __init__(
+        self, rest: Encoder, others: Mapping[Kind, Encoder], check: Callable[[Table], None] | None = None
+    ) -> None:
+        self.rest, self.others = rest, others
+        self._check, self._checked = check, set[Table]()
+
+    @property
+    def fields(self) -> tuple[object, ...]:
+        return self.rest.fields
+
+    def encode(self, packed: PackedBatch) -> pa.Array:
+        """One JSON text per message."""
+        table = packed.changes.table
+        if self._check is not None and table not in self._checked:
+            self._check(table)
+            self._checked.add(table)
+        return self.others.get(packed.changes.kind, self.rest).encode(packed)
+
+    def encode_event(self, event: Event, kind: Kind) -> bytes:
+        return self.rest.encode_event(event, kind)
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        return self.rest.text(column, array)
