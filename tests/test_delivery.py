@@ -552,7 +552,7 @@ def test_routes(text: str | None, route: Route) -> None:
         ("tables", "--route tables: the product's policies are key, single, table, columns. Did you mean 'table'?"),
         ("columns", "--route columns: write the columns after a colon: --route columns:customer_id,region."),
         ("columns:,", "--route columns:,: write the columns after a colon: --route columns:customer_id,region."),
-        ("key:id", "--route key:id: only the policy 'columns' takes columns."),
+        ("key:id", "--route key:id: only the policy 'columns' takes columns: --route columns:customer_id,region."),
     ],
 )
 def test_routes_that_cannot_be(text: str, sentence: str) -> None:

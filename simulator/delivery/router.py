@@ -33,7 +33,9 @@ def parse_route(text: str | None, routing: Routing) -> Route:
     if name == "columns" and not names:
         raise UsageError(f"--route {text}: write the columns after a colon: --route columns:customer_id,region.")
     if name != "columns" and names:
-        raise UsageError(f"--route {text}: only the policy 'columns' takes columns.")
+        raise UsageError(
+            f"--route {text}: only the policy 'columns' takes columns: --route columns:customer_id,region."
+        )
     return Route(name, names)
 
 
