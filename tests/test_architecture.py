@@ -38,7 +38,7 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 # Where a third-party package may be imported; "lazy": inside functions only, since it is an extra.
 HOMES: Final = {
     "click": ("cli/*",),
-    "confluent_kafka": ("sinks/kafka.py", "lazy"),
+    "confluent_kafka": ("sinks/kafka/*", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "fastavro": ("cli/output.py", "lazy"),
     "numpy": ("*",),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SINKS: Final = {
     "-": "simulator.sinks.files:open_stdout",
     "file": "simulator.sinks.files:open_files",
-    "kafka": "simulator.sinks.kafka:open_kafka",
+    "kafka": "simulator.sinks.kafka.sink:open_kafka",
     "memory": "simulator.sinks.memory:open_memory",
 }
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
-from urllib.parse import parse_qsl
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
-from simulator.errors import OptionError, SinkError, closest
+from simulator.errors import OptionError, SinkError
 from simulator.sinks.framing import Framing, framing
+from simulator.sinks.ledger import Parcel
 from simulator.sinks.sink import Sink
+from simulator.sinks.url import parse_options, whole_number
 from simulator.wire.avro import Container
 
 
@@ -37,17 +38,8 @@ def open_files(url: str, *, envelope: bool = False, container: Container | None 
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write file:DIR.")
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    for name in options:
-        if name != "partitions":
-            guess = closest(name, ["partitions"])
-            raise OptionError(
-                f"--to {url}: there is no option {name!r}." + (f" Did you mean {guess!r}?" if guess else "")
-            )
-    count = options.get("partitions", "1")
-    if not count.isdigit() or not 1 <= int(count) <= 10_000:
-        raise OptionError(f"--to {url}: partitions={count} is not a number from 1 to 10000.")
-    return FolderSink(Path(place), int(count), framing(envelope=envelope, container=container))
+    options = parse_options(query, {"partitions": whole_number(1, 10_000)}, "a file URL")
+    return FolderSink(Path(place), options.get("partitions", 1), framing(envelope=envelope, container=container))
 
 
 class StreamSink(Sink):
@@ -60,16 +52,10 @@ class StreamSink(Sink):
     def partitions(self, topic: str) -> int:
         return 1
 
-    def send(self, batch: MessageBatch) -> None:
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         self._stream.writelines(self._framing.frame(batch))
-        self.delivered += len(batch)
-        self.delivered_changes += batch.changes
-
-    def flush(self) -> None:
         self._stream.flush()
-
-    def close(self) -> None:
-        return
+        self.ledger.acknowledge_all()
 
 
 class FolderSink(Sink):
@@ -90,22 +76,18 @@ class FolderSink(Sink):
     def partitions(self, topic: str) -> int:
         return self._partitions
 
-    def send(self, batch: MessageBatch) -> None:
-        topics = pc.unique(batch["topic"]).to_pylist()
-        for topic in topics:
-            part = batch if len(topics) == 1 else _where(batch, pc.equal(batch["topic"], topic))
-            numbers = np.asarray(part["partition"])
-            for number in np.unique(numbers).tolist():
-                whole = bool((numbers == number).all())
-                self._write(topic, number, part if whole else _where(part, pa.array(numbers == number)))
-        self.delivered += len(batch)
-        self.delivered_changes += batch.changes
-
-    def _write(self, topic: str, partition: int, batch: MessageBatch) -> None:
-        try:
-            self._file(topic, partition).writelines(self._framing.frame(batch))
-        except OSError as error:
-            raise SinkError(f"file:{self._folder}: writing stopped: {error.strerror}.") from None
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
+        for parcel in parcels:
+            part = batch if len(parcel) == len(batch) else MessageBatch(batch.columns.take(pa.array(parcel.rows)))
+            file = self._file(parcel.topic, parcel.partition)
+            try:
+                file.writelines(self._framing.frame(part))
+                file.flush()
+            except OSError as error:
+                self.ledger.fail(parcel, parcel.first, f"writing to {file.name} stopped: {error.strerror}")
+                self.ledger.fail_open()
+                self.ledger.check()
+            self.ledger.acknowledge_parcel(parcel)
 
     def _file(self, topic: str, partition: int) -> IO[bytes]:
         """The file of a topic and partition, begun when it is first asked for."""
@@ -122,14 +104,8 @@ class FolderSink(Sink):
             self._files[topic, partition] = file
         return self._files[topic, partition]
 
-    def flush(self) -> None:
-        for file in self._files.values():
-            file.flush()
-
     def close(self) -> None:
+        self.ledger.fail_open()
         for file in self._files.values():
-            file.close()
-
-
-def _where(batch: MessageBatch, mask: pa.Array) -> MessageBatch:
-    return MessageBatch(batch.columns.filter(mask))
+            with suppress(OSError):  # what could not be written is counted
+                file.close()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from simulator.batch import MessageBatch
-from simulator.errors import OptionError
 from simulator.model import Message
+from simulator.sinks.ledger import Parcel
 from simulator.sinks.sink import Sink
+from simulator.sinks.url import parse_options, whole_number
 
 
-def open_memory(url: str, *, envelope: bool = False) -> MemorySink:
-    """`memory:` or `memory:?partitions=6`."""
-    _, _, count = url.partition("?partitions=")
-    if not (count or "1").isdigit():
-        raise OptionError(f"--to {url}: partitions wants a number.")
-    return MemorySink(partitions=int(count or 1))
+def open_memory(url: str) -> MemorySink:
+    """`memory:` or `memory:?partitions=6`. Raises OptionError."""
+    return MemorySink(**parse_options(url.partition("?")[2], {"partitions": whole_number(1)}, "a memory URL"))
 
 
 class MemorySink(Sink):
@@ -30,10 +28,9 @@ class MemorySink(Sink):
     def partitions(self, topic: str) -> int:
         return self._partitions
 
-    def send(self, batch: MessageBatch) -> None:
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         self.batches.append(batch)
-        self.delivered += len(batch)
-        self.delivered_changes += batch.changes
+        self.ledger.acknowledge_all()
 
     def messages(self) -> Iterator[Message]:
         for batch in self.batches:
@@ -42,9 +39,3 @@ class MemorySink(Sink):
     def values(self) -> list[bytes]:
         """The values of all messages."""
         return [value for batch in self.batches for value in batch["value"].to_pylist()]
-
-    def flush(self) -> None:
-        return
-
-    def close(self) -> None:
-        return

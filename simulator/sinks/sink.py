@@ -1,26 +1,39 @@
-"""What every destination of messages promises: the contract of sinks."""
+"""What every destination of messages promises: the contract of sinks. README.md tells it at length."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
+from simulator.delivery.hashes import murmur2, to_positive_mod
+from simulator.sinks.ledger import Ints, Ledger, Parcel, Seconds
+
+# Messages without a key stay on one partition for this many turns, as Java's producer stays while it fills a batch.
+STICKY_TURNS = 64
 
 
 class Sink(ABC):
-    """A destination of messages. It takes batches in stream order and keeps that order within each partition.
+    """A destination of messages. Takes batches in stream order and keeps that order within each partition.
 
-    `topic_pattern` is the topic that the URL names, None for the format's own. `delivered` and `failed` count messages
-    that are acknowledged or given up, `delivered_changes` the row changes in the delivered ones. Whatever goes wrong
-    with a message is counted and reported, never swallowed.
+    A sink implements `partitions` and `write`, and acknowledges parcels at its ledger when they have arrived. The
+    ledger counts what is sent, delivered and failed; nothing that goes wrong with a message is swallowed.
+
+    `topic_pattern` is the topic that the URL names, None for the format's own.
     """
 
     topic_pattern: str | None = None
 
     def __init__(self) -> None:
-        self.delivered = self.delivered_changes = self.failed = 0
+        self.ledger = Ledger()
+
+    # What a sink implements
 
     @abstractmethod
     def partitions(self, topic: str) -> int:
@@ -30,16 +43,76 @@ class Sink(ABC):
         """
 
     @abstractmethod
-    def send(self, batch: MessageBatch) -> None:
-        """Take the messages. May block, which is the back-pressure, and may return before they are acknowledged."""
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
+        """Send the batch, cut into parcels by partition. See `send`."""
 
-    @abstractmethod
     def flush(self) -> None:
         """Return when every message is acknowledged or has failed. Raises DeliveryFailed if any failed."""
+        self.ledger.check()
 
-    @abstractmethod
-    def close(self) -> None:
-        """Disconnect. May be called twice; never raises for messages."""
+    def poll(self) -> None:  # noqa: B027 - most sinks have nothing to do
+        """Let the client work while nothing is sent: answers, heartbeats. Call it every tenth of a second at least."""
+
+    def close(self) -> None:  # noqa: B027
+        """Disconnect; messages without an answer count as failed. May be called twice; never raises for messages."""
+
+    @property
+    def trouble(self) -> str | None:
+        """What keeps the broker from answering, in its client's words."""
+        return None
+
+    def choose(self, keys: pa.Array, turns: Ints, count: int) -> Ints:
+        """The partitions of messages that leave the choice to the client: as Java's Kafka producer hashes keys.
+
+        Messages without a key take turns, by their position in the stream.
+        """
+        chosen = to_positive_mod(murmur2(keys), count).astype(np.int64)
+        return np.where(np.asarray(keys.is_null()), turns // STICKY_TURNS % count, chosen)
+
+    # What its users call
+
+    @final
+    def send(self, batch: MessageBatch, *, due: Seconds | None = None, whole: bool = True) -> None:
+        """Take messages. May block, which is the back-pressure, and may return before they are acknowledged.
+
+        `due` says when each was due, on the monotonic clock (default: now); `whole`, whether the batch ends with a
+        source transaction's end. Raises DeliveryFailed once any message failed, and SinkError.
+        """
+        self.poll()
+        self.ledger.check()
+        if len(batch):
+            for topic in pc.unique(batch["topic"]).to_pylist():
+                self.partitions(topic)
+            batch = self.place(batch)
+            self.write(batch, self.ledger.enter(batch, due), whole=whole)
+
+    @final
+    def place(self, batch: MessageBatch) -> MessageBatch:
+        """The batch with all partitions chosen."""
+        partitions = batch["partition"]
+        if not partitions.null_count:
+            return batch
+        chosen = np.asarray(partitions.fill_null(-1)).copy()
+        topics = np.asarray(batch["topic"].indices)
+        turns = np.asarray(batch["turn"])
+        for index in np.unique(topics[chosen < 0]).tolist():
+            rows = np.flatnonzero((chosen < 0) & (topics == index))
+            count = self.partitions(batch["topic"].dictionary[index].as_py())
+            chosen[rows] = self.choose(batch["key"].take(pa.array(rows)), turns[rows], count)
+        at = batch.columns.schema.get_field_index("partition")
+        return MessageBatch(batch.columns.set_column(at, "partition", pa.array(chosen)))
+
+    @property
+    def delivered(self) -> int:
+        return self.ledger.delivered
+
+    @property
+    def delivered_changes(self) -> int:
+        return self.ledger.delivered_changes
+
+    @property
+    def failed(self) -> int:
+        return self.ledger.failed
 
     def __enter__(self) -> Self:
         return self

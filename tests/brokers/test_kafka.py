@@ -14,13 +14,14 @@ from typing import Any
 
 import confluent_kafka
 import numpy as np
-import pyarrow as pa
 import pytest
 from confluent_kafka import admin
+from sinks_contract import Received, RefusingSinkContract, batch, one_sentence, stream
 
-from simulator.batch import HEADERS, MessageBatch
+from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
-from simulator.sinks.kafka import KafkaSink, open_kafka
+from simulator.sinks.kafka.cluster import Cluster
+from simulator.sinks.kafka.sink import KafkaSink, open_kafka
 
 pytestmark = pytest.mark.broker
 
@@ -34,35 +35,6 @@ def topic() -> str:
 def breakable(start_broker: Callable[..., Any]) -> Any:
     """A broker that may be stopped, killed and frozen; each test leaves it running."""
     return start_broker()
-
-
-def batch(
-    topic: str | Sequence[str],
-    values: Sequence[bytes | None],
-    keys: Sequence[bytes | None] | None = None,
-    partitions: Sequence[int | None] | None = None,
-    *,
-    first_turn: int = 0,
-    changes: Sequence[int] | None = None,
-    **more: pa.Array,
-) -> MessageBatch:
-    """Messages of one turn each: value n has the order key (1, first_turn + n, 0)."""
-    count = len(values)
-    topics = [topic] * count if isinstance(topic, str) else topic
-    columns = {
-        "phase": pa.array([1] * count, pa.int8()),
-        "turn": pa.array(range(first_turn, first_turn + count), pa.int64()),
-        "ordinal": pa.array([0] * count, pa.int64()),
-        "kind": pa.array([1] * count, pa.int8()),
-        "changes": pa.array(changes or [1] * count, pa.int32()),
-        "topic": pa.array(topics, pa.string()).dictionary_encode(),
-        "value": pa.array(values, pa.binary()),
-    }
-    if keys is not None:
-        columns["key"] = pa.array(keys, pa.binary())
-    if partitions is not None:
-        columns["partition"] = pa.array(partitions, pa.int32())
-    return MessageBatch.of(count, **columns, **more)
 
 
 def read(address: str, topic: str) -> dict[int, list[Any]]:
@@ -99,13 +71,6 @@ def make_topic(address: str, topic: str, count: int, **settings: str) -> None:
     client.create_topics([new])[topic].result(30)
 
 
-def one_sentence(error: BaseException) -> str:
-    text = str(error)
-    assert "\n" not in text
-    assert text[-1] in ".?"
-    return text
-
-
 def failure(sink: KafkaSink, batches: MessageBatch | Iterable[MessageBatch]) -> str:
     """Sends the batches and flushes; what DeliveryFailed says then or before."""
 
@@ -122,57 +87,30 @@ def failure(sink: KafkaSink, batches: MessageBatch | Iterable[MessageBatch]) -> 
 # What arrives
 
 
-def test_every_part_of_a_message_arrives(kafka: str, topic: str) -> None:
-    headers = [[("a", b"1"), ("a", b""), ("empty", None)], None, [], [("größe", "订单".encode())], None]
-    stamps = [1_700_000_000_000, 1, None, 1_600_000_000_123, None]
-    sent_values = [b"one", b"", None, b"\x00\xff four", b"five"]
-    keys = [b"k", b"", None, b"\x00", b"k"]
-    partitions = [3, 2, 1, 0, 3]
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=4") as sink:
-        assert sink.topic_pattern == topic
-        assert sink.partitions(topic) == 4
-        before_ms = time.time_ns() // 1_000_000
-        sink.send(
-            batch(
-                topic,
-                sent_values,
-                keys,
-                partitions,
-                headers=pa.array(
-                    [row and [{"name": name, "value": value} for name, value in row] for row in headers], HEADERS
-                ),
-                timestamp_ms=pa.array(stamps, pa.int64()),
-            )
-        )
-        sink.flush()
-        assert (sink.delivered, sink.delivered_changes, sink.failed) == (5, 5, 0)
-    found = read(kafka, topic)
-    assert {n: values(messages) for n, messages in found.items()} == {
-        3: [b"one", b"five"],
-        2: [b""],
-        1: [None],
-        0: [b"\x00\xff four"],
-    }
-    arrived = [found[3][0], found[2][0], found[1][0], found[0][0], found[3][1]]
-    assert [message.key() for message in arrived] == keys
-    assert [message.headers() or None for message in arrived] == [headers[0], None, None, headers[3], None]
-    for message, stamp in zip(arrived, stamps, strict=True):
-        kind, ms = message.timestamp()
-        assert kind == confluent_kafka.TIMESTAMP_CREATE_TIME
-        assert ms == stamp if stamp is not None else before_ms - 1000 <= ms <= before_ms + 60_000
+class TestContract(RefusingSinkContract):
+    too_large = 3000
+
+    @pytest.fixture(autouse=True)
+    def _broker(self, kafka: str) -> None:
+        self.address = kafka
+
+    def url(self, topic: str) -> str:
+        return f"kafka://{self.address}/{topic}?partitions=5&compression=lz4&linger_ms=1"
+
+    def small_url(self, topic: str) -> str:
+        make_topic(self.address, topic, 2, max_message_bytes="2000")
+        return f"kafka://{self.address}/{topic}?batch_bytes=500"
+
+    def read(self, topic: str) -> dict[int, list[Received]]:
+        return {
+            number: [Received(m.value(), m.key(), tuple(m.headers() or ()), m.timestamp()[1]) for m in messages]
+            for number, messages in read(self.address, topic).items()
+        }
 
 
-def test_order_holds_in_each_partition(kafka: str, topic: str) -> None:
-    count = 30_000
-    routes = [(n * n) % 5 for n in range(count)]
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=5&compression=lz4&linger_ms=1") as sink:
-        for start in range(0, count, 7_001):
-            numbers = range(start, min(start + 7_001, count))
-            sink.send(batch(topic, [b"%d" % n for n in numbers], None, routes[start : start + 7_001], first_turn=start))
-        sink.flush()
-        assert sink.delivered == count
-    for partition, messages in read(kafka, topic).items():
-        assert values(messages) == [b"%d" % n for n in range(count) if routes[n] == partition]
+class TestContractWithoutIdempotence(TestContract):
+    def url(self, topic: str) -> str:
+        return super().url(topic) + "&idempotence=false"
 
 
 def test_one_batch_may_hold_several_topics(kafka: str, topic: str) -> None:
@@ -194,16 +132,6 @@ def test_a_null_partition_is_chosen_as_java_does(kafka: str, topic: str) -> None
         sink.flush()
     found = {message.key(): n for n, messages in read(kafka, topic).items() for message in messages}
     assert found == JAVA_PARTITIONS
-
-
-def test_a_slice_of_a_batch_and_an_empty_batch(kafka: str, topic: str) -> None:
-    with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
-        whole = batch(topic, [b"%d" % n for n in range(10)], timestamp_ms=pa.array(range(1, 11), pa.int64()))
-        sink.send(whole.slice(4, 3))
-        sink.send(whole.slice(0, 0))
-        sink.flush()
-        assert sink.delivered == 3
-    assert values(read(kafka, topic)[0]) == [b"4", b"5", b"6"]
 
 
 def test_counters_know_several_changes_in_a_message(kafka: str, topic: str) -> None:
@@ -274,13 +202,13 @@ def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(start_broker: Call
 def test_a_topic_that_another_process_makes_at_the_same_time(
     kafka: str, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    create = KafkaSink._create
+    create = Cluster._create
 
-    def overtaken(sink: KafkaSink, name: str, count: int) -> None:
+    def overtaken(sink: Cluster, name: str, count: int) -> None:
         make_topic(kafka, name, count)
         create(sink, name, count)
 
-    monkeypatch.setattr(KafkaSink, "_create", overtaken)
+    monkeypatch.setattr(Cluster, "_create", overtaken)
     with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
         assert sink.partitions(topic) == 2
         sink.send(batch(topic, [b"x"], None, [1]))
@@ -313,15 +241,11 @@ def test_a_message_above_the_clients_limit(kafka: str, topic: str) -> None:
         with pytest.raises(DeliveryFailed) as caught:
             sink.send(batch(topic, [b"a", b"b", b"x" * 6000, b"d"], [b"key"] * 4, changes=[1, 2, 4, 8], first_turn=40))
         assert one_sentence(caught.value) == (
-            f"1 of 3 messages were not delivered; the first was turn 42.0 for topic '{topic}' (6003 bytes): with key"
-            " and headers it is above this client's limit of 5000 bytes; raise max_message_bytes in the URL, and"
-            " max.message.bytes of the topic."
+            f"2 of 4 messages were not delivered; the first was turn 42.0 for topic '{topic}' partition 0 (6003 bytes):"
+            " with key and headers it is above this client's limit of 5000 bytes; raise max_message_bytes in the URL,"
+            " and max.message.bytes of the topic."
         )
-        assert (sink.delivered, sink.delivered_changes, sink.failed) == (2, 3, 1)
-        for again in (sink.flush, lambda: sink.send(batch(topic, [b"e"]))):
-            with pytest.raises(DeliveryFailed):
-                again()
-        assert (sink.delivered, sink.failed) == (2, 1)
+        assert (sink.delivered, sink.delivered_changes, sink.failed) == (2, 3, 2)
     assert values(read(kafka, topic)[0]) == [b"a", b"b"]
 
 
@@ -387,7 +311,7 @@ def test_a_partition_that_is_not_there(kafka: str, topic: str) -> None:
 def test_a_time_far_ahead_is_refused_by_the_broker(kafka: str, topic: str) -> None:
     ahead_ms = time.time_ns() // 1_000_000 + 86_400_000
     with open_kafka(f"kafka://{kafka}/{topic}?partitions=1") as sink:
-        sentence = failure(sink, batch(topic, [b"a"], timestamp_ms=pa.array([ahead_ms], pa.int64())))
+        sentence = failure(sink, batch(topic, [b"a"], timestamps_ms=[ahead_ms]))
     assert "Broker: Invalid timestamp; by default a topic takes no time more than an hour ahead" in sentence
 
 
@@ -396,7 +320,8 @@ def test_a_fenced_client_gives_up(kafka: str, topic: str) -> None:
     sink.send(batch(topic, [b"a"]))
     sink.flush()
     # As librdkafka would call it; a broker fences only transactional clients, of which this is none.
-    sink._on_error(confluent_kafka.KafkaError(confluent_kafka.KafkaError._FENCED, "fenced by a newer client", True))
+    fenced = confluent_kafka.KafkaError(confluent_kafka.KafkaError._FENCED, "fenced by a newer client", True)
+    sink.cluster.errors.append(fenced)
     assert failure(sink, batch(topic, [b"b"])) == (
         "0 of 1 messages were not delivered; the client gave up: fenced by a newer client."
     )
@@ -540,14 +465,6 @@ def test_a_properties_file_reaches_every_setting(kafka: str, topic: str, propert
 # Trouble in the middle
 
 ROWS = 500
-
-
-def stream(topic: str, batches: range) -> Iterator[MessageBatch]:
-    """Batches of 500 messages that count up in each of 12 partitions (997 keys)."""
-    for number in batches:
-        turns = range(number * ROWS, (number + 1) * ROWS)
-        keys = [b"%d" % (turn % 997) for turn in turns]
-        yield batch(topic, [b"%d" % turn for turn in turns], keys, [t % 997 % 12 for t in turns], first_turn=turns[0])
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

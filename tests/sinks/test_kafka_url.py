@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from simulator.errors import MissingPackage, OptionError, UsageError
-from simulator.sinks.kafka import open_kafka
-from simulator.sinks.kafka_url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
+from simulator.sinks.kafka.sink import open_kafka
+from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
 
 
 @pytest.mark.parametrize(
@@ -223,5 +223,5 @@ def test_importing_the_module_imports_no_client() -> None:
     import subprocess
 
     code = "import sys, simulator.sinks.kafka; sys.exit('confluent_kafka' in sys.modules)"
-    done: Any = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[1], check=False)
+    done: Any = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False)
     assert done.returncode == 0

@@ -1,21 +1,11 @@
-"""Which message failed: librdkafka reports bytes, and who reads the report wants the place in the stream."""
+"""Which message the client reports: librdkafka reports bytes, and a report wants the position in the stream."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from simulator.batch import MessageBatch
-from simulator.model import OrderKey
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The first message that was not delivered: `rank` is (whether only dropped after another, its order key)."""
-
-    rank: tuple[bool, OrderKey]
-    what: str
 
 
 class Chunk:
@@ -25,10 +15,11 @@ class Chunk:
     back topic, partition, key and value; of messages in which all four are equal, the earlier counts as the failed one.
     """
 
-    __slots__ = ("_rows", "batch", "report")
+    __slots__ = ("_rows", "batch", "first_row", "report")
 
-    def __init__(self, batch: MessageBatch, report: Callable[[Chunk, Any, Any], None]) -> None:
+    def __init__(self, batch: MessageBatch, first_row: int, report: Callable[[Chunk, Any, Any], None]) -> None:
         self.batch = batch
+        self.first_row = first_row
         self.report = report
         self._rows: dict[tuple[Any, ...], list[int]] | None = None
 
@@ -42,8 +33,7 @@ class Chunk:
             columns = [self.batch[name].to_pylist() for name in ("topic", "partition", "key", "value")]
             for row, same in enumerate(zip(*columns, strict=True)):
                 self._rows.setdefault(same, []).append(row)
-        for partition in (message.partition(), None):
-            rows = self._rows.get((message.topic(), partition, message.key(), message.value()))
-            if rows:
-                return rows.pop(0)
-        raise LookupError("librdkafka reports a message that was not sent")  # a bug, here or there
+        rows = self._rows.get((message.topic(), message.partition(), message.key(), message.value()))
+        if not rows:
+            raise LookupError("librdkafka reports a message that was not sent")  # a bug, here or there
+        return self.first_row + rows.pop(0)

@@ -13,7 +13,7 @@
 | batch_bytes=N | the largest batch | 1000000 |
 | max_message_bytes=N | the largest message; a topic that is made takes as much when this is given | 16000000 |
 | properties=FILE | any setting of librdkafka, as `name=value` lines; security belongs here | |
-| timeout_secs=S | how long to try to connect | 5 |
+| timeout_secs=S | how long to wait for the broker: to connect, and in mid-run for it to come back | 5, and 300 |
 
 A setting in the file wins over a default, an option of the URL over the file. Values of the file are never printed.
 """
@@ -21,13 +21,24 @@ A setting in the file wins over a default, an option of the URL over the file. V
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
-from simulator.errors import OptionError, UsageError, closest
+from simulator.errors import OptionError, UsageError
+from simulator.sinks.url import (
+    Options,
+    check_pattern,
+    flag,
+    one_of,
+    parse_options,
+    path,
+    seconds,
+    servers,
+    whole_number,
+)
 
 DEFAULTS: Final[Mapping[str, str]] = {
     "client.id": "cdcsim",
@@ -44,7 +55,10 @@ DEFAULTS: Final[Mapping[str, str]] = {
     # A topic that goes missing is reported after a second instead of thirty, and never made by the broker.
     "topic.metadata.propagation.max.ms": "1000",
     "allow.auto.create.topics": "false",
+    # How often acknowledgements are read, where each message is not reported.
+    "statistics.interval.ms": "50",
 }
+CONNECT_SECS: Final = 5.0
 # Other names for settings above: the file's spelling must not escape the order of precedence.
 ALIASES: Final[Mapping[str, str]] = {
     "metadata.broker.list": "bootstrap.servers",
@@ -57,38 +71,6 @@ ALIASES: Final[Mapping[str, str]] = {
 OPEN_WORDS: Final = {"", "true", "false", "all", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", "PLAIN"}
 TOPIC: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 PATTERN: Final = re.compile(r"(?:[a-zA-Z0-9._-]|\{\w+\})+")
-SERVER: Final = re.compile(r"(?:[^\s:@/\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
-
-
-def _number(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not (text.isascii() and text.isdigit()) or int(text) < least:
-            raise ValueError(f"a whole number, {least} or more")
-        return int(text)
-
-    return parse
-
-
-def _seconds(text: str) -> float:
-    if not re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII) or not float(text):
-        raise ValueError("a number of seconds above 0")
-    return float(text)
-
-
-def _one_of(*words: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"{', '.join(words[:-1])} or {words[-1]}")
-        return text
-
-    return parse
-
-
-def _file(text: str) -> Path:
-    if not text:
-        raise ValueError("the path of a file")
-    return Path(text)
-
 
 # Options that are settings of librdkafka, and how each option's text is read (ValueError: what it must be).
 SETTINGS: Final[Mapping[str, str]] = {
@@ -99,17 +81,17 @@ SETTINGS: Final[Mapping[str, str]] = {
     "batch_bytes": "batch.size",
     "max_message_bytes": "message.max.bytes",
 }
-OPTIONS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "partitions": _number(1),
-    "replication": _number(1),
-    "compression": _one_of("none", "gzip", "snappy", "lz4", "zstd"),
-    "acks": _one_of("all", "1", "0"),
-    "idempotence": lambda text: _one_of("true", "false")(text) == "true",
-    "linger_ms": _number(0),
-    "batch_bytes": _number(1),
-    "max_message_bytes": _number(1000),
-    "properties": _file,
-    "timeout_secs": _seconds,
+OPTIONS: Final[Options] = {
+    "partitions": whole_number(1),
+    "replication": whole_number(1),
+    "compression": one_of("none", "gzip", "snappy", "lz4", "zstd"),
+    "acks": one_of("all", "1", "0"),
+    "idempotence": flag,
+    "linger_ms": whole_number(0),
+    "batch_bytes": whole_number(1),
+    "max_message_bytes": whole_number(1000),
+    "properties": path,
+    "timeout_secs": seconds,
 }
 
 
@@ -128,7 +110,11 @@ class KafkaUrl:
     batch_bytes: int | None = None
     max_message_bytes: int | None = None
     properties: Path | None = None
-    timeout_secs: float = 5.0
+    timeout_secs: float | None = None
+
+    @property
+    def connect_secs(self) -> float:
+        return self.timeout_secs or CONNECT_SECS
 
 
 def parse_url(url: str) -> KafkaUrl:
@@ -147,33 +133,13 @@ def parse_url(url: str) -> KafkaUrl:
             "a Kafka URL takes no user and password: write sasl.username and sasl.password into a file and add"
             " ?properties=FILE."
         )
-    servers = []
-    for server in hosts.split(","):
-        match = SERVER.fullmatch(server)
-        if not match or int(match[1] or 1) not in range(1, 65536):
-            raise OptionError(f"{server!r} is no Kafka server: write kafka://host:port or kafka://host:port,host:port.")
-        servers.append(server if match[1] else f"{server}:9092")
+    addresses = servers(hosts, "Kafka server", port=9092, form="kafka://host:port or kafka://host:port,host:port")
     topic = unquote(topic)
     if topic and not (PATTERN.fullmatch(topic) if "{" in topic else TOPIC.fullmatch(topic)):
         raise UsageError(_bad_topic(topic))
-    for name in re.findall(r"\{(.*?)\}", topic):
-        if name not in ("database", "schema", "table"):
-            raise UsageError(f"the topic {topic!r} has {{{name}}}: it may have {{database}}, {{schema}} and {{table}}.")
-    options: dict[str, Any] = {}
-    for part in filter(None, query.split("&")):
-        name, given, text = part.partition("=")
-        name, text = unquote(name), unquote(text)
-        if name not in OPTIONS:
-            guess = closest(name, OPTIONS)
-            hint = f"Did you mean {guess!r}?" if guess else f"It takes {', '.join(OPTIONS)}; others go into a file."
-            raise OptionError(f"a Kafka URL has no option {name!r}. {hint}")
-        if name in options:
-            raise OptionError(f"the Kafka URL has the option {name!r} twice: leave one out.")
-        try:
-            options[name] = OPTIONS[name](text if given else "")
-        except ValueError as expected:
-            raise OptionError(f"the Kafka URL's option {name!r} is {expected}, not {text!r}.") from None
-    return KafkaUrl(",".join(servers), topic or None, **options)
+    check_pattern(topic)
+    options = parse_options(query, OPTIONS, "a Kafka URL", rest="; others go into a file")
+    return KafkaUrl(addresses, topic or None, **options)
 
 
 def check_topic(topic: str) -> None:
@@ -236,6 +202,8 @@ def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
         **{name: str(value).lower() for name, value in asked.items() if value is not None},
         "bootstrap.servers": url.servers,
     }
+    if url.timeout_secs is not None:
+        settings["message.timeout.ms"] = str(max(1, round(url.timeout_secs * 1000)))
     if settings["enable.idempotence"] != "true":
         # Nothing else stops a retried batch from coming after the next one.
         settings.setdefault("max.in.flight.requests.per.connection", "1")

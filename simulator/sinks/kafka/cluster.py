@@ -1,0 +1,218 @@
+"""A Kafka cluster as librdkafka sees it: connecting, topics, and what went wrong in words."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from simulator.errors import MissingPackage, OptionError, SinkError
+from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_settings
+
+# A broker that elects leaders for a new topic takes well under a second; one that has just started may take some.
+TOPIC_SECS: Final = 30
+# A topic that was made just now is known to its controller a little sooner than to brokers.
+NEW_TOPIC_SECS: Final = 1
+
+
+class Cluster:
+    """A connected producer. Raises OptionError, MissingPackage, and SinkError when the cluster cannot be used."""
+
+    def __init__(self, url: KafkaUrl, file: Mapping[str, str]) -> None:
+        try:
+            import confluent_kafka
+            from confluent_kafka import admin
+        except ImportError:
+            raise MissingPackage("the kafka sink needs confluent-kafka: pip install 'cdc-simulator[kafka]'.") from None
+        self.client: Any = confluent_kafka
+        self.exception: Any = confluent_kafka.KafkaException
+        self.codes: Any = confluent_kafka.KafkaError
+        self._admin: Any = admin
+        self.url = url
+        self.settings = client_settings(url, file)
+        self.fatal = ""
+        self.last_error: tuple[int, str] | None = None
+        self._counts: dict[str, int] = {}
+        self._hidden = sorted(set(file.values()) - OPEN_WORDS, key=len, reverse=True)
+        self.idempotent = self.settings["enable.idempotence"] == "true"
+        # The Python client takes this first one over: reports become Python calls only for failed messages.
+        own = {"delivery.report.only.error": self.idempotent, "log_level": 0}
+        # Filled inside of polls by code in C: an exception there, such as a Ctrl-C, would be lost.
+        self.errors: deque[Any] = deque()
+        self.statistics: deque[str] = deque(maxlen=1)
+        self._callbacks = {"error_cb": self.errors.append}
+        try:
+            self.producer: Any = confluent_kafka.Producer(
+                self.settings | own | self._callbacks | {"stats_cb": self.statistics.append}
+            )
+        except (confluent_kafka.KafkaException, TypeError, ValueError) as error:
+            where = f" or of {url.properties}" if url.properties else ""
+            raise OptionError(f"librdkafka refuses a setting of the Kafka URL{where}: {self.words(error)}.") from None
+
+    def __str__(self) -> str:
+        return f"Kafka {self.url.servers}"
+
+    def connect(self) -> None:
+        """Ask for metadata until it is there. What is wrong only reaches the error callback, never the exception."""
+        deadline = time.monotonic() + self.url.connect_secs
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                self.producer.list_topics(timeout=min(left, 1))
+            except self.exception:
+                self.producer.poll(0)
+                self.read_errors()
+            else:
+                return
+            # Repeating does not help these; a refused connection may be a broker that is just starting.
+            if self.last_error and self.last_error[0] in (self.codes._AUTHENTICATION, self.codes._SSL):
+                break
+            if self.last_error and self.last_error[0] == self.codes._RESOLVE and "," not in self.url.servers:
+                break
+        raise SinkError(self.unusable())
+
+    def unusable(self) -> str:
+        """Why the cluster cannot be used, and what to do."""
+        code, words = self.last_error or (None, "")
+        file = str(self.url.properties) if self.url.properties else "a file and add properties=FILE to the URL"
+        if code == self.codes._AUTHENTICATION:
+            return f"{self} refused the login: {words}. Check sasl.username and sasl.password in {file}."
+        if code == self.codes._SSL:
+            return f"TLS with {self} failed: {words}. The authority's file is ssl.ca.location in {file}."
+        if code == self.codes._RESOLVE:
+            return f"{self} was not found: {words}. Check the host's name."
+        if words:
+            return f"{self} could not be reached in {self.url.connect_secs:g} s: {words}. Is the broker running?"
+        return (
+            f"{self} closed the connection without a word for {self.url.connect_secs:g} s."
+            f" Does the port want TLS or a login? Write security.protocol into {file}."
+        )
+
+    # Topics
+
+    def partitions(self, topic: str) -> int:
+        """The topic's partition count; makes a missing topic when the URL says how many it shall have.
+
+        Raises UsageError for a name that Kafka does not take, SinkError for a missing topic and for another count.
+        """
+        if topic in self._counts:
+            return self._counts[topic]
+        check_topic(topic)
+        wanted = self.url.partitions
+        leaders = self._leaders(topic)
+        deadline = time.monotonic() + NEW_TOPIC_SECS
+        while leaders is None and wanted is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+            leaders = self._leaders(topic)
+        if leaders is None:
+            if wanted is None:
+                raise SinkError(
+                    f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N."
+                )
+            self._create(topic, wanted)
+            # Another process may have made it just before, with another count.
+            leaders = self._wait_for_leaders(topic)
+        if wanted not in (None, len(leaders)):
+            raise SinkError(
+                f"topic {topic!r} at {self} has {len(leaders)} partitions, and the URL asks for {wanted}:"
+                " leave partitions= out, or take another topic."
+            )
+        self._counts[topic] = len(leaders)
+        return len(leaders)
+
+    def _leaders(self, topic: str) -> list[bool] | None:
+        """For each partition whether it has a leader; None: no such topic."""
+        deadline = time.monotonic() + self.url.connect_secs
+        while True:
+            try:
+                found = self.producer.list_topics(topic, timeout=self.url.connect_secs).topics[topic]
+            except self.exception as error:
+                self.producer.poll(0)
+                self.read_errors()
+                raise SinkError(self.unusable() if self.last_error else self._topic_error(topic, error)) from None
+            code = found.error.code() if found.error else None
+            if code == self.codes.UNKNOWN_TOPIC_OR_PART:
+                return None
+            if code is None:
+                return [found.partitions[number].leader >= 0 for number in range(len(found.partitions))]
+            if code != self.codes.LEADER_NOT_AVAILABLE or time.monotonic() > deadline:
+                raise SinkError(self._topic_error(topic, found.error))
+            time.sleep(0.1)
+
+    def _create(self, topic: str, count: int) -> None:
+        settings = {} if self.url.max_message_bytes is None else {"max.message.bytes": str(self.url.max_message_bytes)}
+        new = self._admin.NewTopic(topic, count, self.url.replication or -1, config=settings)
+        client = self._admin.AdminClient(self.settings | {"log_level": 0} | self._callbacks)
+        try:
+            client.create_topics([new], request_timeout=TOPIC_SECS)[topic].result()
+        except self.exception as error:
+            if error.args[0].code() != self.codes.TOPIC_ALREADY_EXISTS:
+                raise SinkError(self._topic_error(topic, error)) from None
+
+    def _wait_for_leaders(self, topic: str) -> list[bool]:
+        """Until then a message with an explicit partition is refused as of an unknown partition."""
+        deadline = time.monotonic() + TOPIC_SECS
+        while not ((leaders := self._leaders(topic)) and all(leaders)):
+            if time.monotonic() > deadline:
+                raise SinkError(f"topic {topic!r} at {self} has partitions without a leader: see the broker's log.")
+            time.sleep(0.05)
+        return leaders
+
+    def _topic_error(self, topic: str, error: Any) -> str:
+        return f"topic {topic!r} at {self} cannot be used: {self.words(error)}."
+
+    def chooser(self) -> Callable[[bytes, int], int]:
+        """The client's function from key to partition, by its setting `partitioner`."""
+        name = self.settings["partitioner"].removesuffix("_random")
+        client = self.client
+        functions: dict[str, Callable[[bytes, int], int]]
+        functions = {"murmur2": client.murmur2, "consistent": client.consistent, "fnv1a": client.fnv1a}
+        if name not in functions:
+            raise OptionError(f"partitioner={self.settings['partitioner']}: use murmur2, consistent or fnv1a.")
+        return functions[name]
+
+    # Errors
+
+    def read_errors(self) -> None:
+        """What polls reported. Connections that break are mended by librdkafka and are only remembered."""
+        while self.errors:
+            self._read_error(self.errors.popleft())
+
+    def _read_error(self, error: Any) -> None:
+        if error.fatal() or error.code() in (self.codes._FATAL, self.codes._FENCED):
+            self.fatal = self.words(error)
+        elif error.code() != self.codes._ALL_BROKERS_DOWN:
+            words = self.words(error)
+            # A bare "Disconnected" comes between two more telling ones.
+            if self.last_error is None or not words.startswith("Disconnected"):
+                self.last_error = error.code(), words
+
+    def reason(self, error: Any) -> str:
+        """Why a message was not delivered, and what to do."""
+        code = error.code()
+        if code == self.codes.MSG_SIZE_TOO_LARGE:
+            return (
+                f"{self.words(error)}; raise max.message.bytes of the topic,"
+                " or lower batch_bytes in the URL if single messages are smaller"
+            )
+        if code == self.codes.INVALID_TIMESTAMP:
+            return (
+                f"{self.words(error)}; by default a topic takes no time more than an hour ahead,"
+                " and message.timestamp.after.max.ms of the topic says how much more"
+            )
+        if code == self.codes._MSG_TIMED_OUT and self.last_error:
+            return f"{self.words(error)}; the last trouble with a connection was: {self.last_error[1]}"
+        if code in (self.codes._FATAL, self.codes._FENCED) and self.fatal:
+            return self.fatal
+        return self.words(error)
+
+    def words(self, error: Any) -> str:
+        """What librdkafka says, without the name of its thread and without any value of the properties file."""
+        if isinstance(error, self.exception):
+            error = error.args[0]
+        words = error.str() if isinstance(error, self.codes) else str(error)
+        words = re.sub(r"^(?:\w+://)?\S+/\w+: | \(after \d+ms in state [^)]*\)", "", words).rstrip(" .:?")
+        for value in self._hidden:
+            words = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "***", words)
+        return words

@@ -1,0 +1,115 @@
+"""Options of sinks' URLs: `?partitions=4&compression=lz4` read by a table of names and parsers.
+
+A parser gets an option's text and raises ValueError with what the text must be: "a whole number, 1 or more".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from simulator.errors import OptionError, UsageError, closest
+
+Parser = Callable[[str], Any]
+Options = Mapping[str, Parser]
+
+SERVER: Final = re.compile(r"(?:[^\s:@/\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
+PLACEHOLDERS: Final = ("database", "schema", "table")
+
+
+def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> dict[str, Any]:
+    """The options of a URL's query. `url` names the kind of URL in errors ("a Kafka URL"); values with secrets are
+    parsed by parsers that hide them. Raises OptionError."""
+    found: dict[str, Any] = {}
+    the_url = re.sub("^an? ", "the ", url)
+    for part in filter(None, query.split("&")):
+        name, given, text = part.partition("=")
+        name, text = unquote(name), unquote(text)
+        if name not in options:
+            guess = closest(name, options)
+            hint = f"Did you mean {guess!r}?" if guess else f"It takes {', '.join(options)}{rest}."
+            raise OptionError(f"{url} has no option {name!r}. {hint}")
+        if name in found:
+            raise OptionError(f"{the_url} has the option {name!r} twice: leave one out.")
+        try:
+            found[name] = options[name](text if given else "")
+        except ValueError as expected:
+            raise OptionError(f"{the_url}'s option {name!r} is {expected}, not {text!r}.") from None
+    return found
+
+
+def whole_number(least: int, most: int | None = None) -> Parser:
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit()) or int(text) < least or (most is not None and int(text) > most):
+            raise ValueError(f"a whole number, {least} or more" if most is None else f"a number from {least} to {most}")
+        return int(text)
+
+    return parse
+
+
+def seconds(text: str) -> float:
+    if not re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII) or not float(text):
+        raise ValueError("a number of seconds above 0")
+    return float(text)
+
+
+def one_of(*words: str) -> Parser:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{', '.join(words[:-1])} or {words[-1]}")
+        return text
+
+    return parse
+
+
+def flag(text: str) -> bool:
+    return bool(one_of("true", "false")(text) == "true")
+
+
+def path(text: str) -> Path:
+    if not text:
+        raise ValueError("the path of a file")
+    return Path(text)
+
+
+def words(text: str) -> str:
+    if not text:
+        raise ValueError("a text")
+    return text
+
+
+def servers(hosts: str, what: str, *, port: int, form: str, separator: str = ",") -> str:
+    """`a:9092,b` as `a:9092,b:9092`. `what` names one in errors ("Kafka server"), `form` how several are written."""
+    found = []
+    for server in hosts.split(separator):
+        match = SERVER.fullmatch(server)
+        if not match or int(match[1] or 1) not in range(1, 65536):
+            raise OptionError(f"{server!r} is no {what}: write {form}.")
+        found.append(server if match[1] else f"{server}:{port}")
+    return separator.join(found)
+
+
+def check_pattern(topic: str) -> None:
+    """Raises UsageError for a placeholder that topics do not have."""
+    for name in re.findall(r"\{(.*?)\}", topic):
+        if name not in PLACEHOLDERS:
+            raise UsageError(f"the topic {topic!r} has {{{name}}}: it may have {{database}}, {{schema}} and {{table}}.")
+
+
+def environment(text: str) -> str:
+    """The value of the environment variable of this name: where a secret may stand."""
+    if text not in os.environ:
+        raise ValueError("the name of an environment variable that is set")
+    return os.environ[text]
+
+
+def first_line(text: str) -> str:
+    """The first line of a file: where a secret may stand."""
+    try:
+        return Path(text).read_text("utf-8").splitlines()[0]
+    except (OSError, UnicodeDecodeError, IndexError):
+        raise ValueError("the path of a readable file") from None

@@ -1,0 +1,160 @@
+"""The contract of sinks, held by those that need no broker, and by one made as `sinks/README.md` says."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sinks_contract import Received, SinkContract, batch
+
+import simulator.sinks
+from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
+from simulator.sinks import open_sink
+
+
+class TestMemory(SinkContract):
+    @pytest.fixture(autouse=True)
+    def _kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from simulator.sinks.memory import MemorySink
+
+        self.sinks: list[MemorySink] = []
+        made = MemorySink.__init__
+
+        def keep(sink: MemorySink, **options: Any) -> None:
+            made(sink, **options)
+            self.sinks.append(sink)
+
+        monkeypatch.setattr(MemorySink, "__init__", keep)
+
+    def url(self, topic: str) -> str:
+        return "memory:?partitions=5"
+
+    def read(self, topic: str) -> dict[int, list[Received]]:
+        found = defaultdict(list)
+        for sink in self.sinks:
+            for message in sink.messages():
+                assert message.partition is not None
+                received = Received(message.value, message.key, message.headers, message.timestamp_ms)
+                found[message.partition].append(received)
+        return found
+
+
+class TestFiles(SinkContract):
+    keys = headers = timestamps = tombstones = False
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "messages"
+
+    def url(self, topic: str) -> str:
+        return f"file:{self.folder}?partitions=5"
+
+    def read(self, topic: str) -> dict[int, list[Received]]:
+        return {
+            int(path.stem.rpartition("-")[2]): [Received(line) for line in path.read_bytes().splitlines()]
+            for path in self.folder.iterdir()
+        }
+
+
+class TestStdout(SinkContract):
+    count = 1
+    keys = headers = timestamps = tombstones = False
+
+    @pytest.fixture(autouse=True)
+    def _captured(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+        self.capture = capfdbinary
+
+    def url(self, topic: str) -> str:
+        return "-"
+
+    def read(self, topic: str) -> dict[int, list[Received]]:
+        return {0: [Received(line) for line in self.capture.readouterr().out.splitlines()]}
+
+    test_an_unknown_option_is_refused = None  # type: ignore[assignment]  # it has no options
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("file:x?partitions=0", "the file URL's option 'partitions' is a number from 1 to 10000, not '0'."),
+        ("file:?partitions=2", "--to file:?partitions=2: it names no folder; write file:DIR."),
+        ("memory:?partitions=x", "the memory URL's option 'partitions' is a whole number, 1 or more, not 'x'."),
+    ],
+)
+def test_bad_urls(url: str, sentence: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        open_sink(url)
+    assert str(caught.value) == sentence
+
+
+def test_envelopes_are_for_lines_only() -> None:
+    with pytest.raises(UsageError, match="--envelope writes JSON lines"):
+        open_sink("memory:", envelope=True)
+
+
+def test_an_envelope_holds_the_whole_message(tmp_path: Path) -> None:
+    with open_sink(f"file:{tmp_path}", envelope=True) as sink:
+        sink.send(batch("t", [b"{}", None], [b"k", b"\xff"], headers=[[("h", b"v")], None], timestamps_ms=[7, None]))
+    one, two = map(orjson.loads, (tmp_path / "t-0.jsonl").read_bytes().splitlines())
+    assert one == {"topic": "t", "partition": 0, "key": "k", "headers": [["h", "v"]], "timestamp": 7, "value": "{}"}
+    assert (two["key"], two["value"]) == ({"base64": "/w=="}, None)
+
+
+def test_files_are_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "t-0.jsonl").touch()
+    with pytest.raises(SinkError, match=r"t-0\.jsonl is already there"):
+        open_sink(f"file:{tmp_path}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full device is a Linux thing")
+def test_a_full_disk(tmp_path: Path) -> None:
+    with open_sink(f"file:{tmp_path}?partitions=2") as sink:
+        sink.send(batch("t", [b"1"], None, [1]))
+        (tmp_path / "t-0.jsonl").unlink(missing_ok=True)
+        full = open("/dev/full", "wb")  # noqa: SIM115 - the sink closes it
+        sink._files["t", 0] = full  # type: ignore[attr-defined]
+        with pytest.raises(DeliveryFailed) as caught:
+            sink.send(batch("t", [b"2", b"3", b"4"], None, [1, 0, 1], first_turn=1))
+        assert str(caught.value) == (
+            "3 of 4 messages were not delivered; the first was turn 2.0 for topic 't' partition 0 (1 bytes):"
+            " writing to /dev/full stopped: No space left on device."
+        )
+
+
+# A sink made as the page says.
+
+RECIPE = Path(simulator.sinks.__file__).with_name("README.md")
+
+
+class TestRecipe(SinkContract):
+    """The example of the page, written into a module of its own and registered as an entry point."""
+
+    keys = headers = timestamps = tombstones = False
+
+    @pytest.fixture(autouse=True)
+    def _installed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (code,) = re.findall(r"```python\n(.*?)```", RECIPE.read_text("utf-8"), re.DOTALL)
+        (tmp_path / "cdcsim_spool.py").write_text(code)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.delitem(sys.modules, "cdcsim_spool", raising=False)
+        (entry,) = re.findall(r'\[project\.entry-points\."simulator\.sinks"\]\n(\w+) = "(.*?)"', RECIPE.read_text())
+        point = importlib.metadata.EntryPoint(*entry, "simulator.sinks")
+        found = lambda *, group: [point] if group == "simulator.sinks" else []  # noqa: E731
+        monkeypatch.setattr("simulator.registry.entry_points", found)
+        self.folder = tmp_path / "spool"
+        self.folder.mkdir()
+
+    def url(self, topic: str) -> str:
+        return f"spool:{self.folder}?partitions=5"
+
+    def read(self, topic: str) -> dict[int, list[Received]]:
+        found = defaultdict(list)
+        for path in sorted(self.folder.iterdir(), key=lambda path: int(path.name.rpartition(".")[2])):
+            found[int(path.name.split(".")[1])].append(Received(path.read_bytes()))
+        return found
