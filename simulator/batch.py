@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What every change carries beside its images: one NumPy int64 array each, all of the same length.
+    """What every change carries besides its images: one NumPy int64 array each, all of the same length.
 
     `ordinal` numbers the row changes inside a turn in steps of two (a split puts its insert on the odd number);
     `statement` numbers the statements inside a turn: rows with equal (turn, statement) were changed by one statement.
@@ -260,15 +260,15 @@ def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
 class PackedBatch:
     """Changes of one kind and table cut into messages: message i has the rows `starts[i]` to `starts[i + 1]`.
 
-    What a product settles for the whole rows event before it cuts it apart is settled here: `settled[i]` is the row
-    whose type codes count for message i (the event's last), and `shown` says for each column of an update in which
+    What a product decides for a whole rows event, before it cuts it apart by partition, is here: `code_rows[i]` is the
+    row whose type codes message i has (the last of its event), and `changed` says for each column of an update in which
     rows it counts as changed (ascending; None: in none). `partition` is per message, None where the client decides.
     """
 
     changes: ChangeBatch
     starts: Ints
-    settled: Ints
-    shown: tuple[Ints | None, ...] | None
+    code_rows: Ints
+    changed: tuple[Ints | None, ...] | None
     topic: str
     partition: Ints | None
     key: pa.Array | None = None

@@ -275,9 +275,9 @@ def test_columns_that_changed_are_those_of_the_row_where_rows_of_messages_are_co
     batch = batch_of(MANY, UPDATE, [["1", "y"], ["2", "x"]], [["1", "x"], ["2", "x"]])
     for packing, rows in ((Packing(), [0, 1]), (counted(9), [0])):
         events = pack(batch, packing)
-        assert events.shown is not None
-        assert events.shown[1] is not None
-        assert events.shown[1].tolist() == rows
+        assert events.changed is not None
+        assert events.changed[1] is not None
+        assert events.changed[1].tolist() == rows
 
 
 def test_without_packing_each_row_is_a_message() -> None:
@@ -297,7 +297,7 @@ def test_cut_by_partition_keeps_the_order_inside_one() -> None:
     made = [(int(p), ids[a:b]) for p, a, b in zip(packed.partition, starts, starts[1:], strict=False)]
     assert made == [(2, [0, 2]), (0, [1, 4]), (1, [3]), (1, [5, 6]), (0, [7])]
     # the row that settles type codes is the event's last, wherever it went
-    assert [ids[row] for row in packed.settled] == [4, 4, 4, 7, 7]
+    assert [ids[row] for row in packed.code_rows] == [4, 4, 4, 7, 7]
 
 
 def test_cut_leaves_what_is_in_one_partition() -> None:
@@ -305,7 +305,7 @@ def test_cut_leaves_what_is_in_one_partition() -> None:
     packed = cut(batch, pack(batch, canal_packing()), topic="t", partition=np.zeros(4, dtype=np.int64), key=None)
     assert packed.changes is batch
     assert packed.starts.tolist() == [0, 4]
-    assert packed.settled.tolist() == [3]
+    assert packed.code_rows.tolist() == [3]
 
 
 def canal_messages(*rows: Rows, n: int = 3) -> list[Message]:

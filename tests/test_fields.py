@@ -75,15 +75,15 @@ def test_rows(rows: Rows, texts: list[str]) -> None:
     ("rows", "texts"),
     [
         (
-            Rows("before", shown=lambda batch: [np.array([0, 2]), None, np.array([0, 1, 2])]),
+            Rows("before", logged=lambda batch: [np.array([0, 2]), None, np.array([0, 1, 2])]),
             ['[{"id":1,"qty":6}]', '[{"qty":null}]', '[{"id":3,"qty":null}]'],
         ),
         (
-            Rows("before", True, shown=lambda batch: [np.array([1]), None, None]),
+            Rows("before", True, logged=lambda batch: [np.array([1]), None, None]),
             ["null", '[{"id":2}]', "null"],
         ),
         (
-            Rows("after", shown=lambda batch: None),
+            Rows("after", logged=lambda batch: None),
             ['[{"id":1,"name":"a","qty":5}]', '[{"id":2,"name":null,"qty":null}]', '[{"id":3,"name":"c","qty":null}]'],
         ),
     ],

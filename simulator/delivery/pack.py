@@ -1,4 +1,4 @@
-"""Pack: which rows share a message, and what is settled for all rows of an event before routing cuts it apart."""
+"""Pack: which rows share a message, and what a product decides for a whole event before routing cuts it apart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Packing:
     * `scope`: what may share a message: rows of a statement, or rows of one table and kind that follow each other in a
       transaction.
     * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
-      then which columns count as changed is not settled for the event, but row by row.
+      then which columns count as changed is decided row by row, not for the event.
     * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
     * `full_load`: rows of a snapshot that follow each other share messages, too, whatever the scope.
     """
@@ -41,13 +41,13 @@ class Packing:
 
 @dataclass(frozen=True)
 class Events:
-    """Events of a batch: event i has the rows `starts[i]` to `starts[i + 1]`; `shown` as in `PackedBatch`.
+    """Events of a batch: event i has the rows `starts[i]` to `starts[i + 1]`; `changed` as in `PackedBatch`.
 
     A message of an event has up to `message_rows` of them, None for any number.
     """
 
     starts: Ints
-    shown: tuple[Ints | None, ...] | None
+    changed: tuple[Ints | None, ...] | None
     message_rows: int | None = None
 
 
@@ -63,10 +63,10 @@ def pack(batch: ChangeBatch, packing: Packing | None) -> Events:
             starts = _fill(batch, packing, np.flatnonzero(begins))
     if batch.kind is not UPDATE:
         return Events(starts, None, most)
-    shown = [changed_rows(batch, i) for i in range(len(batch.table.columns))]
+    changed = [changed_rows(batch, i) for i in range(len(batch.table.columns))]
     if packing is None or packing.rows_of == "event":
-        shown = [_accumulate(rows, starts) for rows in shown]
-    return Events(starts, tuple(shown), most)
+        changed = [_accumulate(rows, starts) for rows in changed]
+    return Events(starts, tuple(changed), most)
 
 
 def scanned(batch: ChangeBatch, packing: Packing) -> bool:
@@ -160,12 +160,12 @@ def _accumulate(rows: Ints | None, starts: Ints) -> Ints | None:
 def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | None, key: pa.Array | None) -> PackedBatch:
     """Messages of the events, by their first rows: an event whose rows go to several partitions is cut apart."""
     starts = events.starts
-    settled = starts[1:] - 1
+    code_rows = starts[1:] - 1
     single = len(starts) == len(batch) + 1
     if single or (partition is None and events.message_rows is None):
         at = starts[:-1]
         return PackedBatch(
-            batch, starts, settled, events.shown, topic, partition,
+            batch, starts, code_rows, events.changed, topic, partition,
             None if key is None else key if single else key.take(pa.array(at)),
         )  # fmt: skip
     event = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -184,13 +184,13 @@ def cut(batch: ChangeBatch, events: Events, *, topic: str, partition: Ints | Non
     heads = np.flatnonzero(np.diff(first[order], prepend=-1))
     back = np.empty(len(order), dtype=np.int64)  # old row to new row
     back[order] = np.arange(len(order))
-    shown = None if events.shown is None else tuple(None if r is None else np.sort(back[r]) for r in events.shown)
+    changed = None if events.changed is None else tuple(None if r is None else np.sort(back[r]) for r in events.changed)
     moved = not np.array_equal(order, np.arange(len(order)))
     return PackedBatch(
         batch.take(order) if moved else batch,
         np.append(heads, len(batch)),
-        back[settled[event[order[heads]]]],
-        shown,
+        back[code_rows[event[order[heads]]]],
+        changed,
         topic,
         None if partition is None else partition[order][heads],
         None if key is None else key.take(pa.array(order[heads])),

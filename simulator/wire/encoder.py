@@ -46,17 +46,16 @@ class Encoder:
     ) -> None:
         self.fields, self.style, self.order, self.member = tuple(fields), style, order, member
         self._cells = cells
-        self._cell_cache: dict[tuple[int, int], tuple[Column, Cell]] = {}
-        self._tables: dict[tuple[int, int], tuple[Table, str]] = {}
+        self._cell_cache: dict[tuple[Column, Cells], Cell] = {}
+        self._tables: dict[tuple[Table, PerTable], str] = {}
         self._surrounded: dict[tuple[str, int, int, int], tuple[pa.Array, pa.Array]] = {}
 
     def cell(self, column: Column, cells: Cells | None = None) -> Cell:
         """The cell of a column, chosen once."""
-        cells = cells or self._cells
-        key = (id(column), id(cells))
+        key = (column, cells or self._cells)
         if key not in self._cell_cache:
-            self._cell_cache[key] = (column, cells(column))  # keeps the column alive, so that its id stays its own
-        return self._cell_cache[key][1]
+            self._cell_cache[key] = key[1](column)
+        return self._cell_cache[key]
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """A column's plain text, as products hash it: not escaped, nulls kept."""
@@ -88,10 +87,10 @@ class Encoder:
                 if isinstance(value, PerChange):
                     pieces += self._per_change(lead, value, packed)
                 else:
-                    pieces += [lead, *self._hole(value, packed, images)]
+                    pieces += [lead, *self._value(value, packed, images)]
         return [*pieces, "}"] if pieces else ["{}"]
 
-    def _hole(self, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
+    def _value(self, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
         match value:
             case PerTable():
                 return [self.per_table(value, packed.changes.table)]
@@ -106,22 +105,19 @@ class Encoder:
             case _:
                 return [json_text(value, self.style)]
 
-    def _per_change(self, lead: str, hole: PerChange, packed: PackedBatch) -> list[Piece]:
-        made = hole.of(packed.changes)
+    def _per_change(self, lead: str, field: PerChange, packed: PackedBatch) -> list[Piece]:
+        values = field.of(packed.changes)
         if not packed.single:
             at = packed.starts[:-1]
-            made = made.take(pa.array(at)) if isinstance(made, pa.Array) else made[at]
-        return [lead, made] if isinstance(made, pa.Array) else number_pieces(lead, made)
+            values = values.take(pa.array(at)) if isinstance(values, pa.Array) else values[at]
+        return [lead, values] if isinstance(values, pa.Array) else number_pieces(lead, values)
 
-    def per_table(self, hole: PerTable, table: Table) -> str:
-        """The text of a hole for a table version, made once."""
-        key = (id(table), id(hole))
+    def per_table(self, value: PerTable, table: Table) -> str:
+        """The text of a placeholder for a table version, values once."""
+        key = (table, value)
         if key not in self._tables:
-            self._tables[key] = (
-                table,
-                hole.of(table, self.style),
-            )  # keeps the table alive, so that its id stays its own
-        return self._tables[key][1]
+            self._tables[key] = value.of(table, self.style)
+        return self._tables[key]
 
     # ------------------------------------------------------------------------------------------------- single events
 

@@ -1,7 +1,7 @@
 """What a field of a message can hold; `encoder` compiles declared fields into joined columns.
 
-A field is a row of the format's spec: its name, and what stands there for each kind of event: a JSON constant (None is
-`null`), ABSENT, or one of the holes below. For kinds that change rows a hole is filled by columns; the rare kinds (DDL,
+A field is a row of the format's spec: its name, and its value for each kind of event: a JSON constant (None is `null`),
+ABSENT, or one of the placeholders below. Columns fill a placeholder for kinds that change rows; the rare kinds (DDL,
 heartbeat) are built one by one in plain Python from the same declaration.
 """
 
@@ -30,7 +30,7 @@ class Cell:
 
     `quoted`: a JSON string, otherwise the text stands bare (a number). `escaped`: the text may hold characters that
     JSON escapes. `null` is what stands for a null. `parts`, of columns without nulls, gives the text in pieces side by
-    side, which saves joining them before they are joined to the message.
+    side, which saves one join.
     """
 
     text: Callable[[pa.Array], pa.Array]
@@ -87,8 +87,8 @@ class Rows:
     count as changed. With `drop_empty` a row in which none does is left out, and the array is null if nothing is left.
     Columns at the places that `kept` gives are there, changed or not.
     `columns` gives the places of the columns that are there, in their order (all, in the encoder's order, if None);
-    `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns. `shown` says for each
-    column in which rows of a batch (ascending; None: in none) a whole image has it, or None if all have all.
+    `skip_nulls` leaves out null members; `tail` is JSON text of members behind the columns. `logged` says for each
+    column in which rows of a batch (ascending; None: in none) the log held it, or None if all have all.
     """
 
     image: Literal["after", "before", "changed", "changed after"]
@@ -97,7 +97,7 @@ class Rows:
     columns: Callable[[Table], Sequence[int]] | None = None
     skip_nulls: bool = False
     tail: PerTable | None = None
-    shown: Callable[[ChangeBatch], Sequence[Ints | None] | None] | None = None
+    logged: Callable[[ChangeBatch], Sequence[Ints | None] | None] | None = None
     kept: Callable[[Table], Sequence[int]] | None = None
 
 
@@ -115,8 +115,8 @@ class Members:
     fields: tuple[Field, ...]
 
 
-Hole = PerTable | PerChange | PerEvent | Rows | Codes | Members
-Value = Hole | str | int | bool | None | Any  # Any: ABSENT
+Placeholder = PerTable | PerChange | PerEvent | Rows | Codes | Members
+Value = Placeholder | str | int | bool | None | Any  # Any: ABSENT
 
 
 @dataclass(frozen=True)

@@ -36,31 +36,33 @@ class Images:
         self.encoder, self.packed, self.batch = encoder, packed, packed.changes
         self._after: dict[int, Text] = {}
 
-    def rows(self, hole: Rows) -> list[Piece]:
+    def rows(self, declared: Rows) -> list[Piece]:
         """The array of each message's rows, or the one object."""
         starts = self.packed.starts
-        tail = "" if hole.tail is None else self.encoder.per_table(hole.tail, self.batch.table)
-        shown = None if hole.shown is None else hole.shown(self.batch)
-        if hole.image.startswith("changed") or hole.skip_nulls or shown is not None:
-            if shown is not None:
-                members, some = self._logged(hole, shown)
+        tail = "" if declared.tail is None else self.encoder.per_table(declared.tail, self.batch.table)
+        present = None if declared.logged is None else declared.logged(self.batch)
+        if declared.image.startswith("changed") or declared.skip_nulls or present is not None:
+            if present is not None:
+                members, some = self._logged(declared, present)
             else:
-                members, some = self._changed(hole) if hole.image.startswith("changed") else self._present(hole)
+                members, some = (
+                    self._changed(declared) if declared.image.startswith("changed") else self._present(declared)
+                )
             comma = "," if tail and some.all() else ""
             rows: list[Piece] = ["{", members, comma, tail, "}"]
             if tail and not some.all():
                 rows[2] = _COMMAS.take(pa.array(some.astype(np.int8)))
-            if hole.drop_empty and not some.all():
+            if declared.drop_empty and not some.all():
                 kept = np.concatenate([[0], np.cumsum(some)])[starts]
                 objects = join(rows, len(self.batch)).filter(pa.array(some))
                 arrays = join(["[", join_runs(objects, kept, ","), "]"], len(self.packed))
                 return [pc.if_else(pa.array(np.diff(kept) > 0), arrays, constant("null"))]
         else:
             rows = ["{"]
-            for place, i in enumerate(self._places(hole)):
-                rows += self._member(f"{',' if place else ''}{self._names[i]}:", i, self._text(hole.image, i))
+            for place, i in enumerate(self._places(declared)):
+                rows += self._member(f"{',' if place else ''}{self._names[i]}:", i, self._text(declared.image, i))
             rows += ["," if tail and len(rows) > 1 else "", tail, "}"]
-        if not hole.array:
+        if not declared.array:
             if not self.packed.single:
                 raise TypeError("a format with one object a message must not pack rows")
             return rows
@@ -68,15 +70,15 @@ class Images:
             rows = [join_runs(join(rows, len(self.batch)), starts, ",")]
         return ["[", *rows, "]"]
 
-    def _places(self, hole: Rows) -> Sequence[int]:
+    def _places(self, declared: Rows) -> Sequence[int]:
         """The columns of a whole image in the order in which they are written."""
-        if hole.columns is not None:
-            return hole.columns(self.batch.table)
+        if declared.columns is not None:
+            return declared.columns(self.batch.table)
         return self.encoder.order([column.name for column in self.batch.table.columns], len(self.batch.table.columns))
 
     def codes(self, cells: Cells) -> list[Piece]:
         image = self.batch.image()
-        at = None if self.packed.single else pa.array(self.packed.settled)
+        at = None if self.packed.single else pa.array(self.packed.code_rows)
         columns = self.batch.table.columns
         names, values = self._names, list[list[Piece]]()
         order = self.encoder.order([column.name for column in columns], len(columns))
@@ -128,55 +130,55 @@ class Images:
             return [lead + mark, text, mark]
         return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
 
-    def _changed(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _changed(self, declared: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
         """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
         are any."""
-        shown, before, after = self.packed.shown, self.batch.before, self.batch.after
-        assert shown is not None
+        present, before, after = self.packed.changed, self.batch.before, self.batch.after
+        assert present is not None
         assert before is not None
         assert after is not None
 
         def values(i: int, rows: Ints) -> pa.Array:
             old = before[i]
-            if hole.image == "changed after" or old is None:
+            if declared.image == "changed after" or old is None:
                 return after[i].take(pa.array(rows))
             if isinstance(old, Delta) and np.array_equal(old.rows, rows):
                 return old.values
             return self.batch.full_before(i).take(pa.array(rows))
 
-        if hole.kept is not None:
-            kept = set(hole.kept(self.batch.table))
+        if declared.kept is not None:
+            kept = set(declared.kept(self.batch.table))
             every = np.arange(len(self.batch), dtype=np.int64)
-            shown = tuple(every if i in kept else rows for i, rows in enumerate(shown))
-        return self._sparse(shown, values)
+            present = tuple(every if i in kept else rows for i, rows in enumerate(present))
+        return self._sparse(present, values)
 
-    def _present(self, hole: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _present(self, declared: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
         """The members of an image that are not null, per row; and in which rows there are any."""
-        image = self.batch.after if hole.image == "after" else None
+        image = self.batch.after if declared.image == "after" else None
         columns = range(len(self.batch.table.columns))
         arrays = [image[i] if image is not None else self.batch.full_before(i) for i in columns]
-        wanted = set(columns if hole.columns is None else hole.columns(self.batch.table))
-        shown = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
-        return self._sparse(shown, lambda i, rows: arrays[i].take(pa.array(rows)))
+        wanted = set(columns if declared.columns is None else declared.columns(self.batch.table))
+        present = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
+        return self._sparse(present, lambda i, rows: arrays[i].take(pa.array(rows)))
 
-    def _logged(self, hole: Rows, shown: Sequence[Ints | None]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-        """The members of an image that are there as `shown` says."""
-        image = self.batch.after if hole.image == "after" else None
+    def _logged(self, declared: Rows, present: Sequence[Ints | None]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+        """The members of an image that are there as `present` says."""
+        image = self.batch.after if declared.image == "after" else None
 
         def values(i: int, rows: Ints) -> pa.Array:
             array = image[i] if image is not None else self.batch.full_before(i)
             return array if len(rows) == len(array) else array.take(pa.array(rows))
 
-        return self._sparse(shown, values)
+        return self._sparse(present, values)
 
     def _sparse(
-        self, shown: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]
+        self, present: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]
     ) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-        """Members that only some rows have: `shown` says for each column which rows, `values` gives theirs."""
+        """Members that only some rows have: `present` says for each column which rows, `values` gives theirs."""
         count = len(self.batch)
         names = [column.name for column in self.batch.table.columns]
         entries = np.zeros(count, dtype=np.int64)
-        for rows in shown:
+        for rows in present:
             if rows is not None:
                 entries[rows] += 1
         # rows whose maps are ordered alike, since that may depend on the number of entries
@@ -186,14 +188,14 @@ class Images:
         texts = []
         for order, numbers in orders.items():
             mask = None if len(orders) == 1 else np.isin(entries, numbers)
-            texts += self._segments(order, mask, shown, values)
+            texts += self._segments(order, mask, present, values)
         return join(texts, count) if texts else repeat("", count), entries > 0
 
     def _segments(
         self,
         order: Sequence[int],
         mask: npt.NDArray[np.bool_] | None,
-        shown: Sequence[Ints | None],
+        present: Sequence[Ints | None],
         values: Callable[[int, Ints], pa.Array],
     ) -> list[Piece]:
         """A column of text for each member, empty in rows that lack it; only rows under the mask."""
@@ -201,7 +203,7 @@ class Images:
         begun = np.zeros(count, dtype=bool)
         segments: list[Piece] = []
         for i in order:
-            rows = shown[i]
+            rows = present[i]
             if rows is not None and mask is not None:
                 rows = rows[mask[rows]]
             if rows is None or not len(rows):

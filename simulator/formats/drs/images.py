@@ -60,7 +60,7 @@ def images(settings: drs.DrsSettings, system: System) -> tuple[Rows, Rows]:
         kept = system.columns(table, settings)
         return [kept[i] for i in order([table.columns[place].name for place in kept], len(kept))]
 
-    return Rows("after", columns=columns, shown=of.after), Rows("before", True, columns=columns, shown=of.before)
+    return Rows("after", columns=columns, logged=of.after), Rows("before", True, columns=columns, logged=of.before)
 
 
 def _not_toasted(batch: ChangeBatch) -> Shown:

@@ -41,8 +41,8 @@ class Writer:
         if id(batch.table) not in self._checked:
             self._columns.check(batch.table)
             self._checked[id(batch.table)] = batch.table  # keeps the table alive, so that its id stays its own
-        if self._shows_changed and packed.shown is not None:
-            packed = replace(packed, shown=tuple(self._visible(packed, i) for i in range(len(batch.table.columns))))
+        if self._shows_changed and packed.changed is not None:
+            packed = replace(packed, changed=tuple(self._visible(packed, i) for i in range(len(batch.table.columns))))
         if self._lob_nulls and batch.kind in (UPDATE, DELETE):
             packed = replace(packed, changes=self._without_lobs(batch))
         return (self._full if batch.kind is READ else self._changes).encode(packed)
@@ -55,8 +55,8 @@ class Writer:
 
     def _visible(self, packed: PackedBatch, place: int) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
         """The rows in which a column's text differs, of those in which its value does."""
-        assert packed.shown is not None
-        batch, rows = packed.changes, packed.shown[place]
+        assert packed.changed is not None
+        batch, rows = packed.changes, packed.changed[place]
         column = batch.table.columns[place]
         if rows is None or not self._columns.lossy(column):
             return rows
