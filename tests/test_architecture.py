@@ -44,7 +44,7 @@ HOMES: Final = {
     "numpy": ("*",),
     "orjson": ("*",),
     "pyarrow": ("*",),
-    "pydantic": ("stream/scenario/*",),
+    "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
     "sqlglot": ("sql/*",),
     "yaml": ("stream/scenario/*",),

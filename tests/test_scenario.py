@@ -92,8 +92,8 @@ MISTAKES = [
     (
         "sequence}\n      name",
         "sequenz}\n      name",
-        "6: tables.users.columns.id.values: 'sequenz' is not a kind of values that "
-        "stands alone; those are commit_time, row, version, uuid, boundary, default, sequence, text, bytes.",
+        "6: tables.users.columns.id.values: 'sequenz' is not a generator that stands alone; those are "
+        "boundary, bytes, commit_time, default, row, sequence, text, uuid, version.",
     ),
     ("{range: [1, 99]}", "{range: [1]}", "8: tables.users.columns.age.values.range: this list wants one more item."),
     (
@@ -104,7 +104,7 @@ MISTAKES = [
     (
         "{range: [1, 99]}",
         "{range: [1, 9], row: yes}",
-        "8: tables.users.columns.age.values: wants exactly one kind of values, got range and row.",
+        "8: tables.users.columns.age.values: needs exactly one generator, not range and row.",
     ),
     ("nullable: no", "nullable: maybe", "7: tables.users.columns.name.nullable: 'maybe' is not yes or no."),
     ("mix: {update: 1}", "mix: {update: -1}", "10: tables.users.mix.update: '-1' is below 0."),
@@ -176,8 +176,8 @@ MISTAKES = [
     (
         "values: sequence}\n      name",
         "values: {range: [1, 5]}}\n      name",
-        "6: tables.users.columns.id: a key wants values that are unique, not "
-        "range: sequence, uuid, of, or row beside another column.",
+        "6: tables.users.columns.id: a key needs unique values, and range may repeat one: use sequence, uuid,"
+        " of, or row with another column.",
     ),
     (
         "mix: {update: 1}",
@@ -215,15 +215,14 @@ MISTAKES = [
     (
         "mix: {update: 1}",
         "mix: {insert: 1}",
-        "15: tables.orders.columns.user_id.values.references.table: no row of users lives for the whole stream; "
-        "its lifecycle must repeat, with users in the first step, or its mix must leave more updates than "
-        "the rows that are deleted take.",
+        "15: tables.orders.columns.user_id.values.references.table: users has no permanent rows: insert it in"
+        " the first step of a lifecycle that repeats, or give it a mix with updates and without deletes.",
     ),
     (
         "mix: {update: 1}",
         "mix: {update: 1}\n    key_updates: 0.5",
-        "16: tables.orders.columns.user_id.values.references.table: the key of users changes, "
-        "so nothing may refer to it.",
+        "16: tables.orders.columns.user_id.values.references.table: the key of users changes, so nothing can "
+        "refer to it.",
     ),
     (
         "pay: PAID",
@@ -250,13 +249,13 @@ MISTAKES = [
     (
         "sum(items.price)",
         "items.price * 2",
-        "17: tables.orders.columns.total.values.derived: an entity has several rows of items; they want "
-        "sum(…), min(…) or max(…).",
+        "17: tables.orders.columns.total.values.derived: an entity has several rows of items; use sum(…), "
+        "min(…) or max(…).",
     ),
     (
         "sum(items.price)",
         "sum(1)",
-        "17: tables.orders.columns.total.values.derived: sum(…) wants columns of one table, written table.column.",
+        "17: tables.orders.columns.total.values.derived: sum(…) needs columns of one table, written table.column.",
     ),
     (
         "sum(items.price)",

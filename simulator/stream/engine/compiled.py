@@ -16,8 +16,8 @@ from simulator.stream.engine.history import Ticks
 from simulator.stream.engine.program import Member, Plan, plan
 from simulator.stream.engine.slots import Rounds
 from simulator.stream.engine.timeline import Timeline
-from simulator.stream.generators.columns import CompiledColumn, Compiler
-from simulator.stream.generators.generators import Sequence_
+from simulator.stream.generators.columns import Columns, CompiledColumn
+from simulator.stream.generators.computed.sequence import Numbers
 from simulator.stream.generators.keys import KeyColumn
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.values.draw import Ints
@@ -60,25 +60,25 @@ class Compiled:
         self.plan = plan(scenario, {name: list(fields[name]) for name in self.names}, always)
         self.rounds = Rounds(self.plan.cohorts, self.seed)
         self.ticks = Ticks(self.plan, self.rounds, self.seed)
-        self.versions = self._versions(self.compiler(fields, self.ticks, self.rounds), changes)
+        self.versions = self._versions(self.columns(fields, self.ticks, self.rounds), changes)
         self.ddl = [(border, change.applied) for border, change in changes if change.applied.sql]
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
         self._number()
 
-    def compiler(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, rounds: Rounds) -> Compiler:
-        return Compiler(self.scenario, fields, ticks, rounds, self.timeline)
+    def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, rounds: Rounds) -> Columns:
+        return Columns(self.scenario, fields, ticks, rounds, self.timeline)
 
     def _dated(self, field: Field) -> Field:
         """With the transaction borders at which it is added and dropped."""
         since, until = (None if at is None else self.timeline.border(at) for at in (field.since, field.until))
         return replace(field, since=since, until=until)
 
-    def _versions(self, compiler: Compiler, changes: Sequence[tuple[int, Change]]) -> dict[str, list[Version]]:
+    def _versions(self, columns: Columns, changes: Sequence[tuple[int, Change]]) -> dict[str, list[Version]]:
         """The versions of each table, first to last."""
 
         def version(since: int, name: str, table: Table) -> Version:
-            return Version(since, table, tuple(compiler.column_or_key(name, column) for column in table.columns))
+            return Version(since, table, tuple(columns.column_or_key(name, column) for column in table.columns))
 
         first = zip(self.names, self.scenario.first_tables, strict=True)
         out = {name: [version(ALWAYS, name, table)] for name, table in first}
@@ -127,7 +127,7 @@ class Compiled:
             for name, versions in self.versions.items()
             for column in versions[0].columns
             if isinstance(column, CompiledColumn)
-            and isinstance(column.generator, Sequence_)
+            and isinstance(column.generator, Numbers)
             and not pa.types.is_string(column.arrow)
         )
         last_commit = int((LAST_MS - self.timeline.start_ms) / 1000 * self.timeline.rate) - self.timeline.chunk
@@ -154,7 +154,7 @@ class _Always:
         rounds = Rounds((), compiled.seed)
         self._lifecycles = compiled.scenario.spec.lifecycles.values()
         self._fields = fields
-        self._compiler = compiled.compiler(fields, Ticks(Plan((), ()), rounds, compiled.seed), rounds)
+        self._columns = compiled.columns(fields, Ticks(Plan((), ()), rounds, compiled.seed), rounds)
         self._known: dict[tuple[str, str, str], bool] = {}
 
     def __call__(self, table: str, name: str, step: str) -> bool:
@@ -167,16 +167,15 @@ class _Always:
         if field.spec.nulls or field.since is not None or field.until is not None:
             return False
         steps = [s for life in self._lifecycles for s in life.steps if s.name == step]
-        if field.spec.values.states is not None and (
-            step not in field.spec.values.states or any(s.times > 1 for s in steps)
-        ):
+        values = field.spec.values
+        if values.kind == "states" and (step not in values.arguments or any(s.times > 1 for s in steps)):
             return False
-        if field.spec.values.of is not None:
+        if values.kind == "of":
             # it follows another column, and changes when that is set in the same step
-            parent, _, key = field.spec.values.of.partition(".")
+            parent, _, key = values.arguments.partition(".")
             follows = any(s.update == parent and key in (s.set or ()) for at in steps for s in at.do)
             return follows and self(parent, key, step)
-        return self._compiler.column(table, name).generator.always
+        return self._columns.column(table, name).generator.always
 
 
 def _highest(source: Source, field: Field) -> int:

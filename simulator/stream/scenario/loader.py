@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from simulator.errors import ScenarioError, UnknownName, UsageError, closest
 from simulator.stream.scenario.language import ScenarioSpec
-from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.lines import Items, Key, Mapping, dotted, line_of
 from simulator.stream.scenario.problems import first_problem, sentence
 
@@ -82,20 +81,6 @@ def read(content: bytes | str, file: str) -> Loaded:
         path, problem = first_problem(error.errors(include_url=False), data)
         raise ScenarioError(file, line_of(data, path), dotted(path), sentence(problem)) from None
     return Loaded(spec, file, Path(file).stem, data)
-
-
-def document_leaf(node: dict[str, Any]) -> Values | None:
-    """The values that a mapping in a document stands for, or None if it is an object of the document.
-
-    A leaf is a mapping with a values key and nothing else: `{range: [1, 9]}`. Raises ValueError with a sentence.
-    """
-    if len(node) != 1 or next(iter(node)) not in Values.model_fields:
-        return None
-    try:
-        return Values.model_validate(node)
-    except ValidationError as error:
-        path, problem = first_problem(error.errors(include_url=False), node, Values)
-        raise ValueError(f"{dotted(path)}: {problem}" if path else problem) from None
 
 
 def shipped() -> dict[str, Path]:

@@ -7,8 +7,13 @@ import typing
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from simulator.errors import closest
+from simulator.registry import names
+from simulator.stream.generators import GENERATORS, find
 from simulator.stream.scenario.language import ScenarioSpec
+from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.lines import Items, Key, Mapping, has, line_of
 
 
@@ -135,13 +140,17 @@ def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
     for part in loc:
         here = _inside(here, part)
     here = _bare(here)
-    return set(here.model_fields) if hasattr(here, "model_fields") else set()
+    if here is Values:
+        return set(names("generator", GENERATORS))
+    return set(here.model_fields) if _is_model(here) else set()
 
 
 def _inside(here: Any, part: Any) -> Any:
     """The annotation behind a key or place; the annotation itself for a part that names a union's branch."""
     here = _bare(here)
-    if hasattr(here, "model_fields"):
+    if here is Values:
+        return find(part).arguments
+    if _is_model(here):
         return here.model_fields[part].annotation if part in here.model_fields else here
     origin, arguments = typing.get_origin(here), typing.get_args(here)
     if origin in (types.UnionType, typing.Union):
@@ -151,6 +160,10 @@ def _inside(here: Any, part: Any) -> Any:
     if origin in (dict, list):
         return arguments[-1]
     return here
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _bare(annotation: Any) -> Any:

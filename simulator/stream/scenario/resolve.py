@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from simulator.errors import UsageError
 from simulator.model import SchemaChangeKind, Table
 from simulator.sources import Source, find
 from simulator.stream.scenario import tables
-from simulator.stream.scenario.checks.entities import check_entities
+from simulator.stream.scenario.checks.column import literals
+from simulator.stream.scenario.checks.columns import check_columns
 from simulator.stream.scenario.checks.lifecycles import homes
-from simulator.stream.scenario.checks.values import check_values, literals
 from simulator.stream.scenario.each_type import expand
-from simulator.stream.scenario.language.values import Values
-from simulator.stream.scenario.loader import Loaded, document_leaf
+from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.stream.scenario.tables import unknown
 from simulator.values.pools import Pool, ask_faker, shipped
@@ -51,11 +49,7 @@ def resolve(
                     ("tables", name, "created"), "only a script creates tables; a stream has them from the start"
                 )
         fields, changes = _fields(loaded, first, source)
-        lives = homes(loaded, fields)
-        for columns in fields.values():
-            for field in columns.values():
-                check_values(loaded, field, lives[field.table], source)
-        check_entities(loaded, fields, lives, source)
+        check_columns(loaded, fields, homes(loaded, fields), source)
     return Scenario(
         spec,
         loaded.file,
@@ -65,7 +59,7 @@ def resolve(
         first_tables=tuple(first.values()),
         fields=fields,
         changes=changes,
-        pools=_pools(loaded, fields),
+        pools=_pools(fields),
         left_out=left_out,
     )
 
@@ -159,33 +153,8 @@ def _only(columns: Iterable[str], field: str) -> bool:
     return set(columns) == {field}
 
 
-def _pools(loaded: Loaded, fields: Mapping[str, Mapping[str, Field]]) -> dict[Pool, tuple[str, ...] | None]:
+def _pools(fields: Mapping[str, Mapping[str, Field]]) -> dict[Pool, tuple[str, ...] | None]:
     """The texts of all pools, None for shipped ones."""
-    pools: dict[Pool, tuple[str, ...] | None] = {}
-    for columns in fields.values():
-        for field in columns.values():
-            for pool in _pools_of(field.spec.values):
-                try:
-                    pools[pool] = None if shipped(pool) else ask_faker(pool)
-                except UsageError as error:
-                    loaded.fail(field.path, str(error))
-    return pools
-
-
-def _pools_of(values: Values) -> Iterator[Pool]:
-    if values.faker is not None:
-        yield Pool(values.faker.provider, values.faker.locale, values.faker.size)
-    if values.document is not None:
-        yield from _pools_in(values.document)
-
-
-def _pools_in(node: Any) -> Iterator[Pool]:
-    if isinstance(node, list):
-        for item in node:
-            yield from _pools_in(item)
-    elif isinstance(node, dict):
-        leaf = document_leaf(node)
-        if leaf is not None:
-            yield from _pools_of(leaf)
-        else:
-            yield from _pools_in(list(node.values()))
+    values = [field.spec.values for columns in fields.values() for field in columns.values()]
+    pools = [pool for each in values for pool in each.generator.pools(each.arguments)]
+    return {pool: None if shipped(pool) else ask_faker(pool) for pool in pools}

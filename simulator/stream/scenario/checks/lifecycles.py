@@ -16,13 +16,13 @@ class Home:
     """Where a table's rows live: its lifecycle (None: its own short form) and what happens to them there.
 
     Places number the lifecycle's statements. `counted_as` is the table whose rows its own are as many as; `single` if
-    an entity has one row. `eternal` if some rows live for the whole stream.
+    an entity has one row. `permanent` if some rows live for the whole stream.
     """
 
     table: str
     lifecycle: str | None
     spec: LifecycleSpec | None
-    eternal: bool
+    permanent: bool
     single: bool = True
     counted_as: str = ""
     inserted: int = 0
@@ -66,7 +66,7 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
         loaded.fail((*path, "key_updates"), "the mix has no updates")
     if table.key_updates and not table.key:
         loaded.fail((*path, "key_updates"), "the table has no key")
-    if table.key_updates and table.columns[table.key[0]].values.kind not in ("sequence", "uuid"):
+    if table.key_updates and not table.columns[table.key[0]].values.generator.unique:
         loaded.fail((*path, "key_updates"), f"{table.key[0]}, which they change, must be a sequence or a uuid")
 
 
@@ -144,7 +144,7 @@ class _Lifecycle:
                 at, "the first step of a lifecycle that repeats only inserts: its rows are there from the start"
             )
         if kind == "delete":
-            if home.eternal:
+            if home.permanent:
                 loaded.fail(at, f"the rows of {table!r} live for ever, since the lifecycle repeats")
             home.deleted = place
             return
@@ -161,7 +161,7 @@ class _Lifecycle:
             table,
             self.name,
             self.life,
-            eternal=self.life.repeats and step == 0,
+            permanent=self.life.repeats and step == 0,
             single=rows is None or rows.strip() == "1",
             counted_as=table,
             inserted=place,

@@ -26,7 +26,7 @@ class ColumnSpec(Strict):
     type: Annotated[str, Field(description="A portable type or one of the source's own: 'decimal(10,2)'.")]
     nullable: Annotated[bool | None, Field(description="Default: yes, but not for key columns.")] = None
     nulls: Annotated[Share, Field(description="Share of nulls among drawn values.")] = 0
-    values: Values = Values(default=True)
+    values: Values = Values("default", True)
     changes: Annotated[bool, Field(description="May an update of the short form change it? Keys never.")] = True
 
     @model_validator(mode="before")

@@ -1,147 +1,101 @@
-"""Where a column's values come from, as the scenario language says it."""
+"""Where a column's values come from: the name of a generator and its arguments."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from pydantic import (
-    Field,
-    GetJsonSchemaHandler,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticKnownError, core_schema
 
-from simulator.stream.scenario.language.words import WORD, Name, Span, Strict, Text, Weight
+from simulator.stream import generators
 
-
-class Sequence(Strict):
-    """Numbers that rise with the turn that wrote them, each once, with gaps, as an auto-increment column has."""
-
-    start: Annotated[int, Field(ge=0, description="The first number.")] = 1
+if TYPE_CHECKING:
+    from simulator.stream.generators.generator import Generator
 
 
-class Faker(Strict):
-    """A pool of texts that Faker makes once; rows index it."""
+@dataclass(frozen=True)
+class Values:
+    """`{range: [1, 9]}` is the generator `range` with its arguments, read; a name alone stands for one without."""
 
-    provider: Annotated[str, Field(description="A Faker provider: name, email, company, street_address …")]
-    locale: str = "en_US"
-    size: Annotated[int, Field(ge=2, le=1_000_000, description="Different texts in the pool.")] = 1000
+    kind: str
+    arguments: Any
 
+    @property
+    def generator(self) -> Generator:
+        return generators.find(self.kind)
 
-class TextValues(Strict):
-    """Text of a given length, in characters, over an alphabet."""
-
-    length: Span = (1, 20)
-    alphabet: Annotated[
-        str,
-        Field(
-            description="ascii, letters, digits, hex, latin, cjk, emoji, mixed, controls, or the characters themselves."
-        ),
-    ] = "letters"
-
-
-class BytesValues(Strict):
-    """Bytes of a given length."""
-
-    length: Span = (1, 20)
-
-
-class Reference(Strict):
-    """The key of a row of another table that is alive for the whole stream."""
-
-    table: Name
-    skew: Annotated[float, Field(ge=1, le=20, description="1 picks evenly; more picks low rows more often.")] = 1
-
-
-_PLAIN = ("commit_time", "row", "version", "uuid", "boundary", "default")
-_WITH_DEFAULTS = ("sequence", "text", "bytes")
-
-
-class Values(Strict):
-    """Where a column's values come from: exactly one of these keys. A word stands for a key without arguments."""
-
-    sequence: Sequence | None = None
-    row: Annotated[bool, Field(description="The row's number inside its entity, from 1 (an order's line number).")] = (
-        False
-    )
-    version: Annotated[bool, Field(description="How often the column was set: 1, 2, 3 …; always changes.")] = False
-    uuid: Annotated[bool, Field(description="A random UUID.")] = False
-    boundary: Annotated[bool, Field(description="The boundary values of the column's type, one after the other.")] = (
-        False
-    )
-    default: Annotated[bool, Field(description="What the type does when nothing is said.")] = False
-    commit_time: Annotated[bool, Field(description="Commit time of the transaction that set the value.")] = False
-    constant: Annotated[Text, Field(description="Always this value.")] = None
-    faker: Annotated[Faker | None, WORD] = None
-    range: Annotated[
-        tuple[str, str] | None,
-        Field(description="Two literals of the column's type; any value between, both included."),
-        WithJsonSchema({"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["string", "number"]}}),
-    ] = None
-    choices: Annotated[
-        list[Text] | dict[str, Weight] | None, Field(description="Literals, evenly; or literal: weight.")
-    ] = None
-    pattern: Annotated[
-        str | None, Field(description="`#` becomes a digit, `?` a capital letter, `*` either: 'SKU-####-??'.")
-    ] = None
-    text: Annotated[TextValues | None, Field(description="Random text.")] = None
-    bytes: Annotated[BytesValues | None, Field(description="Random bytes.")] = None
-    states: Annotated[
-        dict[Name, Text] | None, Field(description="Step name: value. The state an entity is in after each step.")
-    ] = None
-    references: Annotated[Reference | None, WORD] = None
-    of: Annotated[
-        str | None,
-        Field(pattern=r"^[^.]+\.[^.]+$", description="`table.column` of the same entity, as it was when this was set."),
-    ] = None
-    derived: Annotated[
-        str | None,
-        Field(
-            max_length=1000,
-            description="An expression over the entity's values: 'sum(order_items.quantity * order_items.price)'.",
-        ),
-    ] = None
-    document: Annotated[
-        dict[str, Any] | list[Any] | None,
-        Field(description="A JSON object or array; each leaf is a literal, or a values key such as {range: [1, 9]}."),
-    ] = None
-
-    @model_validator(mode="before")
     @classmethod
-    def _shorthand(cls, data: Any) -> Any:
+    def read(cls, data: Any) -> Values:
+        """The values in a scenario's words. Raises ValueError or ValidationError."""
+        if isinstance(data, Values):
+            return data
         if isinstance(data, str):
-            if data in _WITH_DEFAULTS:
-                return {data: {}}
-            if data not in _PLAIN:
-                alone = ", ".join((*_PLAIN, *_WITH_DEFAULTS))
-                raise ValueError(f"{data!r} is not a kind of values that stands alone; those are {alone}")
-            return {data: True}
-        if isinstance(data, dict):
-            data = dict(data)
-            if isinstance(data.get("faker"), str):
-                data["faker"] = {"provider": data["faker"]}
-            if isinstance(data.get("references"), str):
-                data["references"] = {"table": data["references"]}
-            for key in _WITH_DEFAULTS:
-                if key in data and data[key] is None:
-                    data[key] = {}
-        return data
+            return cls._alone(data)
+        if not isinstance(data, dict):
+            raise PydanticKnownError("dict_type")
+        if unknown := [key for key in data if not generators.is_known(key)]:
+            raise _errors([{"type": "extra_forbidden", "loc": (key,), "input": data[key]} for key in unknown])
+        if len(data) != 1:
+            raise ValueError(f"needs exactly one generator, not {' and '.join(sorted(data)) or 'none'}")
+        ((kind, arguments),) = data.items()
+        generator = generators.find(kind)
+        if arguments is None and isinstance(generator.alone, dict):
+            arguments = generator.alone
+        try:
+            return cls(kind, generator.adapter.validate_python(arguments))
+        except ValidationError as error:
+            if arguments is None:
+                raise ValueError(f"{kind} needs arguments; leave the key out to do without") from None
+            raise _errors([_under(kind, details) for details in error.errors(include_url=False)]) from None
 
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if len(self.model_fields_set) != 1:
-            given = " and ".join(sorted(self.model_fields_set)) or "none"
-            raise ValueError(f"wants exactly one kind of values, got {given}")
-        if self.kind != "constant" and getattr(self, self.kind) in (None, False):
-            raise ValueError(f"{self.kind} wants something behind it; leave the key out to do without")
-        return self
+    @classmethod
+    def _alone(cls, kind: str) -> Values:
+        from simulator.stream.generators.generator import NEEDED
+
+        if not generators.is_known(kind) or (alone := generators.find(kind).alone) is NEEDED:
+            names = [generator.name for generator in generators.everything() if generator.alone is not NEEDED]
+            raise ValueError(f"{kind!r} is not a generator that stands alone; those are {', '.join(names)}")
+        return cls(kind, generators.find(kind).adapter.validate_python(alone))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(_written)
+        return core_schema.no_info_plain_validator_function(cls.read, serialization=written)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"enum": [*_PLAIN, *_WITH_DEFAULTS]}, handler(schema)]}
+        from simulator.stream.generators.generator import NEEDED
 
-    @property
-    def kind(self) -> str:
-        return next(iter(self.model_fields_set))
+        known = generators.everything()
+        # only of a schema inside another one does the handler see what annotations say
+        of = {each.name: handler(core_schema.list_schema(each.adapter.core_schema))["items"] for each in known}
+        arguments = {each.name: {**of[each.name], "description": each.doc} for each in known}
+        return {
+            "anyOf": [
+                {"enum": [each.name for each in known if each.alone is not NEEDED]},
+                {"type": "object", "properties": arguments, "additionalProperties": False},
+            ]
+        }
+
+
+def _under(kind: str, details: Any) -> InitErrorDetails:
+    """An error of a generator's arguments, as one of the values."""
+    under = {key: details[key] for key in ("type", "input", "ctx") if key in details}
+    return {**under, "loc": (kind, *details["loc"])}  # type: ignore[typeddict-item]
+
+
+def _errors(details: list[InitErrorDetails]) -> ValidationError:
+    return ValidationError.from_exception_data("values", details)
+
+
+def _written(values: Values) -> dict[str, Any]:
+    given = values.arguments
+    return {values.kind: given.model_dump(mode="json") if isinstance(given, BaseModel) else given}
+
+
+def is_leaf(node: dict[str, Any]) -> bool:
+    """Whether a mapping in a document stands for values: it has a generator's name and nothing else. Otherwise it is an
+    object of the document."""
+    return len(node) == 1 and generators.is_known(next(iter(node)))

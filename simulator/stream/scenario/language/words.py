@@ -71,6 +71,14 @@ def count(text: Any) -> tuple[int, int]:
     return low, high
 
 
+def length(text: Any) -> tuple[int, int]:
+    """A span of characters or bytes."""
+    low, high = span(text)
+    if high >= 1 << 31:
+        raise ValueError(f"{text!r} is above {(1 << 31) - 1}")
+    return low, high
+
+
 def several(value: Any) -> Any:
     """One name may stand for a list of one."""
     return [value] if isinstance(value, str) else value
@@ -84,6 +92,8 @@ SPAN_SCHEMA = WithJsonSchema(
     {"anyOf": [{"type": "string", "pattern": r"^\d+(\s*\.\.\s*\d+)?$"}, {"type": "integer", "minimum": 0}]}
 )
 Span = Annotated[tuple[int, int], BeforeValidator(span), SPAN_SCHEMA]
+# Of a text or bytes; a value beyond 2^31 characters fits into no message.
+Length = Annotated[tuple[int, int], BeforeValidator(length), SPAN_SCHEMA]
 Count = Annotated[tuple[int, int], BeforeValidator(count), SPAN_SCHEMA]
 
 

@@ -1,0 +1,1 @@
+"""Values computed from the row's place and past, and from other values."""

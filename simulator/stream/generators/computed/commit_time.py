@@ -1,0 +1,57 @@
+"""`commit_time`: when the transaction that set the value was committed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.carriers import US_PER_DAY, primitive
+from simulator.stream.engine.history import State
+from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.generator import NUMBERS, TIMES, Draws, Generator, Target
+from simulator.stream.scenario.checks.column import ColumnCheck
+
+
+class CommitTimes:
+    """In UTC, cut to the column's fraction digits; epoch milliseconds in a column of numbers."""
+
+    always = False
+
+    def __init__(self, target: Target) -> None:
+        self.timeline, self.type, self.history = target.columns.timeline, target.type, target.history
+        self.unit_us = 1 if target.source.stores else target.source.unit_us(target.field.type)
+
+    def array(self, state: State) -> pa.Array:
+        us = self.timeline.commit_us(state.turns(self.history))
+        if pa.types.is_date32(self.type):
+            return primitive(np.floor_divide(us, US_PER_DAY).astype(np.int32), self.type)
+        if pa.types.is_duration(self.type):
+            us = us % US_PER_DAY
+        elif not pa.types.is_timestamp(self.type):
+            return numeric(us // 1000, self.type)
+        return primitive(us - us % self.unit_us, self.type)
+
+
+def check(check: ColumnCheck, arguments: bool) -> None:
+    """The first commit must be a value of the type: a MySQL TIMESTAMP ends in 2038."""
+    if check.holds == "times":
+        start = datetime.fromtimestamp(check.spec.start // 1000, UTC)
+        check.literals([start.strftime("%Y-%m-%d %H:%M:%S")])
+
+
+def draw(target: Target, arguments: bool) -> Draws:
+    return CommitTimes(target)
+
+
+GENERATOR = Generator(
+    name="commit_time",
+    doc="the commit time of the transaction that set the value; milliseconds since 1970 in a column of numbers",
+    example="{type: timestamp(3), values: commit_time}",
+    alone=True,
+    fits=(*TIMES, *NUMBERS),
+    leaf=True,
+    check=check,
+    draw=draw,
+)

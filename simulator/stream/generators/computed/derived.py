@@ -1,0 +1,181 @@
+"""`derived`: an expression over the entity's other values, those of its rows in other tables included."""
+
+from __future__ import annotations
+
+import ast
+from typing import Annotated, Final
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field as Rule
+
+from simulator.stream.engine.history import State, row_count
+from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.computed import expressions
+from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+from simulator.stream.scenario.checks.column import ColumnCheck, holds
+from simulator.stream.scenario.scenario import Field
+from simulator.values.draw import Ints
+
+# Sums and products are computed in 64 bits.
+MOST_DIGITS: Final = 18
+
+
+class Derived:
+    """The value of an expression over the entity's values, as they were when the column was set."""
+
+    always = False
+
+    def __init__(self, tree: ast.expr, target: Target) -> None:
+        self.columns, self.table, self.tree = target.columns, target.field.table, tree
+        self.type, self.history = target.carrier, target.history
+
+    def array(self, state: State) -> pa.Array:
+        written = state.written(self.history)
+        expanded: dict[str, tuple[Ints, State]] = {}
+
+        def members(table: str) -> tuple[Ints, int]:
+            owner, rows = expanded.setdefault(table, self._members(state, table, written.cycle, written.tick))
+            return owner, len(rows)
+
+        def column(table: str | None, name: str) -> pa.Array:
+            if table is None or table == self.table:
+                return self.columns.column(self.table, name).array(state.at(self.table, written, state.row))
+            if table in expanded:
+                return self.columns.column(table, name).array(expanded[table][1])
+            single = np.zeros(len(state), dtype=np.int64)
+            return self.columns.column(table, name).array(state.at(table, written, single))
+
+        scope = expressions.Scope(len(state), column, members)
+        if pa.types.is_string(self.type):
+            return expressions.concat(self.tree, scope)
+        value = expressions.evaluate(self.tree, scope)
+        return numeric(value.at(self.type.scale if pa.types.is_decimal(self.type) else 0), self.type)
+
+    def _members(self, state: State, table: str, cycle: Ints, tick: Ints) -> tuple[Ints, State]:
+        """The entities' rows of a table that exist after the tick: whose each is, and their states."""
+        ticks = self.columns.ticks
+        counts = np.zeros(len(state), dtype=np.int64)
+        for p in np.unique(ticks.program[tick]):
+            program = ticks.plan.programs[p]
+            member = program.members.get(table)
+            if member is None:
+                continue
+            here = np.flatnonzero(ticks.program[tick] == p)
+            rows = row_count(member, program.lifecycle, self.columns.scenario.seed, state.slot[here], cycle[here])
+            alive = np.array([*program.has_rows(table), member.eternal])[tick[here] - ticks.first[p]]
+            counts[here] = rows * alive
+        owner = np.repeat(np.arange(len(state)), counts)
+        row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+        return owner, State(
+            ticks,
+            table,
+            cohort=state.cohort[owner],
+            slot=state.slot[owner],
+            cycle=cycle[owner],
+            tick=tick[owner],
+            row=row,
+        )
+
+
+class _Walk:
+    """The expression walked through: names must be there, and each part a number or a text."""
+
+    def __init__(self, check: ColumnCheck) -> None:
+        self.check, self.fail = check, check.fail
+        self.check_digits(check.field)
+        self.is_text = check.holds == "text"
+
+    def walk(self, tree: ast.expr, *, aggregated: str | None = None, number: bool = False) -> None:
+        """`aggregated` is the table inside whose sum, min or max this stands; `number` if a text will not do."""
+        number = number or not self.is_text
+        match tree:
+            case ast.Constant(value=bool()):
+                self.fail(f"{ast.unparse(tree)} is neither a number nor a text")
+            case ast.Constant(value=str()) if number:
+                self.fail(f"{ast.unparse(tree)} is a text where a number is needed; texts belong into concat(…)")
+            case ast.Name(id=name):
+                self.column(self.check.field.table, name, number)
+                if aggregated is not None and aggregated != self.check.field.table:
+                    self.fail(f"{name!r} is a column of this row; inside the brackets write table.column")
+            case ast.Attribute(value=ast.Name(id=table), attr=name):
+                self.of_table(table, name, aggregated, number)
+            case ast.BinOp(left=left, right=right):
+                self.walk(left, aggregated=aggregated, number=True)
+                self.walk(right, aggregated=aggregated, number=True)
+            case ast.UnaryOp(operand=operand):
+                self.walk(operand, aggregated=aggregated, number=True)
+            case ast.Call(func=ast.Name(id="concat"), args=arguments):
+                if number:
+                    self.fail("concat(…) makes a text where a number is needed")
+                for argument in arguments:
+                    self.walk(argument, aggregated=aggregated)
+            case ast.Call(func=ast.Name(id=name), args=[argument]):
+                self.aggregate(name, argument, aggregated)
+
+    def aggregate(self, name: str, argument: ast.expr, aggregated: str | None) -> None:
+        if aggregated is not None:
+            self.fail(f"{name}(…) cannot stand inside another sum, count, min or max")
+        if name == "count":
+            if not isinstance(argument, ast.Name):
+                self.fail("count(…) needs the name of a table")
+            self.check.same_entity(argument.id)
+            return
+        read = {table for table, _ in expressions.columns(argument) if table is not None}
+        if len(read) != 1:
+            self.fail(f"{name}(…) needs columns of one table, written table.column")
+        (table,) = read
+        self.check.same_entity(table)
+        self.walk(argument, aggregated=table, number=True)
+
+    def of_table(self, table: str, name: str, aggregated: str | None, number: bool) -> None:
+        check, mine = self.check, self.check.field
+        check.same_entity(table)
+        if aggregated is None and table != mine.table:
+            if not check.homes[table].single:
+                self.fail(f"an entity has several rows of {table}; use sum(…), min(…) or max(…)")
+            if check.homes[table].inserted > min(check.home.settings(mine.name)):
+                self.fail(f"{table} has no row yet when {mine.table}.{mine.column.name} is set")
+        self.column(table, name, number)
+
+    def column(self, table: str, name: str, number: bool) -> None:
+        columns, source = self.check.fields[table], self.check.source
+        if name not in columns:
+            self.check.unknown(f"column of {table}", name, columns)
+        if number and holds(columns[name].type, source) not in NUMBERS:
+            text = source.ddl.type_name(columns[name].type)
+            self.fail(f"{table}.{name} is {text}; sums and products need integers or decimals")
+        self.check_digits(columns[name])
+        self.check.reads(table, name)
+
+    def check_digits(self, field: Field) -> None:
+        source = self.check.source
+        arrow, name = source.types.arrow_type(field.type), f"{field.table}.{field.column.name}"
+        # a whole number of 19 digits is how some systems hold one of 64 bits
+        if pa.types.is_decimal(arrow) and arrow.precision > MOST_DIGITS + (arrow.scale == 0):
+            self.fail(f"{name} has {arrow.precision} digits; expressions support at most {MOST_DIGITS} digits")
+        if pa.types.is_string(arrow) and holds(field.type, source) in NUMBERS:
+            self.fail(f"{name} does not say how many digits it has; expressions need columns that do")
+
+
+def check(check: ColumnCheck, text: str) -> None:
+    try:
+        tree = expressions.parse(text)
+    except ValueError as error:
+        check.fail(str(error))
+    _Walk(check).walk(tree)
+
+
+def draw(target: Target, text: str) -> Draws:
+    return Derived(expressions.parse(text), target)
+
+
+GENERATOR = Generator(
+    name="derived",
+    doc="an expression over the entity's values",
+    example='{type: "decimal(12,2)", values: {derived: sum(items.quantity * items.price)}}',
+    arguments=Annotated[str, Rule(max_length=1000)],
+    fits=(*NUMBERS, "text"),
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,101 @@
+"""`sequence`: numbers that rise with the turn that wrote them, as an auto-increment column has."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from simulator.model import INSERT, UPDATE
+from simulator.stream.engine.history import State
+from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Strict
+from simulator.values.draw import Ints
+
+
+class Sequence(Strict):
+    """Numbers that rise with the turn that wrote them, each once, with gaps, as an auto-increment column has."""
+
+    start: Annotated[int, Field(ge=0, lt=1 << 62, description="The first number.")] = 1
+
+
+class Numbers:
+    """`(turn + before) · most + offset`: `most` rows of the table are numbered in one turn at most, `offsets[tick]` is
+    how many of them come before the tick's first row, `before` turns lie between the oldest living row and turn 0.
+
+    Rows born before the stream come first, without gaps.
+    """
+
+    always = True
+
+    def __init__(self, start: int, target: Target) -> None:
+        self.start, self.type, self.history = start, target.carrier, target.history
+        self.permanent = target.columns.permanent(target.field.table)
+        self.offsets, self.most = _offsets(target)
+        ticks = target.columns.ticks
+        deepest = (int(ticks.steps[cohort.program]) << cohort.tier for cohort in ticks.plan.cohorts)
+        self.before = max(deepest, default=0) * target.columns.rounds.length
+
+    def last_turn(self, highest: int) -> int:
+        """The last turn whose numbers still fit below or at `highest`."""
+        return (highest - self.start - self.permanent.rows - self.most) // self.most - self.before
+
+    def array(self, state: State) -> pa.Array:
+        _, tick = state.written(self.history)
+        born = np.flatnonzero(tick == state.ticks.birth[state.program]) if self.permanent.rows else ()
+        if len(born) == len(state):
+            return numeric(self.start + self.permanent.number(state.cohort, state.slot, state.row), self.type)
+        numbers = (state.turns(self.history) + self.before) * self.most + self.offsets[tick] + state.row
+        numbers += self.start + self.permanent.rows
+        if len(born):
+            numbers[born] = self.start + self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
+        return numeric(numbers, self.type)
+
+
+def _offsets(target: Target) -> tuple[Ints, int]:
+    """For each tick that sets the column, how many rows its turn numbers before; and how many one turn numbers at
+    most."""
+    table, ticks = target.field.table, target.columns.ticks
+    offsets = np.zeros(ticks.total, dtype=np.int64)
+    most = 1
+    for p, program in enumerate(ticks.plan.programs):
+        member = program.members.get(table)
+        if member is None:
+            continue
+        tick = int(ticks.first[p])
+        for step in program.steps:
+            numbered = 0
+            for act in step:
+                if act.table == table and (
+                    act.kind is INSERT or (act.kind is UPDATE and target.field.name in act.sets)
+                ):
+                    offsets[tick] = numbered
+                    numbered += member.high
+                tick += 1
+            most = max(most, numbered)
+    return offsets, most
+
+
+def check(check: ColumnCheck, sequence: Sequence) -> None:
+    check.literals([str(sequence.start)])
+
+
+def draw(target: Target, sequence: Sequence) -> Draws:
+    return Numbers(sequence.start, target)
+
+
+GENERATOR = Generator(
+    name="sequence",
+    doc="numbers that rise with the turn that wrote them, each once, with gaps; `start` is the first (1)",
+    example="{type: int64, values: {sequence: {start: 1000}}}",
+    arguments=Sequence,
+    alone={},
+    fits=(*NUMBERS, "text", "ids"),
+    unique=True,
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,64 @@
+"""`states`: the state that an entity is in after each step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.stream.engine.history import History, State
+from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.index import pick
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Name, Text
+from simulator.values.draw import Ints
+
+
+class States:
+    """The literal of the step that last set the column. `index[tick]` is its number among `values`."""
+
+    def __init__(self, values: pa.Array, index: Ints, history: History) -> None:
+        self.values, self.index, self.history = values, index, history
+        self.always = len(values.unique()) == len(values)
+
+    def array(self, state: State) -> pa.Array:
+        return pick(self.values, self.index[state.written(self.history).tick])
+
+
+def check(check: ColumnCheck, states: dict[str, str | None]) -> None:
+    home, name = check.home, check.field.name
+    if home.spec is None:
+        check.fail(f"{check.field.table} has no steps: states belong to a table in a lifecycle")
+    if next(iter(states), None) != home.insert_step:
+        check.fail(f"states begin with the step that inserts the row, {home.insert_step!r}", *list(states)[:1])
+    steps = [step.name for step in home.spec.steps]
+    setting = {step for step, _, columns in home.updates if name in columns}
+    for i, (step, text) in enumerate(states.items()):
+        if step not in steps:
+            check.unknown("step", step, steps, step)
+        if i and step not in setting:
+            check.fail(f"step {step!r} has no update of {check.field.table} that sets {name}", step)
+        check.given([text], step)
+
+
+def draw(target: Target, states: dict[str, str | None]) -> Draws:
+    ticks, order = target.columns.ticks, list(states)
+    index = np.zeros(ticks.total, dtype=np.int64)
+    for p, program in enumerate(ticks.plan.programs):
+        if target.field.table not in program.members:
+            continue
+        now = 0
+        for n, step in enumerate(ticks.step[ticks.first[p] : ticks.birth[p]]):
+            name = program.names[step]
+            now = order.index(name) if name in states else now
+            index[ticks.first[p] + n] = now
+    return States(target.literals(states.values()), index, target.history)
+
+
+GENERATOR = Generator(
+    name="states",
+    doc="the state that an entity is in after each step of its lifecycle: `step: literal`",
+    example="{type: string(8), values: {states: {place: NEW, pay: PAID}}}",
+    arguments=dict[Name, Text],
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,34 @@
+"""`version`: how often the column was set."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+
+
+class Versions:
+    always = True
+
+    def __init__(self, target: Target) -> None:
+        self.type, self.history = target.carrier, target.history
+
+    def array(self, state: State) -> pa.Array:
+        return numeric(state.changes(self.history) + 1, self.type)
+
+
+def draw(target: Target, arguments: bool) -> Draws:
+    return Versions(target)
+
+
+GENERATOR = Generator(
+    name="version",
+    doc="how often the column was set: 1, 2, 3 …",
+    example="{type: int32, values: version}",
+    alone=True,
+    fits=(*NUMBERS, "text"),
+    leaf=True,
+    draw=draw,
+)

@@ -1,0 +1,1 @@
+"""Values drawn by hash, or taken from literals and pools."""

@@ -1,0 +1,26 @@
+"""`boundary`: the boundary values of the column's type."""
+
+from __future__ import annotations
+
+from simulator.stream.generators.drawn.choices import InTurn
+from simulator.stream.generators.generator import Draws, Generator, Target
+
+
+def draw(target: Target, arguments: bool) -> Draws:
+    texts = target.source.types.boundary_values(target.field.type)
+    table = target.scenario.spec.tables[target.field.table]
+    if target.field.spec.nullable is False or target.field.name in table.key:
+        texts = [text for text in texts if text is not None]
+    values = target.literals(texts)
+    if values.null_count > 1:  # an empty text may be null too
+        values = values.unique()
+    return InTurn(values, target.history)
+
+
+GENERATOR = Generator(
+    name="boundary",
+    doc="the boundary values of the type, one after the other",
+    example="{type: int64, values: boundary}",
+    alone=True,
+    draw=draw,
+)

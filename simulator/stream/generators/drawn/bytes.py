@@ -1,0 +1,53 @@
+"""`bytes`: random bytes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.index import draws
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Length, Strict
+from simulator.values import texts
+from simulator.values.draw import below, mix
+
+
+class BytesArguments(Strict):
+    """Bytes of a given length."""
+
+    length: Length = (1, 20)
+
+
+class Blobs:
+    def __init__(self, length: tuple[int, int], target: Target) -> None:
+        self.low, self.high = length
+        self.history, self.salt = target.history, target.salt
+        self.always = self.low >= 8
+
+    def array(self, state: State) -> pa.Array:
+        drawn = draws(state, self.history, self.salt)
+        return texts.blob(drawn, self.low + below(mix(drawn), self.high - self.low + 1))
+
+
+def check(check: ColumnCheck, bytes: BytesArguments) -> None:
+    low, high = bytes.length
+    check.room(high, "length")
+    if low == 0:
+        check.given([""], "length")
+
+
+def draw(target: Target, bytes: BytesArguments) -> Draws:
+    return Blobs(bytes.length, target)
+
+
+GENERATOR = Generator(
+    name="bytes",
+    doc="random bytes: `length` (1..20)",
+    example="{type: bytes(32), values: {bytes: {length: 16..32}}}",
+    arguments=BytesArguments,
+    alone={},
+    fits=("bytes",),
+    check=check,
+    draw=draw,
+)

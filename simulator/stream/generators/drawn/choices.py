@@ -1,0 +1,79 @@
+"""`choices`: one of some literals, evenly or by weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from simulator.stream.engine.history import History, State
+from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.index import Index, draws, pick
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Text, Weight
+from simulator.values.draw import unit
+
+Choices = list[Text] | dict[str, Weight]
+
+
+class Even:
+    """All as often as each other."""
+
+    def __init__(self, values: pa.Array, target: Target) -> None:
+        self.values = values
+        self.index = Index(len(values), target.history, target.salt)
+        self.always = len(values) > 1 and len(values.unique()) == len(values)
+
+    def array(self, state: State) -> pa.Array:
+        return pick(self.values, self.index(state))
+
+
+class Weighted:
+    """By weights: the same may come twice in a row."""
+
+    always = False
+
+    def __init__(self, values: pa.Array, weights: Sequence[float], target: Target) -> None:
+        self.values, self.history, self.salt = values, target.history, target.salt
+        self.steps = np.cumsum(np.array(weights, dtype=np.float64)) / sum(weights)
+
+    def array(self, state: State) -> pa.Array:
+        index = np.searchsorted(self.steps, unit(draws(state, self.history, self.salt)), side="right")
+        return pick(self.values, np.minimum(index, len(self.values) - 1))
+
+
+class InTurn:
+    """One after the other over neighbouring rows, and over the settings of each."""
+
+    def __init__(self, values: pa.Array, history: History) -> None:
+        self.values, self.history = values, history
+        self.always = len(values) > 1 and len(values.unique()) == len(values)
+
+    def array(self, state: State) -> pa.Array:
+        return pick(
+            self.values, (state.slot + state.row + state.life + 1 + state.changes(self.history)) % len(self.values)
+        )
+
+
+def check(check: ColumnCheck, choices: Choices) -> None:
+    for i, text in enumerate(choices):
+        check.given([text], i if isinstance(choices, list) else str(text))
+
+
+def draw(target: Target, choices: Choices) -> Draws:
+    values = target.literals(choices)
+    return Weighted(values, list(choices.values()), target) if isinstance(choices, dict) else Even(values, target)
+
+
+GENERATOR = Generator(
+    name="choices",
+    doc="one of these literals, all as often, or by weight: `literal: weight`",
+    example="{type: string(8), values: {choices: {small: 70, large: 30}}}",
+    arguments=Annotated[Choices, Field(min_length=1)],
+    leaf=True,
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,41 @@
+"""`constant`: always the same value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.index import pick
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Text
+
+
+class Constant:
+    always = False
+
+    def __init__(self, value: pa.Array) -> None:
+        self.value = value
+
+    def array(self, state: State) -> pa.Array:
+        return pick(self.value, np.zeros(len(state), dtype=np.int64))
+
+
+def check(check: ColumnCheck, text: str | None) -> None:
+    check.given([text])
+
+
+def draw(target: Target, text: str | None) -> Draws:
+    return Constant(target.literals([text]))
+
+
+GENERATOR = Generator(
+    name="constant",
+    doc="always this literal",
+    example="{type: string(2), values: {constant: NO}}",
+    arguments=Text,
+    leaf=True,
+    check=check,
+    draw=draw,
+)

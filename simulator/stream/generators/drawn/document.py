@@ -1,0 +1,193 @@
+"""`document`: JSON of a fixed shape, whose leaves are literals or values of their own.
+
+The text is the database's own: `", "` and `": "` between things, keys by length of their bytes and then by bytes, as
+MySQL stores and prints them; a system of other habits has the scenario's order, or no blanks either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import decoded
+from simulator.model import Column
+from simulator.sources import Source
+from simulator.stream.engine.history import State
+from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.values import Values, is_leaf
+from simulator.stream.scenario.lines import Key
+from simulator.stream.scenario.scenario import Field
+from simulator.values.pools import Pool
+
+# A leaf makes a column of finished JSON text for a number of rows.
+Leaf = Callable[[State], pa.Array]
+Shape = dict[str, Any] | list[Any]
+
+
+def quoted(text: str) -> str:
+    return orjson.dumps(text).decode()
+
+
+def literal(text: str | None) -> str:
+    """A literal as JSON: null, true, false and numbers as they are, all else as a string."""
+    if text is None:
+        return "null"
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return quoted(text)
+    return text if value is None or isinstance(value, bool | int | float) else quoted(text)
+
+
+def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], style: str = "sorted") -> list[str | Leaf]:
+    """The document as constants and leaves in the order in which they are written.
+
+    Its keys are sorted, or stay in the order in which they were `written`; `compact` has no blanks either.
+    """
+    out: list[str | Leaf] = []
+    comma, colon = (",", ":") if style == "compact" else (", ", ": ")
+
+    def write(node: Any) -> None:
+        if isinstance(node, dict):
+            drawn = leaf(node)
+            if drawn is not None:
+                out.append(drawn)
+                return
+            out.append("{")
+            keys = sorted(node, key=lambda k: (len(k.encode()), k.encode())) if style == "sorted" else list(node)
+            for i, key in enumerate(keys):
+                out.append((comma if i else "") + quoted(key) + colon)
+                write(node[key])
+            out.append("}")
+        elif isinstance(node, list):
+            out.append("[")
+            for i, item in enumerate(node):
+                if i:
+                    out.append(comma)
+                write(item)
+            out.append("]")
+        else:
+            out.append(literal(node))
+
+    write(shape)
+    merged: list[str | Leaf] = []
+    for piece in out:
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
+        else:
+            merged.append(piece)
+    return merged
+
+
+def as_json(array: pa.Array) -> pa.Array:
+    """A column of carriers as JSON text: numbers bare, all else as strings; null is `null`."""
+    plain = decoded(array)
+    if pa.types.is_integer(plain.type) or pa.types.is_decimal(plain.type):
+        return plain.cast(pa.string()).fill_null("null")
+    distinct = plain.dictionary_encode()
+    words = pa.array([quoted(str(value)) for value in distinct.dictionary.to_pylist()], pa.string())
+    return words.take(distinct.indices).fill_null("null")
+
+
+class Documents:
+    def __init__(self, parts: list[str | Leaf], *, always: bool) -> None:
+        self.parts, self.always = parts, always
+
+    def array(self, state: State) -> pa.Array:
+        if all(isinstance(part, str) for part in self.parts):
+            text = "".join(part for part in self.parts if isinstance(part, str))
+            return pa.array([text] * len(state), pa.string())
+        columns = [part if isinstance(part, str) else part(state) for part in self.parts]
+        return pc.binary_join_element_wise(*columns, "")
+
+
+def leaves(shape: Any, path: Key = ()) -> Iterator[tuple[Key, dict[str, Any]]]:
+    """The leaves that are values of their own, with their places."""
+    if isinstance(shape, list):
+        for i, item in enumerate(shape):
+            yield from leaves(item, (*path, i))
+    elif isinstance(shape, dict) and is_leaf(shape):
+        yield path, shape
+    elif isinstance(shape, dict):
+        for key, value in shape.items():
+            yield from leaves(value, (*path, key))
+
+
+def leaf_field(field: Field, values: Values, number: int, source: Source) -> Field:
+    """A leaf as a column of its own, with the type that its literals suggest."""
+    texts: list[str] = []
+    if values.kind in ("range", "choices"):
+        texts = [text for text in values.arguments if text is not None]
+    if values.kind in ("version", "row") or (texts and all(_is_whole(text) for text in texts)):
+        type = "int64"
+    elif texts and all(_is_number(text) for text in texts):
+        type = f"decimal(18,{max(len(text.partition('.')[2]) for text in texts)})"
+    elif values.kind == "commit_time":
+        type = "timestamp(3)"
+    else:
+        type = "text" if values.kind == "text" else "string(4000)"
+    column = Column(f"{field.name}#{number}", source.types.from_portable(type))
+    return Field(field.table, column, field.spec, field.path)
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdigit()
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "", 1).isdigit()
+
+
+def check(check: ColumnCheck, shape: Shape) -> None:
+    # an object or an array, if the type takes only one of them
+    check.literals(["[]" if isinstance(shape, list) else "{}"])
+    for path, node in leaves(shape):
+        values = check.read(node, *path)
+        if not values.generator.leaf:
+            check.fail(f"{values.kind} values cannot stand in a document", *path)
+        check.inner(leaf_field(check.field, values, 0, check.source), values, *path)
+
+
+def draw(target: Target, shape: Shape) -> Draws:
+    always = False
+    count = 0
+
+    def leaf(node: dict[str, Any]) -> Leaf | None:
+        nonlocal always, count
+        if not is_leaf(node):
+            return None
+        values = Values.read(node)
+        field = leaf_field(target.field, values, count, target.source)
+        count += 1
+        drawn = target.columns.draws(field, values, target.history)
+        always = always or drawn.always
+        text: Callable[[pa.Array, Any], pa.Array] | None = getattr(target.source.types, "leaf_text", None)
+        if text is not None:
+            return lambda state: text(drawn.array(state), field.type)
+        return lambda state: as_json(drawn.array(state))
+
+    parts = pieces(shape, leaf, target.source.document_style(target.field.type))
+    return Documents(parts, always=always)
+
+
+def pools(shape: Shape) -> Iterator[Pool]:
+    for _, node in leaves(shape):
+        values = Values.read(node)
+        yield from values.generator.pools(values.arguments)
+
+
+GENERATOR = Generator(
+    name="document",
+    doc="a JSON object or array of this shape; each leaf is a literal, or a mapping with one generator's name",
+    example="{type: json, values: {document: {kind: fixed, score: {range: [1, 9.5]}, tags: [{faker: word}]}}}",
+    arguments=Shape,
+    fits=("text", "JSON"),
+    check=check,
+    draw=draw,
+    pools=pools,
+)

@@ -1,0 +1,73 @@
+"""`text`: random text over an alphabet."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Final
+
+import pyarrow as pa
+from pydantic import Field
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.index import draws
+from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.stream.scenario.language.words import Length, Strict
+from simulator.values import texts
+from simulator.values.draw import below, mix
+
+# Texts longer than this are not tried out.
+LONGEST_TRIED: Final = 100_000
+
+
+class TextArguments(Strict):
+    """Text of a given length, in characters, over an alphabet."""
+
+    length: Length = (1, 20)
+    alphabet: Annotated[
+        str,
+        Field(min_length=1, description=f"{', '.join(texts.ALPHABETS)}, or the characters themselves."),
+    ] = "letters"
+
+    @property
+    def characters(self) -> list[str]:
+        return list(dict.fromkeys(texts.ALPHABETS.get(self.alphabet, self.alphabet)))
+
+
+class Texts:
+    def __init__(self, text: TextArguments, target: Target) -> None:
+        self.low, self.high = text.length
+        self.alphabet, self.history, self.salt = text.alphabet, target.history, target.salt
+        # a chance of one in 2^64 is as good as a promise
+        self.always = self.low * math.log2(len(text.characters)) >= 64
+
+    def array(self, state: State) -> pa.Array:
+        drawn = draws(state, self.history, self.salt)
+        return texts.text(drawn, self.low + below(mix(drawn), self.high - self.low + 1), self.alphabet)
+
+
+def check(check: ColumnCheck, text: TextArguments) -> None:
+    low, high = text.length
+    check.room(high, "length")
+    check.literals(text.characters, "alphabet")
+    # the longest text where bytes are counted, and the shortest where it may be null
+    widest = max(text.characters, key=lambda character: len(character.encode()))
+    check.given([widest * min(high, LONGEST_TRIED), *([""] if low == 0 else [])], "length")
+
+
+def draw(target: Target, text: TextArguments) -> Draws:
+    return Texts(text, target)
+
+
+GENERATOR = Generator(
+    name="text",
+    doc="random text: `length` in characters (1..20), `alphabet` one of "
+    f"{', '.join(texts.ALPHABETS)}, or the characters themselves (letters)",
+    example="{type: string(80), nulls: 0.2, values: {text: {length: 5..40, alphabet: mixed}}}",
+    arguments=TextArguments,
+    alone={},
+    fits=("text",),
+    leaf=True,
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,74 @@
+"""All columns of a scenario: that their values fit, wait for each other in no circle, and that keys are unique."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simulator.sources import Source
+from simulator.stream.scenario.checks.column import ColumnCheck, Fields, Node
+from simulator.stream.scenario.checks.lifecycles import Home
+from simulator.stream.scenario.loader import Loaded
+
+
+def check_columns(loaded: Loaded, fields: Fields, homes: Mapping[str, Home], source: Source) -> None:
+    """Raise ScenarioError for the first column whose values cannot be."""
+    needs: dict[Node, list[Node]] = {}
+    for table, columns in fields.items():
+        for name, field in columns.items():
+            values = field.spec.values
+            check = ColumnCheck(loaded, source, field, (*field.path, "values", values.kind), fields, homes)
+            if field.spec.nulls and not field.column.nullable:
+                loaded.fail((*field.path, "nulls"), f"{field.column.name} cannot be null")
+            check.values(values)
+            needs[table, name] = check.needs
+    _no_circles(loaded, fields, needs)
+    for table in fields:
+        _check_key(loaded, table, fields, homes)
+
+
+def _no_circles(loaded: Loaded, fields: Fields, needs: Mapping[Node, list[Node]]) -> None:
+    done: set[Node] = set()
+
+    def visit(node: Node, trail: tuple[Node, ...]) -> None:
+        if node in trail:
+            circle = " -> ".join(".".join(n) for n in (*trail[trail.index(node) :], node))
+            field = fields[node[0]][node[1]]
+            path = (*field.path, "values", field.spec.values.kind)
+            loaded.fail(path, f"these columns wait for each other: {circle}")
+        if node not in done:
+            for need in needs[node]:
+                visit(need, (*trail, node))
+            done.add(node)
+
+    for node in needs:
+        visit(node, ())
+
+
+def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, Home]) -> None:
+    """The key's values must differ between all rows that ever live at the same time."""
+    key = loaded.spec.tables[table].key
+    values = {name: fields[table][name].spec.values for name in key}
+    for name, each in values.items():
+        path = fields[table][name].path
+        if each.kind == "references" and len(key) == 1:
+            loaded.fail(path, "references alone make no key, since several rows may refer to one")
+        if not each.generator.unique and each.kind not in ("row", "of", "references"):
+            loaded.fail(
+                path,
+                f"a key needs unique values, and {each.kind} may repeat one: use sequence, uuid, of, or row with "
+                "another column",
+            )
+    if not key or any(each.generator.unique for each in values.values()):
+        return
+    copies = [
+        source
+        for source, column in (each.arguments.split(".") for each in values.values() if each.kind == "of")
+        if list(loaded.spec.tables[source].key) == [column]
+    ]
+    home = homes[table]
+    one_each = any(home.single or home.counted_as == homes[source].counted_as for source in copies)
+    if not one_each and not (copies and "row" in (each.kind for each in values.values())):
+        loaded.fail(
+            ("tables", table, "key"),
+            "these columns do not make rows unique; a sequence, a uuid, or of another table's key with row does",
+        )

@@ -1,0 +1,199 @@
+"""What must hold for every generator, and the recipe for a new one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+import yaml
+from command import Command
+
+from simulator import sources
+from simulator.batch import decoded
+from simulator.errors import ScenarioError
+from simulator.stream import generators
+from simulator.stream.engine.history import State
+from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.generators.generator import NEEDED, Generator
+from simulator.stream.generators.reference import README, written
+from simulator.stream.scenario.language import ScenarioSpec
+from simulator.stream.scenario.loader import read
+from simulator.stream.scenario.resolve import resolve
+
+FOLDER: Final = Path(generators.__file__).parent
+SHOP: Final = """\
+tables:
+  products:
+    key: id
+    columns: {id: {type: int64, values: sequence}, stock: {type: int32, values: {range: [0, 9]}}}
+    rows: 20
+    mix: {update: 1}
+  orders:
+    key: id
+    columns:
+      id: {type: int64, values: sequence}
+      revision: {type: int32, values: version}
+      it: EXAMPLE
+  items:
+    key: [order_id, line]
+    columns:
+      order_id: {type: int64, values: {of: orders.id}}
+      line: {type: int32, values: row}
+      quantity: {type: int32, values: {range: [1, 5]}}
+      price: {type: "decimal(10,2)", values: {range: [1, 99]}}
+lifecycles:
+  order:
+    slots: 30
+    steps:
+      - {name: place, do: [{insert: orders}, {insert: items, rows: 1..3}]}
+      - {name: pay, times: TIMES, do: [{update: orders, set: [it, revision]}]}
+      - {name: archive, do: [{delete: items}, {delete: orders}]}
+"""
+
+
+def stream_of(example: str, source: str = "mysql", *, times: int = 3) -> ChangeStream:
+    text = SHOP.replace("EXAMPLE", example).replace("TIMES", str(times))
+    return ChangeStream(resolve(read(text, "shop.yaml"), sources.find(source)))
+
+
+@pytest.fixture(params=list(generators.GENERATORS))
+def generator(request: pytest.FixtureRequest) -> Generator:
+    return generators.find(request.param)
+
+
+def images(stream: ChangeStream) -> Iterator[tuple[State, State, Any]]:
+    """States of orders with those before them, and the column `it`."""
+    column = stream.compiled.versions["orders"][0].columns[2]
+    what = stream.structure(0, stream.border(200))
+    statement, turn = np.nonzero(what.tick >= 0)
+    tick = what.tick[statement, turn]
+    updates = np.flatnonzero(stream.compiled.group[tick] == list(stream.compiled.names).index("orders") * 4 + 2)
+    state = State(
+        stream.compiled.ticks,
+        "orders",
+        cohort=what.cohort[turn[updates]],
+        slot=what.slot[turn[updates]],
+        cycle=what.cycle[turn[updates]],
+        tick=tick[updates],
+        row=np.zeros(len(updates), dtype=np.int64),
+    )
+    yield state, state.before(np.arange(len(state))), column
+
+
+# ------------------------------------------------------------------------------------------------------ every generator
+
+
+def test_the_table_is_sorted_and_whole(generator: Generator) -> None:
+    assert list(generators.GENERATORS) == sorted(generators.GENERATORS)
+    names = {path.stem for kind in ("drawn", "computed") for path in (FOLDER / kind).glob("*.py")}
+    assert names - {"__init__", "expressions"} == set(generators.GENERATORS)
+    module, _, _ = generators.GENERATORS[generator.name].partition(":")
+    assert module.endswith(f".{generator.name}")
+
+
+@pytest.mark.parametrize("source", ["mysql", "oracle", "postgresql", "sqlserver", "mongodb"])
+def test_the_example_runs(generator: Generator, source: str) -> None:
+    if source == "mongodb" and "document" in generator.example:
+        pytest.skip("its documents are objects, not JSON texts")
+    stream = stream_of(generator.example, source)
+    assert stream.read(0, stream.border(100)).changes > 100
+
+
+def test_values_are_functions_of_the_row(generator: Generator) -> None:
+    """A value is the same whichever other rows are drawn with it, and by an object of its own."""
+    for (state, _, column), (again, _, other) in zip(
+        images(stream_of(generator.example)), images(stream_of(generator.example)), strict=True
+    ):
+        whole = decoded(column.array(state)).to_pylist()
+        some = np.arange(len(state))[::-3]
+        assert decoded(column.array(state.take(some))).to_pylist() == [whole[i] for i in some]
+        assert decoded(other.array(again)).to_pylist() == whole
+
+
+def test_what_always_changes_does(generator: Generator) -> None:
+    times = 1 if generator.name == "states" else 3
+    for state, before, column in images(stream_of(generator.example, times=times)):
+        pairs = zip(decoded(column.array(state)).to_pylist(), decoded(column.array(before)).to_pylist(), strict=True)
+        if column.generator.always and not column.field.spec.nulls:
+            assert all(new != old for new, old in pairs)
+
+
+def test_columns_that_it_does_not_fit(generator: Generator) -> None:
+    if generator.fits:
+        wrong = yaml.safe_load(generator.example) | {"type": "enum('a','b')"}
+        with pytest.raises(
+            ScenarioError, match=rf"^shop\.yaml:12: tables\.orders\.columns\.it\.values\.{generator.name}: "
+        ):
+            stream_of(json.dumps(wrong))
+
+
+def test_a_name_that_needs_arguments_does_not_stand_alone(generator: Generator) -> None:
+    column = yaml.safe_load(generator.example) | {"values": generator.name}
+    if generator.alone is NEEDED:
+        with pytest.raises(ScenarioError, match=rf"\.values: '{generator.name}' is not a generator that stands alone"):
+            stream_of(json.dumps(column))
+    else:
+        stream_of(json.dumps(column))
+
+
+def test_the_reference_is_written_from_the_generators() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert text == written(text), "run `python -m simulator.stream.generators.reference`"
+
+
+# ----------------------------------------------------------------------------------------------------------- the recipe
+
+
+@pytest.fixture
+def phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The recipe followed: its file in a folder of one's own, its line in the table."""
+    recipe = (FOLDER / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^   ```python\n(.*?)^   ```", recipe, re.DOTALL | re.MULTILINE)
+    (tmp_path / "phone.py").write_text(re.sub(r"^   ", "", code, flags=re.MULTILINE), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(generators.GENERATORS, "phone", "phone:GENERATOR")
+    yield
+    generators.find.cache_clear()
+
+
+@pytest.mark.usefixtures("phone")
+def test_the_recipe(tmp_path: Path, command: Command) -> None:
+    scenario = tmp_path / "shop.yaml"
+    scenario.write_text(
+        SHOP.replace("EXAMPLE", generators.find("phone").example).replace("TIMES", "2").replace("+1", '"+1"')
+    )
+    done = command("run", scenario, "-f", "canal-json", "--limit", "50", status=0)
+    assert re.search(r'"it":"\+1 \d{3} \d{7}"', done.out)
+    assert json.loads(command("schema", status=0).out)["$defs"]["Phone"]["properties"]["prefix"]["default"] == "+49"
+    assert "| `phone` | a telephone number; `prefix` is the country's (+49) | text |" in written(README.read_text())
+    properties = ScenarioSpec.model_json_schema()["$defs"]["ColumnSpec"]
+    assert '"phone"' in json.dumps(properties)
+
+
+@pytest.mark.usefixtures("phone")
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        ("{type: string(20), values: {phone: {prefix: 49}}}", "values.phone.prefix: '49' does not begin with +."),
+        ("{type: string(9), values: phone}", "values.phone: 15 characters do not fit into varchar(9)."),
+        ("{type: int32, values: phone}", "values.phone: phone makes no values for int, which holds whole numbers."),
+        (
+            "{type: string(20), values: {phone: {prefx: +1}}}",
+            "values.phone.prefx: no key 'prefx' here. Did you mean 'prefix'?",
+        ),
+        ("{type: string(20), values: {phon: {}}}", "values.phon: no key 'phon' here. Did you mean 'phone'?"),
+        (
+            "{type: json, values: {document: {a: {phone: {prefix: 1}}}}}",
+            "values.document.a.phone.prefix: '1' does not begin with +.",
+        ),
+    ],
+)
+def test_mistakes_with_the_recipe(column: str, sentence: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        stream_of(column)
+    assert str(error.value) == f"shop.yaml:12: tables.orders.columns.it.{sentence}"
