@@ -12,9 +12,9 @@
 | datetime, timestamp (UTC wall clock of the value) | timestamp[us] |
 | time of day, signed | duration[us] |
 | boolean | bool |
-| a moment (timestamp with time zone that keeps no zone), UTC | timestamp[us] |
+| timestamp with time zone that keeps no zone, in UTC | timestamp[us] |
 | timestamps and times with more than six fraction digits | string: `2024-05-01 10:00:00.123456789`, all declared |
-| a moment and its zone | string: `2024-05-01 10:00:00.123 +08:00`, or the zone's name behind the blank |
+| timestamp and its zone | string: `2024-05-01 10:00:00.123 +08:00`, or the zone's name behind the blank |
 | interval, uuid, xml, array, range, network address, ROWID, document … | string: the database's own text |
 | a numeric of any scale, bit strings of PostgreSQL | string: `123.4500`, `NaN`; `101` |
 

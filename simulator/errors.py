@@ -19,7 +19,7 @@ from collections.abc import Iterable
 
 
 class SimulatorError(Exception):
-    """Base of all errors that are told to the user as one sentence without a stack trace."""
+    """Base of all errors that users see as one sentence, without a stack trace."""
 
     exit_status = 1
 

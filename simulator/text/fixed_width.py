@@ -1,4 +1,4 @@
-"""Texts of one width, copied from tables: days of a century, seconds of a day, digits; and moments taken apart.
+"""Texts of one width, copied from tables: days of a century, seconds of a day, digits; and timestamps taken apart.
 
 A table holds its texts as fixed-size cells, so that a column of dates is one indexed copy and no join.
 """
@@ -165,7 +165,7 @@ def _offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
 
 
 def offsets_us(us: Ints, zone: str) -> Ints:
-    """How far the zone's clocks are ahead of UTC at each moment, in microseconds."""
+    """How far the zone's clocks are ahead of UTC at each timestamp, in microseconds."""
     return np.broadcast_to(np.asarray(_offset_us(us, zone, 0), dtype=np.int64), us.shape)
 
 
@@ -181,12 +181,12 @@ def _day_offset(zone: str, day: int) -> int:
 
 
 def _offset_at(rules: ZoneInfo, second: int) -> int:
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=second)
+    at = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=second)
     try:
-        offset = moment.astimezone(rules).utcoffset()
+        offset = at.astimezone(rules).utcoffset()
     except OverflowError:
         # at the ends of the calendar
-        offset = moment.replace(tzinfo=rules).utcoffset()
+        offset = at.replace(tzinfo=rules).utcoffset()
     assert offset is not None
     return round(offset.total_seconds()) * 1_000_000
 

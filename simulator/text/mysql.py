@@ -143,7 +143,7 @@ def datetime_trimmed(
 
 
 def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
-    """A moment as seconds since 1970 in UTC, with exactly as many fraction digits as the column has.
+    """A timestamp as seconds since 1970 in UTC, with exactly as many fraction digits as the column has.
 
     | timestamp | timestamp(3) |
     | --- | --- |

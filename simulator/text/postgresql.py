@@ -1,7 +1,7 @@
 """Values of PostgreSQL and GaussDB as the texts that the server prints: whole columns.
 
 Ordinary values come from tables and from Arrow. Rare ones (infinity, years before Christ or beyond 9999, floats with an
-exponent, bytes) are shown one by one, each once, by the type system's `show_value`, which also holds for the ordinary:
+exponent, bytes) are printed one by one, each once, by the type system's `show_value`, which also holds for the ordinary:
 it says what is right, this only is quicker.
 """
 
@@ -35,8 +35,8 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
     """Each value of a carrier column as text; null stays null, and of a dictionary only the dictionary is made.
 
     `family` and `show` are those of the type system: `types.family(type)`, `types.show_value`. `zone` is the session's
-    time zone, in which moments are shown: `UTC`, `+08:00`, `Asia/Shanghai`. It does not reach into ranges and arrays of
-    moments, whose texts are in UTC.
+    time zone, in which timestamps are printed: `UTC`, `+08:00`, `Asia/Shanghai`. It does not reach into ranges and arrays of
+    timestamps, whose texts are in UTC.
 
     | type | text |
     | --- | --- |
@@ -138,7 +138,7 @@ def _moments(array: pa.Array, type: ColumnType, show: Show, zone: str | None) ->
 
 
 def _offsets(array: pa.Array, zone: str) -> Ints:
-    """A zone's offset from UTC at each moment, in microseconds."""
+    """A zone's offset from UTC at each timestamp, in microseconds."""
     if zone.upper() in _UTC:
         return np.zeros(len(array), dtype=np.int64)
     days, seconds, fraction, nulls = split_moments(array, zone, 0)

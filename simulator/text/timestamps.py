@@ -1,4 +1,4 @@
-"""Moments as text in other ways than a database's own: seconds since 1970, and as java.time prints them."""
+"""Timestamps as text in other ways than a database's own: seconds since 1970, and as java.time prints them."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def shortened(texts: pa.Array) -> pa.Array:
 def wall_clock(seconds: Ints, zone: str) -> pa.Array:
     """Seconds since 1970 as a zone's clock shows them: `2020-11-25T00:01:02`."""
     distinct, places = np.unique(seconds, return_inverse=True)
-    moments = pa.array(distinct * 1_000_000).cast(pa.timestamp("us"))
-    texts = datetime_fixed(moments, _SECONDS, zone=zone)
+    times = pa.array(distinct * 1_000_000).cast(pa.timestamp("us"))
+    texts = datetime_fixed(times, _SECONDS, zone=zone)
     return pc.replace_substring(texts, pattern=" ", replacement="T").take(pa.array(places))
 
 
 def without_zeros(texts: pa.Array) -> pa.Array:
-    """Moments that travel as text (`2024-05-01 10:00:00.120 +08:00`) without zeros at the end of their fraction.
+    """Timestamps that travel as text (`2024-05-01 10:00:00.120 +08:00`) without zeros at the end of their fraction.
 
     >>> without_zeros(pa.array(["10:00:00.120 +08:00", "10:00:00.000", "10:00:00.5"])).to_pylist()
     ['10:00:00.12 +08:00', '10:00:00', '10:00:00.5']

@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from measure import in_turns, progress, spread, table
 from rowwise import Rowwise, rowwise
 
 from simulator import formats as all_formats
-from simulator.batch import PackedBatch
+from simulator.batch import MessageBatch, PackedBatch
 from simulator.delivery.router import parse_route
 from simulator.run.job import Job, open_job
 from simulator.run.render import Renderer
@@ -40,24 +40,25 @@ def run(scenario: str, formats: Sequence[str], source: str | None, *, quick: boo
 
 def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
     """One block, cut into messages beforehand, and the values of these."""
-    packed, encode = [], job.codec.encode
+    packed: list[PackedBatch] = []
+    codec, messages = job.codec, job.codec.messages
 
-    def listen(batch: PackedBatch, end: str) -> Any:
+    def listen(batch: PackedBatch) -> MessageBatch:
         packed.append(batch)
-        return encode(batch, end)
+        return messages(batch)
 
-    renderer = Renderer(job.stream, job.codec, parse_route(None, job.codec.layout.routing), None, lambda topic: 1)
+    renderer = Renderer(job.stream, codec, parse_route(None, codec.layout.routing), None, lambda topic: 1)
     block = job.stream.read(0, job.stream.border(job.stream.block_turns))
-    job.codec.encode = listen  # type: ignore[method-assign]
+    codec.messages = listen  # type: ignore[method-assign]
     renderer.render(block)
-    job.codec.encode = encode  # type: ignore[method-assign]
-    return packed, [value for batch in packed for value in encode(batch).cast("binary").to_pylist()]
+    codec.messages = messages  # type: ignore[method-assign]
+    return packed, [value for batch in packed for value in messages(batch)["value"].to_pylist()]
 
 
 def measure(job: Job, format: str, unit: Rowwise, *, rounds: int) -> list[str]:
     """A format's row of the table: medians of alternating rounds."""
     packed, values = cut_up(job)
-    encode, own = job.codec.encode, rowwise(values, job.codec.layout.container)
+    encode, own = job.codec.layout.writer.encode, rowwise(values, job.codec.layout.container)
     progress(f"{format}: {len(values):,} messages in {len(packed)} batches")
 
     def columns() -> float:

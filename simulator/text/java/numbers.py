@@ -202,7 +202,7 @@ def _fraction_digits(exponent: int, fraction: int, bits: int, tiny: int, signifi
         twos_b, twos_s, twos_m = twos_b - twos_m, twos_s - twos_m, 0
     width_b = bits + twos_b + (_BITS_OF_5[fives_b] if fives_b < len(_BITS_OF_5) else fives_b * 3)
     width_s = twos_s + 1 + (_BITS_OF_5[fives_s + 1] if fives_s + 1 < len(_BITS_OF_5) else (fives_s + 1) * 3)
-    # Java takes int or long arithmetic where it fits: M may overflow there, and ties are told differently.
+    # Java takes int or long arithmetic where it fits: M may overflow there, and ties are decided differently.
     width = (32 if width_b < 32 and width_s < 32 else 64) if width_b < 64 and width_s < 64 else 0
     b = fraction * 5**fives_b << twos_b
     s = 5**fives_s << twos_s
