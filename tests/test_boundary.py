@@ -73,7 +73,7 @@ def test_a_table_for_each_type_has_its_name_and_the_source_s_own_type() -> None:
 
 def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     codec = open_codec("canal-json", sources.find("mysql"))
-    cell = codec._encoder.cell  # type: ignore[attr-defined]
+    cell = codec.layout.writer._columns.cell  # type: ignore[attr-defined]
 
     def refuse(column: Any, *settings: Any) -> Any:
         if column.type.name == "json":

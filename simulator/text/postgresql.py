@@ -1,8 +1,8 @@
 """Values of PostgreSQL and GaussDB as the texts that the server prints: whole columns.
 
 Ordinary values come from tables and from Arrow. Rare ones (infinity, years before Christ or beyond 9999, floats with an
-exponent, bytes) are printed one by one, each once, by the type system's `show_value`, which also holds for the ordinary:
-it says what is right, this only is quicker.
+exponent, bytes) are printed one by one, each once, by the type system's `show_value`, which also holds for the
+ordinary: it says what is right, this only is quicker.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def column_text(array: pa.Array, type: ColumnType, family: str, show: Show, *, z
     """Each value of a carrier column as text; null stays null, and of a dictionary only the dictionary is made.
 
     `family` and `show` are those of the type system: `types.family(type)`, `types.show_value`. `zone` is the session's
-    time zone, in which timestamps are printed: `UTC`, `+08:00`, `Asia/Shanghai`. It does not reach into ranges and arrays of
-    timestamps, whose texts are in UTC.
+    time zone, in which timestamps are printed: `UTC`, `+08:00`, `Asia/Shanghai`. It does not reach into ranges and
+    arrays of timestamps, whose texts are in UTC.
 
     | type | text |
     | --- | --- |

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from simulator.batch import PackedBatch
-from simulator.model import ABSENT, Column, Event, Kind, Table
+from simulator.model import ABSENT, Column, Event, Kind
 from simulator.text.json_style import Style, quote
 from simulator.text.template import Piece, join
+from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import (
-    Cell,
     Cells,
     Codes,
     Field,
@@ -29,9 +29,6 @@ from simulator.wire.fields import (
 )
 from simulator.wire.images import Images
 
-# Dictionaries that an encoder keeps in finished form.
-KEPT_DICTIONARIES = 512
-
 
 class Encoder:
     """Fields compiled for the tables that come along. Holds no state but caches; encodes any event first or twice."""
@@ -44,39 +41,18 @@ class Encoder:
         order: Order = table_order,
         member: Callable[[str], str] = str,
     ) -> None:
-        self.fields, self.style, self.order, self.member = tuple(fields), style, order, member
-        self._cells = cells
-        self._cell_cache: dict[tuple[Column, Cells], Cell] = {}
-        self._tables: dict[tuple[Table, PerTable], str] = {}
-        self._surrounded: dict[tuple[str, int, int, int], tuple[pa.Array, pa.Array]] = {}
-
-    def cell(self, column: Column, cells: Cells | None = None) -> Cell:
-        """The cell of a column, chosen once."""
-        key = (column, cells or self._cells)
-        if key not in self._cell_cache:
-            self._cell_cache[key] = key[1](column)
-        return self._cell_cache[key]
+        self.fields, self.style = tuple(fields), style
+        self._columns = WrittenColumns(cells, style, order, member)
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """A column's plain text, as products hash it: not escaped, nulls kept."""
-        return plain(self.cell(column).text(array))
-
-    def surrounded(self, before: str, values: pa.Array, after: str) -> pa.Array:
-        """Values of a dictionary with text before and after each. Pools come again with every batch and are kept."""
-        data = values.buffers()[2]
-        key = (before, data.address if data is not None else 0, values.offset, len(values))
-        if key not in self._surrounded:
-            if len(self._surrounded) >= KEPT_DICTIONARIES:
-                self._surrounded.clear()
-            # the values are kept, too, so that their address stays their own
-            self._surrounded[key] = (values, join([before, values, after], len(values)))
-        return self._surrounded[key][1]
+        return plain(self._columns.cell(column).text(array))
 
     # ----------------------------------------------------------------------------------------------------- columnar
 
     def encode(self, packed: PackedBatch) -> pa.Array:
         """One JSON text per message."""
-        return join(self._object(self.fields, packed, Images(self, packed)), len(packed))
+        return join(self._object(self.fields, packed, Images(self._columns, packed)), len(packed))
 
     def _object(self, fields: Sequence[Field], packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []
@@ -93,7 +69,7 @@ class Encoder:
     def _value(self, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
         match value:
             case PerTable():
-                return [self.per_table(value, packed.changes.table)]
+                return [self._columns.per_table(value, packed.changes.table)]
             case Members():
                 return self._object(value.fields, packed, images)
             case Rows():
@@ -111,13 +87,6 @@ class Encoder:
             at = packed.starts[:-1]
             values = values.take(pa.array(at)) if isinstance(values, pa.Array) else values[at]
         return [lead, values] if isinstance(values, pa.Array) else number_pieces(lead, values)
-
-    def per_table(self, value: PerTable, table: Table) -> str:
-        """The text of a placeholder for a table version, values once."""
-        key = (table, value)
-        if key not in self._tables:
-            self._tables[key] = value.of(table, self.style)
-        return self._tables[key]
 
     # ------------------------------------------------------------------------------------------------- single events
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +14,12 @@ import pyarrow.compute as pc
 from simulator.batch import Delta, Ints, PackedBatch
 from simulator.text.json_style import escape, quote
 from simulator.text.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
+from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import (
     Cells,
     Rows,
     plain,
 )
-
-if TYPE_CHECKING:
-    from simulator.wire.encoder import Encoder
 
 _COMMAS = pa.array(["", ","], pa.string())
 
@@ -32,14 +30,14 @@ Text: TypeAlias = pa.Array | list[pa.Array]
 class Images:
     """The row images of one batch as pieces; texts that several fields need are made once."""
 
-    def __init__(self, encoder: Encoder, packed: PackedBatch) -> None:
-        self.encoder, self.packed, self.batch = encoder, packed, packed.changes
+    def __init__(self, written: WrittenColumns, packed: PackedBatch) -> None:
+        self.written, self.packed, self.batch = written, packed, packed.changes
         self._after: dict[int, Text] = {}
 
     def rows(self, declared: Rows) -> list[Piece]:
         """The array of each message's rows, or the one object."""
         starts = self.packed.starts
-        tail = "" if declared.tail is None else self.encoder.per_table(declared.tail, self.batch.table)
+        tail = "" if declared.tail is None else self.written.per_table(declared.tail, self.batch.table)
         present = None if declared.logged is None else declared.logged(self.batch)
         if declared.image.startswith("changed") or declared.skip_nulls or present is not None:
             if present is not None:
@@ -74,16 +72,16 @@ class Images:
         """The columns of a whole image in the order in which they are written."""
         if declared.columns is not None:
             return declared.columns(self.batch.table)
-        return self.encoder.order([column.name for column in self.batch.table.columns], len(self.batch.table.columns))
+        return self.written.order([column.name for column in self.batch.table.columns], len(self.batch.table.columns))
 
     def codes(self, cells: Cells) -> list[Piece]:
         image = self.batch.image()
         at = None if self.packed.single else pa.array(self.packed.code_rows)
         columns = self.batch.table.columns
         names, values = self._names, list[list[Piece]]()
-        order = self.encoder.order([column.name for column in columns], len(columns))
+        order = self.written.order([column.name for column in columns], len(columns))
         for i in order:
-            cell = self.encoder.cell(columns[i], cells)
+            cell = self.written.cell(columns[i], cells)
             values.append(
                 [cell.constant]
                 if cell.constant is not None
@@ -93,7 +91,7 @@ class Images:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [quote(self.encoder.member(column.name), self.encoder.style) for column in self.batch.table.columns]
+        return [quote(self.written.member(column.name), self.written.style) for column in self.batch.table.columns]
 
     def _text(self, image: str, column: int) -> Text:
         """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
@@ -110,21 +108,21 @@ class Images:
         return self._after[column]
 
     def _escaped(self, column: int, array: pa.Array) -> Text:
-        cell = self.encoder.cell(self.batch.table.columns[column])
+        cell = self.written.cell(self.batch.table.columns[column])
         if cell.parts is not None and array.null_count == 0 and not pa.types.is_dictionary(array.type):
             return cell.parts(array)
         text = cell.text(array)
-        return escape(text, self.encoder.style) if cell.escaped else text
+        return escape(text, self.written.style) if cell.escaped else text
 
     def _member(self, lead: str, column: int, text: Text) -> list[Piece]:
         """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""
-        cell = self.encoder.cell(self.batch.table.columns[column])
+        cell = self.written.cell(self.batch.table.columns[column])
         mark = '"' if cell.quoted else ""
         if isinstance(text, list):
             return [lead + mark, *text, mark]
         if pa.types.is_dictionary(text.type):
             # what surrounds a value is put round the different values once, not round each row's
-            whole = self.encoder.surrounded(lead + mark, text.dictionary, mark).take(text.indices)
+            whole = self.written.surrounded(lead + mark, text.dictionary, mark).take(text.indices)
             return [whole.fill_null(constant(lead + cell.null)) if whole.null_count else whole]
         if text.null_count == 0:
             return [lead + mark, text, mark]
@@ -184,7 +182,7 @@ class Images:
         # rows whose maps are ordered alike, since that may depend on the number of entries
         orders: dict[tuple[int, ...], list[int]] = {}
         for number in np.unique(entries).tolist():
-            orders.setdefault(tuple(self.encoder.order(names, number)), []).append(number)
+            orders.setdefault(tuple(self.written.order(names, number)), []).append(number)
         texts = []
         for order, numbers in orders.items():
             mask = None if len(orders) == 1 else np.isin(entries, numbers)

@@ -61,8 +61,9 @@ class Writer:
         if rows is None or not self._columns.lossy(column):
             return rows
         assert batch.after is not None
-        text, at = self._changes.cell(column).text, pa.array(rows)
-        visible = rows[differ(text(batch.full_before(place).take(at)), text(batch.after[place].take(at)))]
+        at = pa.array(rows)
+        old, new = (self.text(column, values.take(at)) for values in (batch.full_before(place), batch.after[place]))
+        visible = rows[differ(old, new)]
         return visible if len(visible) else None
 
     def _without_lobs(self, batch: ChangeBatch) -> ChangeBatch:

@@ -28,7 +28,7 @@ from simulator.model import UPDATE, Column, ColumnType
 from simulator.sources.oracle import log as oracle_log
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
-from simulator.wire.encoder import KEPT_DICTIONARIES
+from simulator.wire.columns import KEPT_DICTIONARIES
 
 # What RDS adds to tables without a key; as messages that people have printed have it, the last field.
 HIDDEN_KEY: Final = Column("__#alibaba_rds_row_id#__", ColumnType("bigint"), nullable=False)
