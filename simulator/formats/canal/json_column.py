@@ -84,7 +84,7 @@ def _write(value: Any, version: str, out: list[str]) -> None:
         out.append("]")
     elif isinstance(value, _Number):
         if mysql_json.double_text(float(value)) == value:
-            out.append(java.double_text(pa.array([float(value)]))[0].as_py())
+            out.append(java.double_string(float(value)))
         else:
             out.append(grouped_text(value))
     elif isinstance(value, str):

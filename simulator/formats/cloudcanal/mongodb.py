@@ -58,7 +58,7 @@ def relaxed(value: Any) -> str:
 def _double(value: float) -> str:
     if not math.isfinite(value):
         return bson.double_text(value)
-    return str(java.double_text(pa.array([value]))[0].as_py())
+    return java.double_string(value)
 
 
 def _date(value: bson.Date) -> str:
