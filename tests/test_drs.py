@@ -16,8 +16,8 @@ from drs_samples import AT, compact, kafka_partition, one, sample, values
 
 from simulator.errors import NotOffered, OptionError, UsageError
 from simulator.formats import open_codec
-from simulator.formats.drs import record as drs_record
-from simulator.formats.drs.mysql import CODES
+from simulator.formats.drs import system as drs_system
+from simulator.formats.drs.system import codes
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
 from simulator.run.job import messages
 from simulator.sources import find, mysql
@@ -115,11 +115,11 @@ def test_codes_of_the_sample_of_gaussdb() -> None:
     """The others are a reconstruction: nobody knows them."""
     document = json.loads(sample("gaussdb-update"))
     known = {document["columnType"][name]: code for name, code in document["sqlType"].items()}
-    path = Path(drs_record.__file__).with_name("postgresql.csv")
+    path = Path(drs_system.__file__).with_name("codes.csv")
     with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {row["type"]: int(row["code"]) for row in rows if row["source"] == "sample"} == {**known, "jsonb": 22}
-    assert {row["source"] for row in rows} == {"sample", "reconstructed"}
+        rows = [row for row in csv.DictReader(file) if row["system"] == "postgresql"]
+    assert {row["type"]: int(row["code"]) for row in rows if row["known from"] == "sample"} == {**known, "jsonb": 22}
+    assert {row["known from"] for row in rows} == {"sample", "reconstructed"}
 
 
 def test_what_postgresql_logs_of_a_row() -> None:
@@ -214,7 +214,7 @@ def test_where_a_deleted_row_is() -> None:
 
 
 def test_every_type_has_its_code() -> None:
-    assert set(CODES) == set(mysql.TYPES)
+    assert set(codes("mysql")) == set(mysql.TYPES)
 
 
 def test_rows_of_the_full_load_come_after_their_table() -> None:

@@ -37,7 +37,7 @@ _RENAMED: Final = [ID, None, None, "aaa"]
     ],
 )
 def test_the_samples_of_mongodb(name: str, step: Rows) -> None:
-    """One correction: cluster times of the page are eight hours and some minutes ahead of the commit."""
+    """One correction: es and ts of the page are eight hours and some minutes behind its cluster times."""
     found = json.loads(sample(f"dds-{name}"))
     seconds, ordinal = map(int, found["clusterTime"].split(":"))
     assert seconds - found["es"] // 1000 in range(28_953, 28_958)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Kind, Table
+from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Kind, SchemaChange, Table
 from simulator.text.json_style import Style, quote
 
 
 def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Kind, Any]:
     """The same for all kinds that change rows, others for DDL and for texts of the log."""
     return {READ: value, INSERT: value, UPDATE: value, DELETE: value, DDL: ddl, STATEMENT: text}
+
+
+def table_of(event: SchemaChange) -> Table | None:
+    """The table of a DDL statement as it was before, so the old name of a rename; a new table; None for no table."""
+    return event.before or event.after
 
 
 def key_names(table: Table, style: Style) -> str:

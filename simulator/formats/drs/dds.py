@@ -1,18 +1,19 @@
-"""How DRS writes documents of MongoDB (DDS): one layout of its own, documents as MongoDB's shell writes them.
+"""Documents of MongoDB (DDS) in drs-json: a layout of their own, documents as MongoDB's shell writes them.
 
-Spec: "Kafka Message Format" (page of 2024-03-28), table 3 and its samples; the text of documents is that of MongoDB's
-Java driver 4 (JsonMode.SHELL), which the samples match.
+Spec: "Kafka Message Format" (page of 2024-03-28), table 3 and its samples; documents have the text of MongoDB's Java
+driver 4 (JsonMode.SHELL), which the samples match.
 
 | | op | value | where | recordType, extra |
 | --- | --- | --- | --- | --- |
 | insert | INSERT | the document | null | insert |
 | replace | UPDATE | the new document | the key | replace |
-| update | UPDATE | `{"$unset": {…}, "$set": {…}}`, without what is empty | the key | update |
+| update | UPDATE | `{"$unset": {…}, "$set": {…}}`, without the empty part | the key | update |
 | delete | DELETE | the key | null | doc |
 | command | DDL | the command | null | command |
 
-Decided here: clusterTime has the seconds of es (in the samples it is eight hours ahead, which is taken for a slip of
-their machines); how commands look; a document that is updated to what it was has the value `{}`.
+Decided here: clusterTime has the seconds of es (in the samples es and ts are eight hours and some minutes behind
+clusterTime and the ObjectIds, which agree: the clock of their machines); the text of commands; a document that is
+updated to what it was has the value `{}`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
-from simulator.formats.drs import envelope as drs
-from simulator.formats.drs.envelope import Names
-from simulator.formats.format import Layout
+from simulator.formats.drs import task
+from simulator.formats.drs.options import DrsOptions, SourceOptions
+from simulator.formats.drs.system import System
+from simulator.formats.format import Layout, Settings
+from simulator.formats.members import table_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
 from simulator.sources import mongodb
 from simulator.sources.mongodb.shell import Shell
@@ -37,17 +40,8 @@ from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, PerChange, PerEvent, PerTable
 
 STYLE: Final = json_style.HTML_SAFE
-NAMES: Final = Names(
-    table_text="{database}.{table}",
-    schema_text="{database}",
-    topics=("single", "table", "database"),
-    ddl=True,
-    # "only drop database, drop collection, rename" (From DDS to Kafka)
-    statements=frozenset({SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}),
-)
 
-
-# Documents as they are in keys of messages, and inside of JSON strings.
+# Documents in keys of messages, and inside JSON strings.
 PLAIN: Final = Shell()
 INSIDE: Final = Shell(STYLE)
 SPELLING: Final = INSIDE.spelling
@@ -66,7 +60,7 @@ def document(batch: ChangeBatch) -> pa.Array:
 
 
 def key(batch: ChangeBatch) -> pa.Array:
-    """What names the document: `{"_id": 1}`."""
+    """The document key: `{"_id": 1}`."""
     return _quoted(mongodb.keys(batch.table, batch.image(), SPELLING))
 
 
@@ -85,14 +79,15 @@ def change(batch: ChangeBatch) -> pa.Array:
 def _updated(batch: ChangeBatch) -> pa.Array:
     sets, unsets = mongodb.updates(batch, lambda path: f"{INSIDE.key(path)}: true", SPELLING)
     count = len(batch)
-    some, gone = pc.not_equal(sets, ""), pc.not_equal(unsets, "")
-    told = join([_SET, sets, "}"], count)
-    if not pc.all(some).as_py():
-        told = pc.if_else(some, told, "")
-    if not pc.any(gone).as_py():
-        return join(['"{', told, '}"'], count)
-    comma = pc.if_else(pc.and_(some, gone), ", ", "")
-    return join(['"{', pc.if_else(gone, join([_UNSET, unsets, "}"], count), ""), comma, told, '}"'], count)
+    has_set, has_unset = pc.not_equal(sets, ""), pc.not_equal(unsets, "")
+    set_part = join([_SET, sets, "}"], count)
+    if not pc.all(has_set).as_py():
+        set_part = pc.if_else(has_set, set_part, "")
+    if not pc.any(has_unset).as_py():
+        return join(['"{', set_part, '}"'], count)
+    unset_part = pc.if_else(has_unset, join([_UNSET, unsets, "}"], count), "")
+    comma = pc.if_else(pc.and_(has_set, has_unset), ", ", "")
+    return join(['"{', unset_part, comma, set_part, '}"'], count)
 
 
 def record_type(batch: ChangeBatch) -> pa.Array:
@@ -104,7 +99,7 @@ def cluster_time(batch: ChangeBatch) -> pa.Array:
 
 
 def collection(event: SchemaChange) -> str:
-    table = event.before or event.after
+    table = table_of(event)
     return table.id.name if table else ""
 
 
@@ -144,7 +139,20 @@ def fields() -> tuple[Field, ...]:
     )
 
 
-def layout(settings: drs.DrsSettings, format: str) -> Layout:
-    """How changes of documents are written; a key of messages is the shell's text of `_id`."""
+def system(options: SourceOptions) -> System:
+    return System(
+        table_text="{database}.{table}",
+        schema_text="{database}",
+        topics=("single", "table", "database"),
+        ddl=True,
+        # "only drop database, drop collection, rename" (From DDS to Kafka)
+        statements=frozenset(
+            {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}
+        ),
+    )
+
+
+def layout(settings: Settings[DrsOptions], format: str, system: System) -> Layout:
+    """A message's key is the shell's text of `_id`."""
     encoder = Encoder(fields(), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
-    return drs.layout(settings, format, NAMES, encoder)
+    return task.layout(settings, format, system, encoder)

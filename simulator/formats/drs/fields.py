@@ -1,52 +1,79 @@
-"""The members of DRS's JSON messages about tables: MySQL's, and the relational ones, four more."""
+"""The members of DRS's JSON messages about tables: those of MySQL, and the relational layout, which has four more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from simulator.batch import ChangeBatch
-from simulator.formats.drs import envelope as drs
-from simulator.formats.drs import images as drs_images
-from simulator.formats.drs.envelope import System
-from simulator.formats.members import by_row, whole_seconds
+from simulator.formats.drs.logged import LoggedRows
+from simulator.formats.drs.options import JsonOptions, MapOptions
+from simulator.formats.drs.system import TableSystem
+from simulator.formats.members import by_row, table_of, whole_seconds
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, Table
+from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
-from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
+from simulator.wire.fields import Field, Order, PerChange, PerEvent, PerTable, Rows, derived, table_order
 
 
-def map_of(value: Callable[[Column, Style], str], system: System, settings: drs.DrsSettings, format: str) -> PerTable:
-    """A map with a JSON text per column. Raises UnsupportedType for a table with a column that DRS does not read."""
-    order = drs.order(settings)
+def order(options: MapOptions) -> Order:
+    """The order of columns in all maps of a message: that of a java.util.HashMap, as in the page's samples."""
+    return hash_order if options.column_order == "java_hashmap" else table_order
+
+
+def map_of(value: Callable[[Column, Style], str], system: TableSystem, options: MapOptions, format: str) -> PerTable:
+    """A map with a JSON text per column. Raises UnsupportedType for a column whose type DRS does not read."""
 
     def text(table: Table, style: Style) -> str:
         system.check(table, format)
-        columns = [table.columns[i] for i in system.columns(table, settings)]
-        columns = [columns[i] for i in order([column.name for column in columns], len(columns))]
+        columns = [table.columns[i] for i in written_columns(system, options, table)]
         return "{" + ",".join(f"{quote(c.name, style)}:{value(c, style)}" for c in columns) + "}"
 
     return PerTable(text)
 
 
-def ddl_table(settings: drs.DrsSettings) -> PerEvent:
-    """The topic's variable of the table is empty for DDL, so the member is, too; or the table that is named first."""
-
-    def name(event: SchemaChange) -> str:
-        table = event.before or event.after
-        return table.id.name if table and settings.options.ddl_table == "name" else ""
-
-    return PerEvent(name)
+def written_columns(system: TableSystem, options: MapOptions, table: Table) -> Sequence[int]:
+    """Positions of the columns that messages have, in their order."""
+    columns = system.columns(table)
+    return [columns[i] for i in order(options)([table.columns[column].name for column in columns], len(columns))]
 
 
-def batch_time(batch: ChangeBatch) -> Any:
-    """Whole seconds, as the binary log has them and the samples show; rows of the full load have the time at which they
-    were read."""
+def images(system: TableSystem, options: MapOptions) -> tuple[Rows, Rows]:
+    """The rows after and before a change; the row before is null where the source logs nothing of it."""
+
+    def columns(table: Table) -> Sequence[int]:
+        return written_columns(system, options, table)
+
+    def unfiltered(logged: Callable[[ChangeBatch], LoggedRows]) -> Callable[[ChangeBatch], LoggedRows]:
+        def rows(batch: ChangeBatch) -> LoggedRows:
+            of_columns = logged(batch)
+            if of_columns is None:
+                return None
+            kept = set(system.columns(batch.table))
+            return [rows if i in kept else None for i, rows in enumerate(of_columns)]
+
+        return rows
+
+    return (
+        Rows("after", columns=columns, logged=unfiltered(system.logged.after)),
+        Rows("before", drop_empty=True, columns=columns, logged=unfiltered(system.logged.before)),
+    )
+
+
+def pk_names(table: Table, style: Style) -> str:
+    """The key's columns in key order; null without a key, as in the sample of GaussDB."""
+    names = [quote(name, style) for name in table.primary_key]
+    return f"[{','.join(names)}]" if names else "null"
+
+
+def event_times(batch: ChangeBatch) -> Any:
+    """Whole seconds, as the binary log has them and the samples show; full-load rows have the time of their read."""
     return batch.envelope.event_ms if batch.kind is READ else whole_seconds(batch.envelope.event_ms)
 
 
-def single_time(event: Event) -> int:
-    """`es` of a statement; those of the full load stand before the stream."""
-    return event.event_ms if event.order.phase == 0 else event.event_ms - event.event_ms % 1000
+def event_time(event: Event) -> int:
+    """`es` of a statement; those of the full load have the time of their read."""
+    return event.event_ms if event.order.phase == 0 else whole_seconds(event.event_ms)
 
 
 def ddl_word(event: Event) -> str:
@@ -54,72 +81,67 @@ def ddl_word(event: Event) -> str:
     return "DDL" if event.order.phase else "INIT_DDL"
 
 
-WORDS: Final = {READ: "INIT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
-
-
-def mysql_fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
-    """Table 2, in the order of its sample."""
-    types = map_of(lambda column, style: quote(system.type_name(column), style), system, settings, format)
-    numbers = map_of(lambda column, style: str(system.code(column)), system, settings, format)
-    after, before = drs_images.images(settings, system)
-    return (
-        Field("mysqlType", by_row(types)),
-        Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
-        Field("es", PerChange(batch_time, single_time)),
-        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
-        Field("database", by_row(*DATABASE)),
-        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), ddl_table(settings))),
-        Field("type", {**WORDS, DDL: PerEvent(ddl_word)}),
-        Field("isDdl", by_row(False, True)),
-        Field("sql", by_row("", PerEvent(lambda event: event.sql))),
-        Field("sqlType", by_row(numbers)),
-        Field("data", {**by_row(after), DELETE: None}),
-        Field("old", {**by_row(None), UPDATE: before, DELETE: before}),
-        Field("pkNames", by_row(drs.PK_NAMES)),
-    )
-
-
-DATABASE: Final = (
-    PerTable(lambda table, style: quote(table.id.database, style)),
-    PerEvent(lambda event: event.database),
-)
-SCHEMA: Final = (
-    PerTable(lambda table, style: quote(table.id.schema, style)),
-    PerEvent(lambda event: schema_of(event)),
-)
-
-
-def schema_of(event: SchemaChange) -> str:
-    """The schema of the table that a statement is about; "" where it is about none."""
-    table = event.before or event.after
+def ddl_schema(event: SchemaChange) -> str:
+    """The schema of the statement's table; "" for a statement about no table."""
+    table = table_of(event)
     return table.id.schema if table else ""
 
 
-def common_fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
-    """Table 5, which has the members of table 2: Oracle's database is its schema."""
-    fields = mysql_fields(settings, system, format)
-    if system.blank_database:
-        return tuple(Field("database", by_row(*SCHEMA)) if f.name == "database" else f for f in fields)
-    return fields
+WORDS: Final = {READ: "INIT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
+DATABASE: Final = by_row(
+    PerTable(lambda table, style: quote(table.id.database, style)), PerEvent(lambda event: event.database)
+)
+SCHEMA: Final = by_row(PerTable(lambda table, style: quote(table.id.schema, style)), PerEvent(ddl_schema))
 
 
-def relational_fields(settings: drs.DrsSettings, system: System, format: str) -> tuple[Field, ...]:
-    """Table 4, in the order of its sample: four members before those of table 2, and no mysqlType."""
-    if settings.options.layout_version == "oracle-legacy" and system.blank_database:
-        return common_fields(settings, system, format)
-    fields = mysql_fields(settings, system, format)
-    blank: Any = settings.options.blank_as == "null"
-    types: Any = fields[0].value
-    if system.blank_types:
-        types = by_row(None if blank else PerTable(lambda table, style: "{}"))
-    rest = fields[1:]
-    if system.blank_database:
-        rest = tuple(Field("database", None if blank else "") if f.name == "database" else f for f in rest)
-    words = next(field.value for field in rest if field.name == "type")
-    leading = (
-        Field("columnType", types),
-        Field("dbType", system.db_type),
-        Field("schema", by_row(*SCHEMA)),
-        Field("opType", words),
+def mysql_fields(system: TableSystem, options: MapOptions, format: str) -> tuple[Field, ...]:
+    """Table 2, in the order of its sample."""
+    types = map_of(lambda column, style: quote(system.type_name(column), style), system, options, format)
+    codes = map_of(lambda column, style: str(system.code(column)), system, options, format)
+    after, before = images(system, options)
+
+    def ddl_table(event: SchemaChange) -> str:
+        """$tablename$ of topics is empty for DDL, so the member is, too."""
+        table = table_of(event)
+        return table.id.name if table and options.ddl_table == "name" else ""
+
+    return (
+        Field("mysqlType", by_row(types)),
+        Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
+        Field("es", PerChange(event_times, event_time)),
+        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
+        Field("database", DATABASE),
+        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(ddl_table))),
+        Field("type", {**WORDS, DDL: PerEvent(ddl_word)}),
+        Field("isDdl", by_row(False, True)),
+        Field("sql", by_row("", PerEvent(lambda event: event.sql))),
+        Field("sqlType", by_row(codes)),
+        Field("data", {**by_row(after), DELETE: None}),
+        Field("old", {**by_row(None), UPDATE: before, DELETE: before}),
+        Field("pkNames", by_row(PerTable(pk_names))),
     )
-    return (*leading, *rest)
+
+
+def table_5(system: TableSystem, options: MapOptions, format: str) -> tuple[Field, ...]:
+    """Table 5 has the members of table 2; Oracle's database is its schema there."""
+    fields = mysql_fields(system, options, format)
+    return derived(fields, [Field("database", SCHEMA)]) if system.blank_database else fields
+
+
+def relational_fields(system: TableSystem, options: JsonOptions, format: str) -> tuple[Field, ...]:
+    """Table 4, in the order of its sample: four members before those of table 2, and no mysqlType."""
+    if options.layout_version == "oracle-legacy" and system.blank_database:
+        return table_5(system, options, format)
+    types, *rest = mysql_fields(system, options, format)
+    null = options.blank_as == "null"
+    if system.blank_types:
+        types = Field("", by_row(None if null else PerTable(lambda table, style: "{}")))
+    if system.blank_database:
+        rest = list(derived(rest, [Field("database", None if null else "")]))
+    return (
+        Field("columnType", types.value),
+        Field("dbType", system.db_type),
+        Field("schema", SCHEMA),
+        Field("opType", next(field.value for field in rest if field.name == "type")),
+        *rest,
+    )

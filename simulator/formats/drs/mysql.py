@@ -1,6 +1,7 @@
-"""How DRS prints the values of MySQL and TaurusDB, GaussDB(for MySQL): texts, type codes, classes of Avro.
+"""Values of MySQL and TaurusDB (GaussDB for MySQL) as DRS writes them: texts, type codes, Avro classes.
 
 Spec: "Kafka Message Format", table 2 and its sample, which proves the types marked so; the rest is decided here.
+sqlType is java.sql.Types, with DRS's own 94 for datetime.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from simulator.formats.drs.envelope import DrsSettings, System
-from simulator.formats.drs.record import Image, binary, bit, character, date, decimal, floating, integer, timestamp
+from simulator.formats.drs.options import DrsOptions, SourceOptions
+from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
+from simulator.formats.drs.system import TableSystem, codes
 from simulator.model import READ, Column, ColumnType, Kind
 from simulator.sources import mysql
 from simulator.text import decimals as decimal_text
@@ -36,57 +38,40 @@ TEXT: Final[Mapping[str, Any]] = {
 }
 ESCAPED: Final = frozenset({"text", "json", "enum", "set"})
 
-# sqlType: java.sql.Types, and DRS's own 94.
-CODES: Final[Mapping[str, int]] = {
-    # in the sample
-    "int": 4, "decimal": 3, "float": 6, "double": 8, "datetime": 94, "timestamp": 93, "char": 1, "varchar": 12,
-    "text": -1, "binary": -2, "varbinary": -3, "blob": 2004,
-    # decided here, from java.sql.Types and what is in the sample
-    "tinyint": -6, "smallint": 5, "mediumint": 4, "bigint": -5, "bit": -7, "date": 91, "time": 92, "year": 91,
-    "tinytext": -1, "mediumtext": -1, "longtext": -1, "json": -1, "enum": 1, "set": 1,
-    "tinyblob": 2004, "mediumblob": 2004, "longblob": 2004,
-    "geometry": -2, "point": -2, "linestring": -2, "polygon": -2, "multipoint": -2, "multilinestring": -2,
-    "multipolygon": -2, "geometrycollection": -2,
-}  # fmt: skip
-
-# A timestamp of JSON-C: without its fraction, whatever the column has.
+# A timestamp of JSON-C has no fraction, whatever the column has.
 _WHOLE_SECONDS: Final = ColumnType("timestamp")
-_BYTES_OF: Final = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8, "year": 1}
 
 
-def cell(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Cell:
-    """How a column's values are written: always a string."""
+def cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
+    """A column's values: always strings. A timestamp is epoch seconds: 1624614713.201 in the sample."""
     type, family = column.type, mysql.family(column.type)
     if type.name == "timestamp":
-        if settings.options.timestamps == "epoch":  # sample: 1624614713.201
-            return Cell(lambda array: binlog_text.epoch_fixed(array, type))
-        return Cell(lambda array: binlog_text.datetime_fixed(array, _WHOLE_SECONDS, zone=settings.options.timezone))
-    if type.name == "binary" and not padded(kind, settings):
+        return Cell(lambda array: binlog_text.epoch_fixed(array, type))
+    if type.name == "binary" and not padded(kind, options):
         return Cell(lambda array: binlog_text.byte_list_stripped(array, type))
     render = TEXT[family]
     return Cell(lambda array: render(array, type), escaped=family in ESCAPED)
 
 
-def code(column: Column) -> int:
-    """sqlType."""
-    return CODES[column.type.name]
+def json_c_cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
+    """In JSON-C a timestamp is a date and time in the session's time zone."""
+    if column.type.name != "timestamp":
+        return cell(column, options, kind)
+    return Cell(lambda array: binlog_text.datetime_fixed(array, _WHOLE_SECONDS, zone=options.timezone))
 
 
-def type_name(column: Column) -> str:
-    """mysqlType: no length, no precision, no `unsigned`."""
-    return column.type.name
-
-
-def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Image:
-    """The class of Avro that a column's values have."""
+def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Values:
+    """The Avro class of a column's values."""
     type, family = column.type, mysql.family(column.type)
 
     def text(array: pa.Array) -> pa.Array:
         return TEXT[family](array, type)
 
     match family:
-        case "integer" | "year":
-            return integer(text, _BYTES_OF[type.name])
+        case "integer":
+            return integer(text, mysql.TYPES[type.name].bits // 8)
+        case "year":
+            return integer(text, 1)
         case "decimal":
             return decimal(text, *mysql.precision_scale(type))
         case "float":
@@ -98,14 +83,14 @@ def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Im
         case "date" | "datetime" | "time":
             return date(text)
         case "binary" | "geometry":
-            stripped = type.name == "binary" and not padded(kind, settings)
+            stripped = type.name == "binary" and not padded(kind, options)
             return binary(type.name, binary_stripped if stripped else lambda array: array)
     return character(text)
 
 
-def padded(kind: Kind | None, settings: DrsSettings) -> bool:
-    """Whether BINARY(n) has the zeros at its end that the binary log leaves out: rows of the full load may."""
-    return kind is READ and settings.options.init_binary == "padded"
+def padded(kind: Kind | None, options: DrsOptions) -> bool:
+    """Whether BINARY(n) keeps the trailing zeros that the binary log drops: rows of the full load may."""
+    return kind is READ and options.init_binary == "padded"
 
 
 def binary_stripped(array: pa.Array) -> pa.Array:
@@ -114,17 +99,19 @@ def binary_stripped(array: pa.Array) -> pa.Array:
     return binlog_text.without_trailing_zeros(array)
 
 
-SYSTEM: Final = System(
-    title="MySQL",
-    kinds=(READ,),
-    cell=cell,
-    code=code,
-    type_name=type_name,
-    image=image,
-    table_text="{database}.{table}",
-    schema_text="{database}",
-    topics=("single", "table"),
-    single_needs_topics=True,
-    ddl=True,
-    full_sync=True,
-)
+def system(options: SourceOptions) -> TableSystem:
+    return TableSystem(
+        title="MySQL",
+        kinds=(READ,),
+        cell=cell,
+        json_c_cell=json_c_cell,
+        code=lambda column: codes("mysql")[column.type.name],
+        type_name=lambda column: column.type.name,  # no length, no precision, no `unsigned`
+        values=values,
+        table_text="{database}.{table}",
+        schema_text="{database}",
+        topics=("single", "table"),
+        single_needs_topics=True,
+        ddl=True,
+        full_sync=True,
+    )

@@ -1,13 +1,13 @@
-"""How DRS prints the values of Oracle: texts, type codes, classes of Avro, and the columns that it leaves out.
+"""Values of Oracle as DRS writes them: texts, type codes, Avro classes, and the columns that it leaves out.
 
 Spec: "Kafka Message Format", table 4 ("JDBC type": its numbers are not published), and "From Oracle to Kafka" of 2022
-for the types that are left out. Codes are those of oracle.jdbc.OracleTypes, texts are decided here.
+for the types that are left out. Codes are those of oracle.jdbc.OracleTypes, but for two in `codes.csv`; texts are
+decided here.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -16,35 +16,31 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY
-from simulator.formats.drs.envelope import DrsSettings, System
-from simulator.formats.drs.record import Image, binary, character, date, decimal, floating, timestamp
+from simulator.formats.drs.logged import EVERYTHING, SUPPLEMENTAL_KEYS
+from simulator.formats.drs.options import DrsOptions, SourceOptions
+from simulator.formats.drs.record import Values, binary, character, date, decimal, floating, timestamp
+from simulator.formats.drs.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind, SchemaChangeKind
+from simulator.sources.oracle.type_table import TYPES
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.wire.fields import Cell
 
-CODES: Final[Mapping[str, int]] = {
-    "number": 2, "float": 6, "binary_float": 100, "binary_double": 101, "char": 1, "varchar2": 12, "nchar": -15,
-    "nvarchar2": -9, "date": 93, "timestamp": 93, "timestamp with time zone": -101,
-    "timestamp with local time zone": -102, "rowid": -8, "raw": -3,
-    # left out, unless somebody wants them
-    "long": -1, "long raw": -4, "clob": 2005, "nclob": 2011, "blob": 2004, "bfile": -13,
-    "interval year to month": -103, "interval day to second": -104, "xmltype": 2009, "urowid": -8,
-}  # fmt: skip
-# "BLOB, CLOB … are filtered out": the columns are in no map. RAW is filtered unless the task says otherwise.
+# "BLOB, CLOB … are filtered out": no map has the columns. RAW is filtered unless the task says otherwise.
 FILTERED: Final = frozenset(
     {"long", "long raw", "clob", "nclob", "blob", "bfile", "xmltype", "urowid"}
     | {"interval year to month", "interval day to second"}
 )
-_TEXTS: Final = frozenset({"char", "varchar2", "nchar", "nvarchar2"})
+_UNREAD: Final = frozenset({"json"})
+_ESCAPED: Final = frozenset({"char", "varchar2", "nchar", "nvarchar2"})
 _NO_FRACTION: Final = ColumnType("date")
 # 9999-12-31, and the microseconds of 400 years.
 _LAST_DAY: Final = 2_932_896
-_CENTURIES: Final = 146_097 * US_PER_DAY
+_CENTURIES_US: Final = 146_097 * US_PER_DAY
 
 
 def number(array: pa.Array) -> pa.Array:
-    """A NUMBER without zeros at its end, never with an exponent: `100`, `12.5`, `-0.001`."""
+    """A NUMBER without trailing zeros, never with an exponent: `100`, `12.5`, `-0.001`."""
     if not pa.types.is_decimal(array.type):
         return array if pa.types.is_string(array.type) else array.cast(pa.string())
     text = decimal_text.decimal_plain(array, _NO_FRACTION)
@@ -52,22 +48,22 @@ def number(array: pa.Array) -> pa.Array:
 
 
 def local(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
-    """A moment in the zone of the session, without saying which."""
+    """A timestamp in the session's time zone, without its offset."""
     if pa.types.is_timestamp(array.type):
         return _shifted(array, type, zone)
     # with more than six digits it travels as text
-    seconds = _shifted(_moments(array), _NO_FRACTION, zone)
+    seconds = _shifted(_timestamps(array), _NO_FRACTION, zone)
     return pc.binary_join_element_wise(seconds, pc.utf8_slice_codeunits(array, 19), "")
 
 
 def _shifted(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
-    """Moments in a zone; those at the ends of the calendar may be of the years 0 and 10000 there."""
+    """Timestamps in a time zone; those at the ends of the calendar may be of the years 0 and 10000 there."""
     us = np.asarray(array.view(pa.int64()).fill_null(0))
     late, early = us >= _LAST_DAY * US_PER_DAY, us < (FIRST_DAY + 1) * US_PER_DAY
     if not late.any() and not early.any():
         return binlog_text.datetime_fixed(array, type, zone=zone)
     # the calendar repeats itself after 400 years
-    moved = us + np.where(early, _CENTURIES, np.where(late, -_CENTURIES, 0))
+    moved = us + np.where(early, _CENTURIES_US, np.where(late, -_CENTURIES_US, 0))
     nulls = np.asarray(array.is_null()) if array.null_count else None
     texts = binlog_text.datetime_fixed(
         pa.array(moved, mask=nulls).cast(pa.timestamp("us")), type, zone=zone
@@ -78,14 +74,14 @@ def _shifted(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
     return pa.array(texts, pa.string())
 
 
-def _moments(array: pa.Array) -> pa.Array:
-    """Texts `2024-05-01 10:00:00.123456789` as microseconds; what is finer is cut."""
+def _timestamps(array: pa.Array) -> pa.Array:
+    """Texts `2024-05-01 10:00:00.123456789` as microseconds; further digits are cut."""
     cut = pc.utf8_slice_codeunits(array, 0, 26)
-    found = [None if text is None else dt.datetime.fromisoformat(text) for text in cut.to_pylist()]
-    return pa.array(found, pa.timestamp("us"))
+    times = [None if text is None else dt.datetime.fromisoformat(text) for text in cut.to_pylist()]
+    return pa.array(times, pa.timestamp("us"))
 
 
-def text(array: pa.Array, type: ColumnType, settings: DrsSettings) -> pa.Array:
+def text(array: pa.Array, type: ColumnType, options: DrsOptions) -> pa.Array:
     """A column's values as text; nulls stay null."""
     match type.name:
         case "number" | "float":
@@ -97,65 +93,63 @@ def text(array: pa.Array, type: ColumnType, settings: DrsSettings) -> pa.Array:
         case "timestamp" if pa.types.is_timestamp(array.type):
             return binlog_text.datetime_fixed(array, type)
         case "timestamp with local time zone":
-            return local(decoded(array), type, settings.options.timezone)
+            return local(decoded(array), type, options.timezone)
         case "raw":
             return binlog_text.byte_list(array, type)
     return array
 
 
-def cell(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Cell:
-    """How a column's values are written: always a string."""
+def cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
+    """A column's values: always strings."""
     type = column.type
-    return Cell(lambda array: text(array, type, settings), escaped=type.name in _TEXTS)
+    return Cell(lambda array: text(array, type, options), escaped=type.name in _ESCAPED)
 
 
-def image(column: Column, settings: DrsSettings, kind: Kind | None = None) -> Image:
-    """The class of Avro that a column's values have."""
+def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Values:
+    """The Avro class of a column's values."""
     type = column.type
 
-    def written(array: pa.Array) -> pa.Array:
-        return text(array, type, settings)
+    def printed(array: pa.Array) -> pa.Array:
+        return text(array, type, options)
 
     match type.name:
         case "number" | "float":
-            return decimal(written, type.length or 0, type.scale or 0)
+            return decimal(printed, type.length or 0, type.scale or 0)
         case "binary_float" | "binary_double":
             return floating(0, 0)
         case "timestamp with local time zone":
-            whole = timestamp()
-            return lambda array: whole(array if pa.types.is_timestamp(array.type) else _moments(decoded(array)))
+            instants = timestamp()
+            return lambda array: instants(array if pa.types.is_timestamp(array.type) else _timestamps(decoded(array)))
         case "date" | "timestamp" | "timestamp with time zone":
-            return date(written)
+            return date(printed)
         case "raw":
             return binary(type.name, lambda array: array)
-    return character(written)
-
-
-def leaves(column: Column, settings: DrsSettings) -> bool:
-    """Whether a column is filtered out."""
-    return column.type.name in FILTERED or (column.type.name == "raw" and settings.options.raw == "filter")
+    return character(printed)
 
 
 def code(column: Column) -> int:
     """sqlType."""
-    return CODES[column.type.name]
+    return codes("oracle").get(column.type.name, TYPES[column.type.name].jdbc)
 
 
-SYSTEM: Final = System(
-    title="Oracle",
-    cell=cell,
-    code=code,
-    type_name=lambda column: column.type.name,
-    image=image,
-    table_text="{schema}.{table}",
-    schema_text="{schema}",
-    topics=("single", "table", "database", "schema"),
-    ddl=True,
-    # "table-level DDL" (From Oracle to Kafka)
-    statements=frozenset(SchemaChangeKind) - {SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE},
-    handles=lambda column: column.type.name in CODES,
-    leaves=leaves,
-    db_type="Oracle",
-    blank_types=True,
-    blank_database=True,
-)
+def system(options: SourceOptions) -> TableSystem:
+    filtered = FILTERED | ({"raw"} if options.raw == "filter" else set())
+    return TableSystem(
+        title="Oracle",
+        cell=cell,
+        code=code,
+        type_name=lambda column: column.type.name,
+        values=values,
+        table_text="{schema}.{table}",
+        schema_text="{schema}",
+        topics=("single", "table", "database", "schema"),
+        ddl=True,
+        # "table-level DDL" (From Oracle to Kafka)
+        statements=frozenset(SchemaChangeKind) - {SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE},
+        reads=lambda column: column.type.name not in _UNREAD,
+        filters=lambda column: column.type.name in filtered,
+        logged=SUPPLEMENTAL_KEYS if options.supplemental == "pk_ui" else EVERYTHING,
+        db_type="Oracle",
+        blank_types=True,
+        blank_database=True,
+    )

@@ -1,28 +1,38 @@
-"""Which type systems DRS reads, by id of a source."""
+"""What DRS does with each source: a row a source. Sources that DRS does not read are treated as the system that they
+are compatible with."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from simulator.errors import NotOffered
-from simulator.formats.drs import mysql as drs_mysql
-from simulator.formats.drs import oracle as drs_oracle
-from simulator.formats.drs import postgresql as drs_postgresql
-from simulator.formats.drs import sqlserver as drs_sqlserver
-from simulator.formats.drs.envelope import DrsSettings, System
-from simulator.sources import mysql
+from simulator.formats.drs import dds, mysql, oracle, postgresql, sqlserver
+from simulator.formats.drs.options import DrsOptions, SourceOptions, source_options
+from simulator.formats.drs.system import System, TableSystem
+from simulator.formats.format import Settings
+
+SYSTEMS: Final[Mapping[str, Callable[[SourceOptions], System]]] = {
+    "gaussdb": postgresql.gaussdb,
+    "mariadb": mysql.system,
+    "mongodb": dds.system,
+    "mysql": mysql.system,
+    "oceanbase-mysql": mysql.system,
+    "oceanbase-oracle": oracle.system,
+    "oracle": oracle.system,
+    "postgresql": postgresql.system,
+    "sqlserver": sqlserver.system,
+}
 
 
-def system_of(settings: DrsSettings, format: str) -> System:
-    """What DRS says of the settings' source. Raises NotOffered where it has no such messages at all."""
-    source = settings.source
-    if source.types is mysql:
-        return drs_mysql.SYSTEM
-    match source.id:
-        case "oracle" | "oceanbase-oracle":
-            return drs_oracle.SYSTEM
-        case "postgresql":
-            return drs_postgresql.SYSTEM
-        case "gaussdb":
-            return drs_postgresql.DISTRIBUTED if settings.options.gaussdb == "distributed" else drs_postgresql.GAUSSDB
-        case "sqlserver":
-            return drs_sqlserver.SYSTEM
-    raise NotOffered(f"-f {format}: DRS has no such messages about {source.title}; drs-json has others.")
+def system_of(settings: Settings[DrsOptions]) -> System:
+    """What DRS does with the source under these settings."""
+    return SYSTEMS[settings.source.id](source_options(settings.options))
+
+
+def tables_of(settings: Settings[DrsOptions], format: str) -> TableSystem:
+    """The same for a format that has tables only. Raises NotOffered for documents."""
+    system = system_of(settings)
+    if not isinstance(system, TableSystem):
+        raise NotOffered(f"-f {format}: DRS writes documents of {settings.source.title} as JSON; drs-json has them.")
+    return system

@@ -1,0 +1,85 @@
+"""What DRS does with a source: `System`, and `TableSystem` if its rows have columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from simulator.errors import UnsupportedType
+from simulator.formats.drs.logged import EVERYTHING, Logged
+from simulator.formats.drs.options import DrsOptions
+from simulator.formats.drs.record import Values
+from simulator.model import Column, Kind, SchemaChangeKind, Table
+from simulator.wire.fields import Cell
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """What DRS sends of a source, and how it names tables.
+
+    * `table_text`, `schema_text`: the names that partitions are made of.
+    * `topics`: the topic policies that DRS offers; `single_needs_topics`: partition 0 only for topics that it creates.
+    * `ddl`, `full_sync`: whether DRS synchronises DDL and existing rows by default.
+    * `statements`: the DDL that it synchronises; None: all.
+    * `previous_commit`: messages have the commit time of the transaction before theirs.
+    """
+
+    table_text: str
+    schema_text: str
+    topics: tuple[str, ...]
+    ddl: bool
+    full_sync: bool = False
+    single_needs_topics: bool = False
+    statements: frozenset[SchemaChangeKind] | None = None
+    previous_commit: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSystem(System):
+    """What DRS makes of columns and their values.
+
+    * `cell`: a column's values as JSON text; `json_c_cell`: as JSON-C has them, if otherwise.
+    * `code`: sqlType; `type_name`: mysqlType or columnType; `values`: the Avro class of its values.
+    * `kinds`: kinds of change whose values look different.
+    * `reads`: whether DRS reads the column's type; `filters`: whether it leaves such columns out.
+    * `logged`: the columns that images have.
+    * `db_type`: `dbType` of the relational layout; None: the layout of MySQL.
+    * `blank_types`, `blank_database`: columnType or the database are blank in the relational layout.
+    """
+
+    title: str
+    cell: Callable[[Column, DrsOptions, Kind | None], Cell]
+    code: Callable[[Column], int]
+    type_name: Callable[[Column], str]
+    values: Callable[[Column, DrsOptions, Kind | None], Values]
+    json_c_cell: Callable[[Column, DrsOptions, Kind | None], Cell] | None = None
+    kinds: tuple[Kind, ...] = ()
+    reads: Callable[[Column], bool] = lambda column: True
+    filters: Callable[[Column], bool] = lambda column: False
+    logged: Logged = EVERYTHING
+    db_type: str | None = None
+    blank_types: bool = False
+    blank_database: bool = False
+
+    def columns(self, table: Table) -> list[int]:
+        """Positions of the columns that messages have."""
+        return [i for i, column in enumerate(table.columns) if not self.filters(column)]
+
+    def check(self, table: Table, format: str) -> None:
+        """Raises UnsupportedType for a column whose type DRS does not read."""
+        for column in table.columns:
+            if not self.reads(column):
+                raise UnsupportedType(
+                    f"{format} has no rendering for {self.title} {column.type.name} ({table.id}.{column.name}): "
+                    "DRS does not list the type. Drop the column or use another format."
+                )
+
+
+@cache
+def codes(system: str) -> Mapping[str, int]:
+    """sqlType by type of a system, from `codes.csv`."""
+    with Path(__file__).with_name("codes.csv").open(encoding="utf-8", newline="") as file:
+        return {row["type"]: int(row["code"]) for row in csv.DictReader(file) if row["system"] == system}
