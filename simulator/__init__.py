@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import SimulatorError, UsageError
     from simulator.model import Column, Kind, Message, OrderKey, Table
-    from simulator.run.job import messages, publish
+    from simulator.run.library import messages, publish
     from simulator.sinks.memory import MemorySink
 
 __version__ = "0.1.0"
@@ -33,8 +33,8 @@ _HOMES = {
     "SimulatorError": "simulator.errors",
     "Table": "simulator.model",
     "UsageError": "simulator.errors",
-    "messages": "simulator.run.job",
-    "publish": "simulator.run.job",
+    "messages": "simulator.run.library",
+    "publish": "simulator.run.library",
 }
 
 __all__ = [

@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from simulator import sources
-from simulator.formats import open_codec
-from simulator.run.job import Job
-from simulator.run.pipeline import Limits
-from simulator.sinks.memory import MemorySink
+from simulator.run.job import Job, Partitions
+from simulator.run.plan import Limits
 from simulator.sql.parse.client import Meta, Statement
 from simulator.sql.script import Script, script_of
-from simulator.sql.stream import SqlStream
 
 FOLDER: Final = Path(__file__).parent / "captures" / "canal"
 # A clock of a first run by which each message tells the statement that it comes from.
@@ -80,7 +77,7 @@ def places(name: str) -> list[tuple[str, int | None]]:
     return found
 
 
-def made(capture: Capture, clock: Mapping[int, int]) -> tuple[list[Ours], SqlStream]:
+def made(capture: Capture, clock: Mapping[int, int]) -> list[Ours]:
     """Our messages of a capture's script; `clock` sets the time (epoch seconds) before statements, by their number."""
     script = script_of(unpacked(f"{capture.script}.sql"), f"{capture.script}.sql")
     parts: list[Statement | Meta] = [Meta("user", capture.user, 0)]
@@ -90,11 +87,9 @@ def made(capture: Capture, clock: Mapping[int, int]) -> tuple[list[Ours], SqlStr
         parts.append(part)
     source = sources.find(capture.source)
     timed = replace(script, parts=tuple(parts))
-    stream = SqlStream(timed, source, force=True)
-    job = Job(timed, source, stream, open_codec(capture.format, source))
-    with MemorySink(partitions=capture.partitions) as sink:
-        job.run(sink, limits=Limits())()
-        return [Ours(message.topic, message.partition, message.value or b"") for message in sink.messages()], stream
+    job = Job(timed, source, capture.format, partitions=Partitions(capture.partitions), force=True)
+    messages = job.messages(Limits())
+    return [Ours(message.topic, message.partition, message.value or b"") for message in messages]
 
 
 def numbered(script: Script) -> Iterator[int]:
@@ -113,7 +108,7 @@ def pairs(capture: Capture) -> list[tuple[int, Ours | None, bytes | None]]:
     wanted = theirs(capture.name)
     at = places(capture.name)
     script = script_of(unpacked(f"{capture.script}.sql"), f"{capture.script}.sql")
-    first, _ = made(capture, {number: _BASE + number * _STEP for number in numbered(script)})
+    first = made(capture, {number: _BASE + number * _STEP for number in numbered(script)})
     clock: dict[int, int] = {}
     for _, mine, message in _beside(first, wanted, at):
         if mine is not None and message is not None:
@@ -122,7 +117,7 @@ def pairs(capture: Capture) -> list[tuple[int, Ours | None, bytes | None]]:
     now = min(map(es_of, wanted))
     for number in numbered(script):  # what gave no message happened when the last one did
         now = clock[number] = max(now, clock.get(number, now))
-    second, _ = made(capture, clock)
+    second = made(capture, clock)
     return _beside(second, wanted, at)
 
 

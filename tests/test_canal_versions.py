@@ -10,12 +10,9 @@ import pytest
 
 from simulator import sources
 from simulator.errors import UnsupportedType
-from simulator.formats import open_codec
 from simulator.run.job import Job
-from simulator.run.pipeline import Limits
-from simulator.sinks.memory import MemorySink
+from simulator.run.plan import Limits
 from simulator.sql.script import script_of
-from simulator.sql.stream import SqlStream
 
 VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
 HEAD: Final = "create database d; use d;\n"
@@ -24,10 +21,8 @@ HEAD: Final = "create database d; use d;\n"
 def raw(text: str, version: str, source: str = "mysql-5.7") -> list[bytes]:
     script = script_of(HEAD + text, "s.sql")
     found = sources.find(source)
-    with MemorySink() as sink:
-        codec = open_codec(f"canal-json,version={version}", found)
-        Job(script, found, SqlStream(script, found), codec).run(sink, limits=Limits())()
-        return [message.value or b"" for message in sink.messages()][1:]
+    job = Job(script, found, f"canal-json,version={version}")
+    return [message.value or b"" for message in job.messages(Limits())][1:]
 
 
 def sent(text: str, version: str, source: str = "mysql-5.7") -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
 from simulator.formats.format import Broker
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.run.render import Renderer
 from simulator.sinks.memory import MemorySink
 

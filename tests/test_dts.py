@@ -22,7 +22,7 @@ from simulator.formats.dts.record.geometry import well_known_binary
 from simulator.formats.dts.types import MYSQL, MYSQL_TYPES
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources.mysql.geometry import to_bytes
 from simulator.sources.sqlserver import clr as sqlserver_clr

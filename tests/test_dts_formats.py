@@ -19,7 +19,7 @@ from simulator.errors import DeliveryFailed, NotOffered, UnsupportedType
 from simulator.formats import open_codec
 from simulator.model import DELETE, INSERT, UPDATE
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import find
 

@@ -18,7 +18,7 @@ from building import Beat, Case, Ddl, Rows, Times, block_of, messages_of, table_
 
 from simulator.model import DELETE, INSERT, READ, UPDATE, Message, SchemaChangeKind
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 
 FORMAT: Final = "oms-default-extend-column-type,version=4"

@@ -12,12 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from random_sql import scripts
 
 from simulator import sources
-from simulator.formats import open_codec
 from simulator.run.job import Job
-from simulator.run.pipeline import Limits
-from simulator.sinks.memory import MemorySink
+from simulator.run.plan import Limits
 from simulator.sql.script import script_of
-from simulator.sql.stream import SqlStream
 
 SENTENCE: Final = re.compile(
     r"random\.sql:\d+: (ERROR \d{4} \([0-9A-Z]{5}\): .+: (['\"]).*\2|.+ is not supported: .+\. Supported are .+\.)",
@@ -69,15 +66,12 @@ class Replay:
 def test_random_scripts(source: str, text: str) -> None:
     found = sources.find(source)
     script = script_of(text, "random.sql")
-    told: list[str] = []
-    stream = SqlStream(script, found, force=True, tell=told.append)
+    job = Job(script, found, "canal-json,filter_query_dml=on", force=True)
+    stream, codec = job.stream, job.codec
     assert stream.failure is None
-    for problem in told:
+    for problem in stream.errors:
         assert SENTENCE.fullmatch(problem), problem
-    codec = open_codec("canal-json,filter_query_dml=on", found)
-    with MemorySink() as sink:
-        Job(script, found, stream, codec).run(sink, limits=Limits())()
-        messages = [json.loads(message.value or b"") for message in sink.messages()]
+    messages = [json.loads(message.value or b"") for message in job.messages(Limits())]
     replay = Replay()
     for message in messages:
         replay.message(message)

@@ -33,6 +33,7 @@ from simulator.errors import DeliveryFailed, SimulatorError, UsageError, closest
 
 if TYPE_CHECKING:
     from simulator.formats.format import Broker
+    from simulator.stream.engine.block import Stream
 
 INTERRUPTED = 130
 
@@ -176,7 +177,7 @@ def run(
     from simulator.cli import output as progress
     from simulator.run.job import broker_of, open_job
     from simulator.run.pacing import parse_duration, parse_pace
-    from simulator.run.pipeline import Limits
+    from simulator.run.plan import Limits
     from simulator.sinks import open_sink
 
     job = open_job(
@@ -187,9 +188,9 @@ def run(
         broker=broker_of(to, cast("Broker", broker)),
         allow_undocumented=allow_undocumented,
         force=force,
-        tell=_tell,
     )
-    job.route(route)  # a wrong one is reported before anything is opened
+    _report_errors(job.stream)
+    job.addressed(route=route)  # a wrong route is an error before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
             f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
@@ -255,8 +256,10 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _tell(problem: str) -> None:
-    click.echo(f"cdcsim: {problem}", err=True)
+def _report_errors(stream: Stream) -> None:
+    """What --force went on after."""
+    for error in stream.errors:
+        click.echo(f"cdcsim: {error}", err=True)
 
 
 def _write_json(path: Path, facts: object) -> None:
@@ -308,9 +311,8 @@ def show(
     from itertools import islice
 
     from simulator.cli import output as progress
-    from simulator.run.job import open_job
-    from simulator.run.pipeline import Limits
-    from simulator.sinks.memory import MemorySink
+    from simulator.run.job import Partitions, open_job
+    from simulator.run.plan import Limits
 
     job = open_job(
         scenario,
@@ -320,15 +322,11 @@ def show(
         broker=cast("Broker", broker),
         allow_undocumented=allow_undocumented,
         force=force,
-        tell=_tell,
     )
-    with MemorySink(partitions=partitions) as sink:
-        wanted = None if job.stream.turns is not None else count
-        job.run(sink, limits=Limits(start_at, wanted, seconds=None), route=route, snapshot=snapshot)()
-        for message in islice(sink.messages(), count):
-            click.echo(progress.message(message, job.codec))
-    if job.failure is not None:
-        raise job.failure
+    _report_errors(job.stream)
+    job = job.addressed(route=route, partitions=Partitions(partitions))
+    for message in islice(job.messages(Limits(start_at), snapshot=snapshot), count):
+        click.echo(progress.message(message, job.codec))
 
 
 @cli.command()
@@ -339,12 +337,14 @@ def show(
 def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
     """Validate a scenario; errors come with file, line and key."""
     from simulator.cli import output as progress
-    from simulator.run.job import open_scenario
+    from simulator.run.scenario import load, open_stream, resolve
 
-    loaded, found, stream = open_scenario(scenario, source=source, force=force, tell=_tell)
+    loaded, found = load(scenario, source)
+    stream = open_stream(resolve(loaded, found), found, force=force)
+    _report_errors(stream)
     if stream.failure is not None:
         raise stream.failure
-    facts = progress.checked(loaded, found, stream)
+    facts = progress.checked(stream)
     click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
     return 2 if facts["errors"] else 0
 

@@ -16,11 +16,10 @@ from simulator.sources import find as find_source
 
 if TYPE_CHECKING:
     from simulator.formats.format import Codec, Format
-    from simulator.run.pipeline import Limits, Run, Summary
+    from simulator.run.pipeline import Run, Summary
+    from simulator.run.plan import Limits
     from simulator.sources import Source
-    from simulator.sql.script import Script
     from simulator.stream.engine.block import Stream
-    from simulator.stream.scenario.scenario import Scenario
 
 # On a terminal one line is kept up to date; elsewhere a line is written this often.
 PLAIN_SECONDS = 5.0
@@ -256,17 +255,17 @@ def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(f"{f['name']}\n  {f['about']}" for f in facts)
 
 
-def checked(scenario: Scenario | Script, source: Source, stream: Stream) -> dict[str, Any]:
+def checked(stream: Stream) -> dict[str, Any]:
     """What a checked scenario holds."""
     return {
-        "scenario": scenario.file,
-        "source": str(source),
+        "scenario": stream.file,
+        "source": str(stream.source),
         "tables": [
             {
                 "name": str(t.id),
                 "key": list(t.primary_key),
                 "columns": [
-                    {"name": c.name, "type": source.ddl.type_name(c.type), "null": c.nullable} for c in t.columns
+                    {"name": c.name, "type": stream.source.ddl.type_name(c.type), "null": c.nullable} for c in t.columns
                 ],
             }
             for t in stream.first_tables

@@ -1,10 +1,11 @@
-"""What the commands and a library's user call: a scenario and a format, made into a run."""
+"""A job: a scenario for a source, a format, and where messages go, as one small value that any process can open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Route
@@ -13,53 +14,126 @@ from simulator.formats import open_codec
 from simulator.formats.format import Broker, Codec
 from simulator.model import Message
 from simulator.run.pacing import Pace
-from simulator.run.pipeline import Limits, Run, Summary
+from simulator.run.pipeline import Run
+from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, renders
-from simulator.sinks import BROKERS, open_sink
-from simulator.sinks.memory import MemorySink
+from simulator.run.scenario import load, open_stream, resolve
+from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
-from simulator.sources import Source
-from simulator.sql import is_script
-from simulator.stream import open_stream, source_of
+from simulator.sources import Source, find
 from simulator.stream.engine.block import Stream
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
     from simulator.stream.scenario.scenario import Scenario
 
+# Who takes messages one by one waits for a block of so many turns, and for so many messages of one.
+SINGLE_TURNS = 1024
+SINGLE_MESSAGES = 1024
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """How many partitions topics have: `each` of them, but for those that `named` tells apart."""
+
+    each: int = 1
+    named: Mapping[str, int] = field(default_factory=dict)
+
+    def __call__(self, topic: str) -> int:
+        return self.named.get(topic, self.each)
+
 
 @dataclass(frozen=True)
 class Job:
-    """A scenario opened for a source, and the format that it is written in."""
+    """Everything that decides the bytes of messages. Pickled, it makes the same ones in any process.
+
+    `format` is what `-f` says, `route` what `--route` says (None: the product's default), `topic` the pattern of topics
+    (None: the product's own) and `broker` the kind of broker that they are on. With `force` a SQL script goes on after
+    errors. What a job opens is made when first asked for, and stays out of its pickle.
+    """
 
     scenario: Scenario | Script
     source: Source
-    stream: Stream
-    codec: Codec
-    left_out: tuple[str, ...] = ()  # types of the source that the format has no rendering for, and no table therefore
+    format: str
+    route: str | None = None
+    topic: str | None = None
+    partitions: Partitions = Partitions()
+    broker: Broker = "kafka"
+    allow_undocumented: bool = False
+    force: bool = False
 
-    @property
-    def undocumented(self) -> bool:
-        """Whether the real product does not offer this source or this kind of broker."""
-        codec = self.codec
-        offered = codec.layout.sources or codec.format.sources
-        return self.source.id not in offered or codec.settings.broker not in codec.format.brokers
+    def __getstate__(self) -> dict[str, Any]:
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**state, "source": str(self.source)}
 
-    def route(self, text: str | None) -> Route:
-        """What `--route` says, None for the product's default. Raises UsageError, for unknown columns too."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, source=find(state["source"]))
+
+    # ----------------------------------------------------------------------------------------------------------- opened
+
+    @cached_property
+    def stream(self) -> Stream:
+        """The changes. A SQL script is run for them."""
+        return open_stream(self.scenario, self.source, force=self.force)
+
+    @cached_property
+    def codec(self) -> Codec:
+        allowed = self.allow_undocumented
+        return open_codec(self.format, self.source, broker=self.broker, allow_undocumented=allowed)
+
+    def renderer(self, partitions: Callable[[str], int] | None = None) -> Renderer:
+        """What makes messages of blocks. `partitions` takes the place of the job's own."""
+        route = self._route(self.route)
+        return Renderer(self.stream, self.codec, route, self.topic, partitions or self.partitions)
+
+    def addressed(
+        self,
+        *,
+        route: str | None = None,
+        topic: str | None = None,
+        partitions: Partitions = Partitions(),
+    ) -> Job:
+        """The same job for these topics and partitions. Raises UsageError for a route that cannot be."""
+        self._route(route)
+        job = replace(self, route=route, topic=topic, partitions=partitions)
+        job.__dict__.update(codec=self.codec, stream=self.stream)
+        return job
+
+    def _route(self, text: str | None) -> Route:
         route = parse_route(text, self.codec.layout.routing)
+        known = self.stream.column_names
         for name in route.columns:
-            known = self.stream.column_names
             if name not in known:
                 guess = closest(name, known)
                 hint = f" Did you mean {guess!r}?" if guess else ""
                 raise UsageError(f"--route {text}: no table of {self.scenario.file} has a column {name!r}.{hint}")
         return route
 
+    # ------------------------------------------------------------------------------------------------------------ facts
+
+    @property
+    def undocumented(self) -> bool:
+        """Whether the real product does not offer this source or this kind of broker."""
+        codec = self.codec
+        offered = codec.layout.sources or codec.format.sources
+        return self.source.id not in offered or self.broker not in codec.format.brokers
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Types of the source that the format has no rendering for, so that the scenario has no table of them."""
+        return self.scenario.left_out
+
     @property
     def failure(self) -> UsageError | None:
         """The error that ended a SQL script: to be raised when all that went before it is delivered."""
         return self.stream.failure
+
+    # ------------------------------------------------------------------------------------------------------------- work
+
+    def plan(self, limits: Limits, *, snapshot: bool | None = None, most_turns: int | None = None) -> Plan:
+        """Which blocks a run has. `snapshot` None: what the scenario says."""
+        wanted = self.scenario.spec.snapshot if snapshot is None else snapshot
+        return plan(self.stream, limits, snapshot=wanted, most_turns=most_turns)
 
     def run(
         self,
@@ -72,55 +146,40 @@ class Job:
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
     ) -> Run:
-        """The run, ready to be called. `snapshot` None: what the scenario says. Raises UsageError for the route and for
-        a start behind the end of a script."""
-        turns = self.stream.turns
-        if turns is not None and limits.start_at > turns:
-            raise UsageError(f"--start-at {limits.start_at}: {self.scenario.file} ends at turn {turns}.")
-        renderer = Renderer(self.stream, self.codec, self.route(route), sink.topic_pattern, sink.partitions)
+        """The run, ready to be called. Raises UsageError for the route, and where the stream has no turn to begin
+        with."""
+        job = self.addressed(route=route, topic=sink.topic_pattern)
+        # a paced run is made as it is sent: blocks of about a tenth of a second
+        most_turns = None if pace is None else max(16, int(pace.high / 10))
         return Run(
-            self.stream,
-            renderer,
+            job.plan(limits, snapshot=snapshot, most_turns=most_turns),
+            job.renderer(sink.partitions),
             sink,
-            limits=limits,
-            snapshot=self.scenario.spec.snapshot if snapshot is None else snapshot,
+            seconds=limits.seconds,
             pace=pace,
             wall_clock=wall_clock,
             report=report,
         )
 
+    def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
+        """The messages of a run in stream order, one by one; their blocks are made as they are asked for. Behind the
+        last one it raises what ended a SQL script."""
+        plan, render = self.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS), self.renderer().render
+
+        def single() -> Iterator[Message]:
+            for where in plan.all_blocks():
+                if (batch := render(self.stream.read_block(where))) is not None:
+                    for at in range(0, len(batch), SINGLE_MESSAGES):
+                        yield from batch.slice(at, SINGLE_MESSAGES).messages()
+            if self.failure is not None:
+                raise self.failure
+
+        return single()
+
 
 def broker_of(to: str, otherwise: Broker = "kafka") -> Broker:
     """The kind of broker behind a URL; for files and standard output the one whose conventions are asked for."""
     return cast(Broker, BROKERS.get(to.partition(":")[0], otherwise))
-
-
-def open_scenario(
-    scenario: str,
-    *,
-    source: str | None = None,
-    seed: int | None = None,
-    force: bool = False,
-    tell: Callable[[str], None] | None = None,
-) -> tuple[Scenario | Script, Source, Stream]:
-    """A scenario file of either kind, its source and its stream. Raises UsageError.
-
-    `force` lets a SQL script go on after an error of one of its statements, each told by `tell`.
-    """
-    if is_script(scenario):
-        from simulator.sql.script import read_script
-        from simulator.sql.script import source_of as source_of_script
-        from simulator.sql.stream import SqlStream
-
-        script = read_script(scenario)
-        found = source_of_script(script, source)
-        return script, found, SqlStream(script, found, force=force, tell=tell)
-    from simulator.stream.scenario.loader import load
-    from simulator.stream.scenario.resolve import resolve
-
-    loaded = load(scenario)
-    resolved = resolve(loaded, source_of(loaded, source), seed=seed)
-    return resolved, resolved.source, open_stream(resolved)
 
 
 def open_job(
@@ -129,73 +188,14 @@ def open_job(
     *,
     source: str | None = None,
     seed: int | None = None,
-    allow_undocumented: bool = False,
     broker: Broker = "kafka",
+    allow_undocumented: bool = False,
     force: bool = False,
-    tell: Callable[[str], None] | None = None,
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
-    if is_script(scenario):
-        script, found, stream = open_scenario(scenario, source=source, force=force, tell=tell)
-        return Job(
-            script, found, stream, open_codec(format, found, broker=broker, allow_undocumented=allow_undocumented)
-        )
-    # A script needs neither the language nor pydantic, which take a sixth of a second to import.
-    from simulator.stream.scenario.loader import load
-    from simulator.stream.scenario.resolve import resolve
-
-    loaded = load(scenario)
-    found = source_of(loaded, source)
+    loaded, found = load(scenario, source)
     codec = open_codec(format, found, broker=broker, allow_undocumented=allow_undocumented)
     resolved = resolve(loaded, found, seed=seed, renders=lambda table: renders(codec, found, table))
-    return Job(resolved, found, open_stream(resolved), codec, resolved.left_out)
-
-
-def messages(
-    scenario: str,
-    format: str,
-    *,
-    source: str | None = None,
-    seed: int | None = None,
-    limit: int | None = 100,
-    start_at: int = 0,
-    snapshot: bool | None = None,
-    route: str | None = None,
-    partitions: int = 1,
-    broker: Broker = "kafka",
-    allow_undocumented: bool = False,
-) -> Iterator[Message]:
-    """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
-
-    `limit` counts row changes and ends at a transaction border; `partitions` is what the router assumes of topics;
-    names, keys and tags are those that the product has for this kind of `broker`.
-    """
-    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
-    with MemorySink(partitions=partitions) as sink:
-        job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
-        yield from sink.messages()
-    if job.failure is not None:
-        raise job.failure
-
-
-def publish(
-    scenario: str,
-    format: str,
-    to: str,
-    *,
-    source: str | None = None,
-    seed: int | None = None,
-    limit: int | None = None,
-    start_at: int = 0,
-    snapshot: bool | None = None,
-    route: str | None = None,
-    allow_undocumented: bool = False,
-) -> Summary:
-    """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
-    broker = broker_of(to)
-    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
-    with open_sink(to, container=job.codec.layout.container) as sink:
-        summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
-    if job.failure is not None:
-        raise job.failure
-    return summary
+    job = Job(resolved, found, format, broker=broker, allow_undocumented=allow_undocumented, force=force)
+    job.__dict__.update(codec=codec, stream=open_stream(resolved, found, force=force))
+    return job

@@ -1,11 +1,11 @@
-"""run(): stream → split → pack → route → encode → send. Pacing, the wall clock and the counters live here."""
+"""A run: the blocks of a plan made, rendered and sent. Threads, pacing, the wall clock and the counters live here."""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -15,15 +15,13 @@ from simulator.batch import MessageBatch, concat
 from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
 from simulator.run.pacing import Pace
+from simulator.run.plan import Plan
 from simulator.run.render import Renderer
 from simulator.sinks.sink import Sink
-from simulator.stream.engine.block import Block, Stream
+from simulator.stream.engine.block import Block
 
 T = TypeVar("T")
 
-# Messages of one block are held at once: about this many bytes of them.
-BLOCK_BYTES = 48 << 20
-TRIAL_TURNS = 256
 REPORT_SECONDS = 0.5
 # After a second Ctrl-C nobody waits for a sink that is stuck.
 ABANDON_SECONDS = 2.0
@@ -72,10 +70,14 @@ class Stage(Generic[T]):
 
     def finish(self) -> None:
         """Wait until everything is worked on."""
+        self.wait()
+        self._check()
+
+    def wait(self) -> None:
+        """Wait until everything is worked on, or the work raised an error."""
         self._put(None)
         while self._thread.is_alive():
             self._thread.join(0.1)
-        self._check()
 
     def abandon(self) -> None:
         """Begin nothing more; after `finish` there is nothing left to do."""
@@ -107,34 +109,23 @@ class Stage(Generic[T]):
             self._error = error
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Where a run ends, each at a transaction border: row changes, turns, seconds on the wall clock."""
-
-    start_at: int = 0
-    changes: int | None = None
-    turns: int | None = None
-    seconds: float | None = None
-
-
 class Run:
     """One run of a stream into a sink. `stop` may be set from a signal handler."""
 
     def __init__(
         self,
-        stream: Stream,
+        plan: Plan,
         renderer: Renderer,
         sink: Sink,
         *,
-        limits: Limits,
-        snapshot: bool,
+        seconds: float | None = None,
         pace: Pace | None = None,
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
     ) -> None:
-        self.stream, self.renderer, self.sink = stream, renderer, sink
-        self.limits, self.snapshot, self.pace, self.wall_clock = limits, snapshot, pace, wall_clock
-        self.summary = Summary()
+        self.plan, self.renderer, self.sink = plan, renderer, sink
+        self.seconds, self.pace, self.wall_clock = seconds, pace, wall_clock
+        self.summary = Summary(plan.first, plan.first)
         self.stop = False
         self._report = report
         self._reported = 0.0
@@ -155,16 +146,16 @@ class Run:
         """Run to the end. Raises DeliveryFailed, SinkError; the summary tells what was delivered then, too."""
         summary = self.summary
         self._begun = started = time.monotonic()
-        first = self.stream.border(self.limits.start_at)
-        summary.first_turn = summary.next_turn = first
         if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
             sender = Stage[list[MessageBatch]]("sender", lambda parts: self.sink.send(concat(parts)))
             self._stages = [Stage[Block]("renderer", lambda block: self._render(block, sender)), sender]
         try:
             try:
-                self._make(first)
+                self._make()
             except UsageError as error:  # the stream cannot go on; what was made before is sent and accounted for
-                self._finish()
+                for stage in self._stages:
+                    stage.wait()
+                self.sink.flush()
                 if self.sink.delivered:
                     raise SimulatorError(str(error)) from None
                 raise
@@ -178,18 +169,17 @@ class Run:
             self._tell(last=True)
         return summary
 
-    def _make(self, first: int) -> None:
+    def _make(self) -> None:
         """The snapshot, if asked for, and the stream up to its limits."""
-        self.stream.count(first, self._border(first, first + 1))  # raises where there is no such turn
-        if self.snapshot:
-            for block in self.stream.snapshot(first):
-                if self.stop:
-                    return
-                self._send(block)
+        plan, stream = self.plan, self.plan.stream
+        for rows in plan.snapshot_blocks():
+            if self.stop:
+                return
+            self._send_snapshot(stream.read_block(rows))
         # whatever the snapshot took, the stream's own rate and time count from here
         self._begun = time.monotonic()
-        for block in self._blocks(first):
-            self._send(block)
+        for turns in plan.blocks():
+            self._send(stream.read_block(turns))
             if self.stop or self._time_is_up():
                 return
 
@@ -199,80 +189,37 @@ class Run:
             stage.finish()
         self.sink.flush()
 
-    # ---------------------------------------------------------------------------------------------------------- blocks
-
-    def _blocks(self, first: int) -> Iterator[Block]:
-        """The stream from a border on, block by block, up to the limits."""
-        limits, stream = self.limits, self.stream
-        end = stream.turns
-        if limits.turns is not None:
-            end = min(stream.border(first + limits.turns), first + limits.turns if end is None else end)
-            end = stream.border(end) if stream.turns is None else end
-        left = limits.changes
-        step = self._step(first)
-        at = first
-        while (end is None or at < end) and (left is None or left > 0):
-            stop = self._border(at, (at // step + 1) * step)
-            if end is not None:
-                stop = min(stop, end)
-            if left is not None:
-                done = np.cumsum(stream.count(at, stop))
-                if len(done) and done[-1] >= left:
-                    stop = min(stop, stream.border(at + int(np.searchsorted(done, left)) + 1))
-                    done = done[: stop - at]
-                left -= int(done[-1]) if len(done) else 0
-            yield stream.read(at, stop)
-            at = stop
-
-    def _border(self, at: int, turn: int) -> int:
-        """The first border at or after a turn; where keys are full before that, the last border that can be reached."""
-        border, last = self.stream.border, self.stream.last_turn
-        stop = border(turn)
-        if last is None or stop <= last + 1:
-            return stop
-        return next((near for near in range(last + 1, at, -1) if border(near) == near), stop)
-
-    def _step(self, first: int) -> int:
-        """Turns in a block: as many as make a bearable number of bytes, and when pacing, about a tenth of a second."""
-        step = self.stream.block_turns
-        stop = self._border(first, first + TRIAL_TURNS)
-        if self.stream.turns is not None:
-            stop = min(stop, self.stream.turns)
-        if stop > first:
-            messages = self.renderer.render(self.stream.read(first, stop))
-            if messages is not None:
-                step = min(step, max(16, BLOCK_BYTES * (stop - first) // max(messages.nbytes, 1)))
-        if self.pace is not None:
-            step = min(step, max(16, int(self.pace.high / 10)))
-        return step
-
     # ------------------------------------------------------------------------------------------------------------ send
+
+    def _send_snapshot(self, block: Block) -> None:
+        if self._stages:
+            self._stages[0].put(block)
+        elif parts := self._parts(block):
+            messages = concat(parts)
+            self.sink.send(messages)
+            self._count(messages)
+        self.summary.snapshot_rows += block.changes
+        self._tell()
 
     def _send(self, block: Block) -> None:
         """Send a block and count what was sent: all of it, but for a paced run whose time is up within."""
-        snapshot = any(batch.envelope.phase == 0 for batch in block.batches)
         stop = block.first_turn + block.turns
         if self._stages:
             self._stages[0].put(block)
         elif parts := self._parts(block):
             messages = concat(parts)
-            sent = len(messages) if snapshot else self._paced_count(messages)
-            if snapshot:
-                self.sink.send(messages)
-            elif sent < len(messages):
-                stop = self.stream.border(messages["turn"][sent - 1].as_py() + 1) if sent else block.first_turn
+            sent = self._paced_count(messages)
+            if sent < len(messages):
+                last = messages["turn"][sent - 1].as_py() if sent else None
+                stop = block.first_turn if last is None else self.plan.stream.border(last + 1)
             self._count(messages.slice(0, sent))
         summary = self.summary
-        if snapshot:
-            summary.snapshot_rows += block.changes
-        else:
-            whole = stop == block.first_turn + block.turns
-            summary.next_turn = stop
-            changes = block.changes if whole else int(self.stream.count(block.first_turn, stop).sum())
-            summary.changes += changes
-            events = [event for event in block.events if event.order.turn < stop]
-            summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
-            summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
+        whole = stop == block.first_turn + block.turns
+        summary.next_turn = stop
+        summary.changes += block.changes if whole else int(self.plan.stream.count(block.first_turn, stop).sum())
+        events = [event for event in block.events if event.order.turn < stop]
+        summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
+        summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
         self._tell()
 
     def _parts(self, block: Block) -> list[MessageBatch]:
@@ -294,7 +241,7 @@ class Run:
         while at < end:
             if not ending and (self.stop or self._time_is_up()):
                 ending = True
-                border = self.stream.border(int(turns[at - 1]) + 1) if at else int(turns[0])
+                border = self.plan.stream.border(int(turns[at - 1]) + 1) if at else int(turns[0])
                 end = int(np.searchsorted(turns, border))
                 continue
             allowed = self.pace.changes(self.elapsed) - base
@@ -309,7 +256,7 @@ class Run:
         return end
 
     def _time_is_up(self) -> bool:
-        return self.limits.seconds is not None and self.elapsed >= self.limits.seconds
+        return self.seconds is not None and self.elapsed >= self.seconds
 
     def _count(self, messages: MessageBatch) -> None:
         self.summary.messages += len(messages)

@@ -37,6 +37,7 @@ class Script:
     name: str
     parts: tuple[Statement | Meta, ...] = field(repr=False)
     spec: Spec = Spec()
+    left_out: tuple[str, ...] = ()  # nothing: a script has the tables that it creates
 
     def meta(self, word: str) -> Meta | None:
         return next((part for part in self.parts if isinstance(part, Meta) and part.word == word), None)
@@ -101,10 +102,9 @@ def run(
     *,
     force: bool = False,
     until: int | None = None,
-    tell: Callable[[str], None] | None = None,
     at_snapshot: Callable[[Session], None] | None = None,
 ) -> Outcome:
-    """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on and reports them.
+    """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on; `errors` has them.
 
     `until`: stop when the log holds so many transactions, those before `-- @snapshot` not counted.
     """
@@ -141,8 +141,6 @@ def run(
             outcome.failure = problem
             break
         outcome.errors.append(str(problem))
-        if tell is not None:
-            tell(str(problem))
     return outcome
 
 

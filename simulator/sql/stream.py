@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,14 +27,13 @@ class SqlStream(LiteralStream):
     caller to raise when that is delivered. `steps` are the script's own names of places, each with its turn.
     """
 
-    def __init__(
-        self, script: Script, source: Source, *, force: bool = False, tell: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
         self._before: list[tuple[Table, list[Row]]] = []
-        outcome = run(script, source, force=force, tell=tell, at_snapshot=self._keep)
+        outcome = run(script, source, force=force, at_snapshot=self._keep)
         self.failure, self.errors, self.steps = outcome.failure, tuple(outcome.errors), tuple(outcome.steps)
         super().__init__(
+            script.file,
             source,
             outcome.session.database,
             outcome.session.log.transactions,

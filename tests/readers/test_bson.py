@@ -18,7 +18,7 @@ from jvm import Reader
 
 from simulator.model import DELETE, INSERT, UPDATE
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import mongodb
 from simulator.sources.mongodb import json as bson

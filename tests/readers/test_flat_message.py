@@ -17,7 +17,7 @@ from jvm import Reader
 
 from simulator import formats
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources import SOURCES
 

@@ -14,7 +14,7 @@ from jvm import Reader
 from simulator import messages
 from simulator.batch import decoded
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm

@@ -13,7 +13,7 @@ from jvm import Reader
 
 from simulator import formats, sources
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.text.json_style import HTML_SAFE, escape
 

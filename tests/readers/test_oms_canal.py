@@ -12,7 +12,7 @@ from jvm import Reader
 
 from simulator.model import INSERT, UPDATE
 from simulator.run.job import open_job
-from simulator.run.pipeline import Limits
+from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.jvm

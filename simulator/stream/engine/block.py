@@ -26,6 +26,10 @@ WRITE_LAG_MS: Final = 350
 SNAPSHOT_TXN: Final = -1
 
 
+# No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
+FARTHEST: Final = 1 << 50
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some turns of a stream, from `first_turn`, `turns` of them; or rows of a snapshot, by their numbers.
@@ -41,6 +45,15 @@ class Block:
     batches: tuple[ChangeBatch, ...]
     events: tuple[Event, ...]
     changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBlock:
+    """Where some changes are: the turns [first, stop), which are block `number` of a stream or a part of it."""
+
+    number: int
+    first: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +87,7 @@ class SnapshotBlock:
 
 
 class Stream(ABC):
-    """A history that can be read from any turn: a generated one, or a script.
+    """A history that can be read from any turn: a generated one, or a script, of the scenario `file`.
 
     `turns` is None for an endless stream; its `last_turn` is the last whose numbers fit. `first_tables` are the tables
     as the stream finds them; `column_names` the columns of all tables at any time. A block has `block_turns` turns, so
@@ -85,6 +98,7 @@ class Stream(ABC):
     `errors` are those after which it went on, `notes` what whoever runs the scenario should know.
     """
 
+    file: str
     source: Source
     database: str
     first_tables: tuple[Table, ...]
@@ -177,6 +191,10 @@ class Stream(ABC):
             events = (SchemaChange(*at, kind, database, None, table, sql),)
         batch = ChangeBatch(table, READ, envelope, columns, None)
         return Block(block.first, block.rows, (batch,), events, block.rows)
+
+    def read_block(self, where: TurnBlock | SnapshotBlock) -> Block:
+        """A block of either kind."""
+        return self.read_snapshot(where) if isinstance(where, SnapshotBlock) else self.read(where.first, where.stop)
 
     def snapshot(self, turn: int) -> Iterator[Block]:
         """The rows alive before a turn as READ changes, in bounded memory."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from simulator.model import Table
 from simulator.sources import Source
+from simulator.stream.engine.block import FARTHEST
 from simulator.stream.engine.history import Ticks
 from simulator.stream.engine.program import Member, Plan, plan
 from simulator.stream.engine.slots import Rounds
@@ -24,8 +25,6 @@ from simulator.values.draw import Ints
 
 # The first version of a table has always been.
 ALWAYS: Final = -(1 << 62)
-# No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
-FARTHEST: Final = 1 << 50
 # 9999-12-31T00:00:00Z
 LAST_MS: Final = 253_402_214_400_000
 # Order keys of DDL and heartbeats lie before the rows of their turn: room for this many of each at one turn.

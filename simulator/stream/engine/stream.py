@@ -49,7 +49,7 @@ class ChangeStream(Stream):
     block_turns = BLOCK_TURNS
 
     def __init__(self, scenario: Scenario) -> None:
-        self.scenario, self.source = scenario, scenario.source
+        self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
         self.database = self.source.place(scenario.spec.database)[0]
         self.compiled = compiled = Compiled(scenario)
         self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan

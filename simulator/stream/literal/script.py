@@ -31,6 +31,7 @@ class ScriptStream(LiteralStream):
         rows = self._rows_at_start()
         alive = sum(map(len, rows.rows.values()))
         super().__init__(
+            scenario.file,
             source,
             source.place(scenario.spec.database)[0],
             [_transaction(rows, turn) for turn in self._script.turns],

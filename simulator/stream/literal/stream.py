@@ -46,6 +46,7 @@ class LiteralStream(Stream):
 
     def __init__(
         self,
+        file: str,
         source: Source,
         database: str,
         transactions: Sequence[Transaction],
@@ -55,7 +56,7 @@ class LiteralStream(Stream):
         first_tables: Sequence[Table],
         column_names: Iterable[str],
     ) -> None:
-        self.source, self.database, self._start_ms = source, database, start_ms
+        self.file, self.source, self.database, self._start_ms = file, source, database, start_ms
         self.first_tables, self.column_names = tuple(first_tables), frozenset(column_names)
         self._transactions = transactions
         self.turns = len(transactions)

@@ -1,0 +1,139 @@
+"""Which blocks a run has: its limits as ranges of turns and of snapshot rows, found by arithmetic and by counting.
+
+No thread, no value and no message is made for it, so any process can plan, and make any of the blocks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count, islice
+
+import numpy as np
+
+from simulator.errors import UsageError
+from simulator.stream.engine.block import FARTHEST, SnapshotBlock, Stream, TurnBlock
+
+# Blocks that are counted at once when the end of a limit is looked for: first one, then ever more up to this.
+MOST_COUNTED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a run begins, and where it ends, each at a transaction border: after so many row changes or turns, or
+    after seconds on the wall clock."""
+
+    start_at: int = 0
+    changes: int | None = None
+    turns: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The turns [first, stop) of a stream in blocks of `step` turns, behind a snapshot if wanted.
+
+    `stop` is None for a run without end, `reach` the last border that the stream can have where its numbers are full at
+    some turn; `changes` is the limit of row changes that may end the run before. Block `number` is the same range of
+    turns in every run with the same `step`, but for the ends of the run.
+    """
+
+    stream: Stream
+    first: int
+    stop: int | None
+    step: int
+    reach: int | None = None
+    changes: int | None = None
+    snapshot: bool = False
+
+    def snapshot_blocks(self) -> Iterator[SnapshotBlock]:
+        """The blocks of the snapshot; none where no snapshot is wanted."""
+        return self.stream.snapshot_blocks(self.first) if self.snapshot else iter(())
+
+    def block(self, number: int) -> TurnBlock:
+        """A block by its number, whatever the limit of row changes. It has no turns where the run has none of it."""
+        first, stop = (self._border(each * self.step) for each in (number, number + 1))
+        return TurnBlock(number, first, max(first, stop))
+
+    def blocks(self) -> Iterator[TurnBlock]:
+        """The blocks in order, up to the limit. Raises UsageError behind the last turn that the stream can have."""
+        left = self.changes
+        for block in self._whole_blocks():
+            if left is not None:
+                if left <= 0:
+                    return
+                done = np.cumsum(self.stream.count(block.first, block.stop))
+                if len(done) and done[-1] >= left:
+                    yield replace(block, stop=self._stop_in(block, left))
+                    return
+                left -= int(done[-1]) if len(done) else 0
+            yield block
+
+    def all_blocks(self) -> Iterator[SnapshotBlock | TurnBlock]:
+        """The snapshot's and then the stream's."""
+        yield from self.snapshot_blocks()
+        yield from self.blocks()
+
+    def counted(self, changes_of: Callable[[Iterable[TurnBlock]], Iterable[int]] | None = None) -> Plan:
+        """The plan with the turn at which its limit of row changes ends it.
+
+        Blocks are counted apart and added up; `changes_of` may count some of them in other processes.
+        """
+        left, blocks, wave = self.changes, self._whole_blocks(), 1
+        if left is None:
+            return self
+        while left > 0 and (some := list(islice(blocks, wave))):
+            done = np.cumsum(list(map(self.count, some) if changes_of is None else changes_of(some)))
+            if done[-1] >= left:
+                at = int(np.searchsorted(done, left))
+                rest = left - (int(done[at - 1]) if at else 0)
+                return replace(self, stop=self._stop_in(some[at], rest), changes=None)
+            left, wave = left - int(done[-1]), min(2 * wave, MOST_COUNTED)
+        return replace(self, stop=self.first if left <= 0 else self.stop, changes=None)
+
+    def count(self, block: TurnBlock) -> int:
+        """Row changes of a block."""
+        return int(self.stream.count(block.first, block.stop).sum())
+
+    def _whole_blocks(self) -> Iterator[TurnBlock]:
+        at = self.first
+        for number in count(self.first // self.step):
+            if self.stop is not None and at >= self.stop:
+                return
+            block = self.block(number)
+            if block.stop > at:
+                yield block
+                at = block.stop
+            elif self.reach is not None and at >= self.reach:
+                self.stream.count(at, self.stream.border(at + 1))  # raises: the stream has no such turn
+
+    def _stop_in(self, block: TurnBlock, changes: int) -> int:
+        """The first transaction border at or after so many row changes of a block."""
+        done = np.cumsum(self.stream.count(block.first, block.stop))
+        return min(block.stop, self.stream.border(block.first + int(np.searchsorted(done, changes)) + 1))
+
+    def _border(self, turn: int) -> int:
+        """The border at or after a turn, within the run."""
+        border = max(self.first, self.stream.border(turn))
+        return min([border, *(end for end in (self.stop, self.reach) if end is not None)])
+
+
+def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | None = None) -> Plan:
+    """The plan of a run; its blocks have `most_turns` turns at the most. Raises UsageError where the stream has no turn
+    to begin with."""
+    for name, turns in (("--start-at", limits.start_at), ("--turns", limits.turns or 0)):
+        if not 0 <= turns <= FARTHEST:
+            raise UsageError(f"{name} {turns}: it is a number from 0 to {FARTHEST}.")
+    if stream.turns is not None and limits.start_at > stream.turns:
+        raise UsageError(f"--start-at {limits.start_at}: {stream.file} ends at turn {stream.turns}.")
+    first, stop = stream.border(limits.start_at), stream.turns
+    if limits.turns is not None:
+        wanted = stream.border(first + limits.turns)
+        stop = wanted if stop is None else min(stop, wanted)
+    reach = None
+    if stream.last_turn is not None:
+        reach = next(turn for turn in count(stream.last_turn + 1, -1) if stream.border(turn) == turn)
+        if first >= reach:
+            stream.count(first, stream.border(first + 1))  # raises: the stream has no such turn
+    step = min(stream.block_turns, most_turns or stream.block_turns)
+    return Plan(stream, first, stop, step, reach, limits.changes, snapshot)

@@ -1,0 +1,62 @@
+"""Scenarios of either kind: a YAML file, checked and resolved, or a SQL script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from simulator.model import Table
+from simulator.sources import Source
+from simulator.sql import is_script
+from simulator.stream.engine.block import Stream
+
+if TYPE_CHECKING:
+    from simulator.sql.script import Script
+    from simulator.stream.scenario.loader import Loaded
+    from simulator.stream.scenario.scenario import Scenario
+
+# A SQL script needs neither the language nor pydantic, which take a sixth of a second to import, and a YAML file no SQL
+# engine: each is imported where it is needed.
+
+
+def load(name: str, source: str | None = None) -> tuple[Loaded | Script, Source]:
+    """A scenario as written, by its file or the name of a shipped one, and the source that it or `--source` names.
+    Raises UsageError."""
+    if is_script(name):
+        from simulator.sql import script
+
+        sql = script.read_script(name)
+        return sql, script.source_of(sql, source)
+    from simulator.stream import source_of
+    from simulator.stream.scenario.loader import load as load_yaml
+
+    loaded = load_yaml(name)
+    return loaded, source_of(loaded, source)
+
+
+def resolve(
+    loaded: Loaded | Script,
+    source: Source,
+    *,
+    seed: int | None = None,
+    renders: Callable[[Table], bool] | None = None,
+) -> Scenario | Script:
+    """A scenario checked. `renders` says which tables can be written: of those for each type the others are left out.
+    Raises ScenarioError."""
+    if is_script(loaded.file):
+        return loaded  # type: ignore[return-value]
+    from simulator.stream.scenario.resolve import resolve as resolve_yaml
+
+    return resolve_yaml(loaded, source, seed=seed, renders=renders)  # type: ignore[arg-type]
+
+
+def open_stream(scenario: Scenario | Script, source: Source, *, force: bool = False) -> Stream:
+    """The stream of a scenario. A script is run; with `force` a SQL script goes on after errors. Raises
+    ScenarioError."""
+    if is_script(scenario.file):
+        from simulator.sql.stream import SqlStream
+
+        return SqlStream(scenario, source, force=force)  # type: ignore[arg-type]
+    from simulator.stream import open_stream as open_yaml
+
+    return open_yaml(scenario)  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""Plans: limits as blocks that any process finds by itself; jobs: small values that make the same bytes anywhere."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_scenarios import loaded, scenarios
+
+from simulator.errors import UsageError
+from simulator.run.job import Job, Partitions, open_job
+from simulator.run.plan import Limits, Plan, plan
+from simulator.sources import find
+from simulator.stream.engine.block import SnapshotBlock, TurnBlock
+from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.scenario.resolve import resolve
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def stream_of(scenario: dict[str, Any]) -> ChangeStream:
+    return ChangeStream(resolve(loaded(scenario), find("mysql")))
+
+
+def stop_of(made: Plan) -> int:
+    """Where the blocks of a plan end; they follow each other, and each is found by its number alone."""
+    at = made.first
+    unlimited = replace(made, changes=None)
+    for block in made.blocks():
+        assert block.first == at < block.stop
+        assert block.stop <= unlimited.block(block.number).stop
+        assert block.first == unlimited.block(block.number).first
+        at = block.stop
+    return at
+
+
+@quick
+@given(scenarios(), st.integers(0, 5000), st.integers(1, 400), st.integers(0, 900))
+def test_a_limit_ends_where_a_full_count_says(scenario: dict[str, Any], start: int, step: int, changes: int) -> None:
+    """Whether blocks are counted one by one or apart."""
+    stream = stream_of(scenario)
+    made = plan(stream, Limits(start, changes=changes), snapshot=False, most_turns=step)
+    horizon = stream.border(made.first + 2 * changes + 100)
+    done = np.concatenate([[0], np.cumsum(stream.count(made.first, horizon))])
+    expected = stream.border(made.first + int(np.searchsorted(done, changes)))
+    assert stop_of(made) == expected
+    counted = made.counted(lambda blocks: [made.count(block) for block in reversed(list(blocks))][::-1])
+    assert counted.changes is None
+    assert stop_of(counted) == expected
+
+
+@quick
+@given(scenarios(), st.integers(0, 5000), st.integers(1, 400), st.integers(0, 900))
+def test_turns_are_an_absolute_stop(scenario: dict[str, Any], start: int, step: int, turns: int) -> None:
+    """N turns from the first border on, and to the next border; whatever the size of blocks."""
+    stream = stream_of(scenario)
+    made = plan(stream, Limits(start, turns=turns), snapshot=False, most_turns=step)
+    assert made.first == stream.border(start)
+    assert made.stop == stop_of(made) == stream.border(made.first + turns)
+
+
+def test_a_script_ends_with_its_last_turn() -> None:
+    job = open_job("tour", "canal-json")
+    assert stop_of(job.plan(Limits(3, turns=5))) == 8
+    assert stop_of(job.plan(Limits(3, turns=500))) == stop_of(job.plan(Limits(changes=10**30))) == job.stream.turns
+    assert stop_of(job.plan(Limits(3, changes=1)).counted()) == 4
+    with pytest.raises(UsageError, match=r"^--start-at 99: scenarios/tour\.yaml ends at turn 29\.$"):
+        job.plan(Limits(99))
+
+
+@pytest.mark.parametrize("limits", [Limits(10**30), Limits(turns=10**30), Limits(-1)])
+def test_numbers_that_no_turn_has(limits: Limits) -> None:
+    with pytest.raises(UsageError, match=r"^--(start-at|turns) -?\d+: it is a number from 0 to \d+\.$"):
+        open_job("crud", "canal-json").plan(limits)
+
+
+# -------------------------------------------------------------------------------------------------------------- jobs
+
+FAKER = """\
+tables:
+  users:
+    key: id
+    columns:
+      id: {type: int64, values: sequence}
+      word: {type: string(80), values: {faker: {provider: bs, locale: en_US, size: 20}}}
+      n: {type: int32, values: version}
+    rows: 50
+"""
+SCRIPT = """\
+create database d; use d; create table t(id int primary key, v varchar(9));
+insert into t values (1, 'a'), (2, 'b');
+-- @snapshot
+update t set v = 'c'; insert into t values (3, 'd'); no statement;
+"""
+
+
+def rendered(pickled: bytes) -> list[bytes]:
+    """What another process makes of a job and some blocks."""
+    job, blocks = pickle.loads(pickled)
+    renderer = job.renderer()
+    return [repr(list(renderer.render(job.stream.read_block(where)).messages())).encode() for where in blocks]
+
+
+def jobs(folder: Path) -> list[Job]:
+    (folder / "faker.yaml").write_text(FAKER)
+    (folder / "script.sql").write_text(SCRIPT)
+    return [
+        open_job("orders", "cloudcanal-json", seed=5).addressed(route="key", partitions=Partitions(2, {"t": 3})),
+        open_job("tour", "dts-avro", source="mysql-5.7").addressed(topic="{table}", broker="kafka"),
+        open_job(str(folder / "faker.yaml"), "dts-avro", source="oracle"),
+        open_job(str(folder / "script.sql"), "canal-json", force=True),
+    ]
+
+
+def test_a_job_makes_the_same_bytes_in_any_process(tmp_path: Path) -> None:
+    """Its pickle is small, and any blocks of it can be made alone, last ones first."""
+    work = []
+    for job in jobs(tmp_path):
+        blocks = list(job.plan(Limits(changes=300), snapshot=True, most_turns=64).all_blocks())
+        assert {type(block) for block in blocks} == {SnapshotBlock, TurnBlock}
+        work.append(pickle.dumps((job, blocks[::-1])))
+        assert len(pickle.dumps(job)) < 40_000
+    assert job.stream.errors
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(rendered, work) == list(map(rendered, work))
