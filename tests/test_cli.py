@@ -412,7 +412,11 @@ def test_completion_answers(words: str, expected: set[str]) -> None:
     """What the bash script asks the command."""
     asked = {"_CDCSIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     # completion is asked of the command by its name
-    program = [sys.executable, "-c", "import sys; sys.argv[0] = 'cdcsim'; from simulator.cli import main; main()"]
+    program = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'cdcsim'; from simulator.cli.commands import main; main()",
+    ]
     done = subprocess.run(program, env={**environment(), **asked}, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     answers = {line.partition(",")[2] for line in done.stdout.splitlines()}

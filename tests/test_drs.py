@@ -19,7 +19,7 @@ from simulator.formats import open_codec
 from simulator.formats.drs import system as drs_system
 from simulator.formats.drs.system import codes
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
-from simulator.run.job import messages
+from simulator.run.library import messages
 from simulator.sources import find, mysql
 
 # --------------------------------------------------------------------------------------- the sample of MySQL, table 2

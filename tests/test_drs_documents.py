@@ -13,7 +13,7 @@ from drs_samples import AT, compact, kafka_partition, sample
 
 from simulator.errors import OptionError
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChangeKind
-from simulator.run.job import messages
+from simulator.run.library import messages
 
 ID: Final = "64650cf67dc36a464e76e583"
 DOCUMENTS: Final = table_of(
