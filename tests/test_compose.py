@@ -65,8 +65,14 @@ def test_environment_values_are_text(name: str) -> None:
 
 
 def test_the_container_and_the_native_broker_have_one_version() -> None:
-    native = ElementTree.parse(DOCKER / "native" / "pom.xml").findtext(".//{*}kafka.version")
+    native = ElementTree.parse(DOCKER / "native" / "kafka.xml").findtext(".//{*}kafka.version")
     assert SERVICES["kafka"]["image"] == f"apache/kafka:{native}"
+
+
+def test_rocketmq_registers_an_address_that_clients_reach() -> None:
+    broker = SERVICES["rocketmq"]
+    assert "brokerIP1=127.0.0.1" in broker["command"]
+    assert all(port.split(":")[1] == port.split(":")[2] for port in broker["ports"])
 
 
 def test_kafka_has_the_whole_group_of_variables(kafka: dict[str, str]) -> None:

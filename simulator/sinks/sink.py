@@ -48,6 +48,10 @@ class Sink(ABC):
 
     def flush(self) -> None:
         """Return when every message is acknowledged or has failed. Raises DeliveryFailed if any failed."""
+        self.check()
+
+    def check(self) -> None:
+        """Raises DeliveryFailed if any message failed, once the fate of the others is known."""
         self.ledger.check()
 
     def poll(self) -> None:  # noqa: B027 - most sinks have nothing to do
@@ -79,7 +83,7 @@ class Sink(ABC):
         source transaction's end. Raises DeliveryFailed once any message failed, and SinkError.
         """
         self.poll()
-        self.ledger.check()
+        self.check()
         if len(batch):
             for topic in pc.unique(batch["topic"]).to_pylist():
                 self.partitions(topic)

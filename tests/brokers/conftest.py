@@ -1,49 +1,66 @@
-"""A real Kafka for the tests: the one named in CDCSIM_KAFKA, else one started from Maven's jars for this session."""
+"""Real brokers for the tests: those named in CDCSIM_KAFKA, CDCSIM_ROCKETMQ and CDCSIM_RABBITMQ, else started here.
+
+Without what they need (a JDK and Maven; Debian) this fails with the sentence that says so. It never skips: a broker
+test that did not run would look like one that passed.
+"""
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import ModuleType
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from native import native
 
-NATIVE = Path(__file__).parents[2] / "docker" / "native"
-
-
-@pytest.fixture(scope="session")
-def native() -> ModuleType:
-    """The module that starts brokers; it is a script beside the package, not part of it."""
-    sys.path.insert(0, str(NATIVE))
-    return importlib.import_module("kafka")
+Starter = Callable[..., Any]
 
 
-@pytest.fixture(scope="session")
-def start_broker(native: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Any]]:
-    """Starts brokers of one's own, `start_broker(secure=True)`; all are stopped at the session's end.
-
-    Without a JDK or Maven this fails with the sentence that says so. It never skips: a broker test that did not run
-    would look like one that passed.
-    """
+@contextmanager
+def starter(kind: str, factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    """Starts brokers of a kind, `start(secure=True)`; all are stopped at the end."""
+    module = native(kind)
     brokers = []
 
     def start(**options: Any) -> Any:
         try:
-            broker = native.Broker(tmp_path_factory.mktemp("kafka"), with_parent=True, **options)
+            broker = module.Broker(factory.mktemp(kind), with_parent=True, **options)
             brokers.append(broker)
             broker.start()
-        except native.JavaError as error:
-            pytest.fail(f"{error}\nOr name a running broker in CDCSIM_KAFKA=host:port.", pytrace=False)
-        wait_with_a_client(broker.address)
+        except module.NativeError as error:
+            pytest.fail(f"{error}\nOr name a running broker in CDCSIM_{kind.upper()}=host:port.", pytrace=False)
         return broker
 
-    yield start
-    for broker in brokers:
-        broker.stop()
+    try:
+        yield start
+    finally:
+        for broker in brokers:
+            broker.stop()
+
+
+@pytest.fixture(scope="session")
+def start_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    with starter("kafka", tmp_path_factory) as start:
+
+        def start_and_ask(**options: Any) -> Any:
+            broker = start(**options)
+            wait_with_a_client(broker.address)
+            return broker
+
+        yield start_and_ask
+
+
+@pytest.fixture(scope="session")
+def start_rabbitmq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    with starter("rabbitmq", tmp_path_factory) as start:
+        yield start
+
+
+@pytest.fixture(scope="session")
+def start_rocketmq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
+    with starter("rocketmq", tmp_path_factory) as start:
+        yield start
 
 
 def wait_with_a_client(address: str) -> None:
@@ -54,15 +71,29 @@ def wait_with_a_client(address: str) -> None:
     client.create_topics([admin.NewTopic("ready", 1, 1)], request_timeout=30)["ready"].result(30)
 
 
+def running(request: pytest.FixtureRequest, kind: str) -> str:
+    """`host:port` of a broker of this kind without a login."""
+    if given := os.environ.get(f"CDCSIM_{kind.upper()}"):
+        return given
+    return str(request.getfixturevalue(f"start_{kind}")().address)
+
+
 @pytest.fixture(scope="session")
 def kafka(request: pytest.FixtureRequest) -> str:
-    """`host:port` of a Kafka without a login."""
-    if given := os.environ.get("CDCSIM_KAFKA"):
-        return given
-    return str(request.getfixturevalue("start_broker")().address)
+    return running(request, "kafka")
 
 
 @pytest.fixture(scope="session")
-def secured(start_broker: Callable[..., Any]) -> Any:
-    """A broker with SASL and TLS listeners."""
-    return start_broker(secure=True)
+def rabbitmq(request: pytest.FixtureRequest) -> str:
+    return running(request, "rabbitmq")
+
+
+@pytest.fixture(scope="session")
+def rocketmq(request: pytest.FixtureRequest) -> str:
+    return running(request, "rocketmq")
+
+
+@pytest.fixture(scope="session")
+def secured(start_kafka: Starter) -> Any:
+    """A Kafka with SASL and TLS listeners."""
+    return start_kafka(secure=True)

@@ -16,6 +16,7 @@ import confluent_kafka
 import numpy as np
 import pytest
 from confluent_kafka import admin
+from native import free_port
 from sinks_contract import Received, RefusingSinkContract, batch, one_sentence, stream
 
 from simulator.batch import MessageBatch
@@ -32,9 +33,9 @@ def topic() -> str:
 
 
 @pytest.fixture(scope="module")
-def breakable(start_broker: Callable[..., Any]) -> Any:
+def breakable(start_kafka: Callable[..., Any]) -> Any:
     """A broker that may be stopped, killed and frozen; each test leaves it running."""
-    return start_broker()
+    return start_kafka()
 
 
 def read(address: str, topic: str) -> dict[int, list[Any]]:
@@ -190,8 +191,8 @@ def test_a_missing_topic_without_a_count_is_an_error(kafka: str, topic: str) -> 
     )
 
 
-def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(start_broker: Callable[..., Any], topic: str) -> None:
-    address = start_broker(settings={"auto.create.topics.enable": "true", "num.partitions": "9"}).address
+def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(start_kafka: Callable[..., Any], topic: str) -> None:
+    address = start_kafka(settings={"auto.create.topics.enable": "true", "num.partitions": "9"}).address
     with open_kafka(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
         sink.partitions(topic)
     assert topic not in admin.AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(timeout=10).topics
@@ -338,8 +339,8 @@ def refused(url: str) -> str:
     return one_sentence(caught.value)
 
 
-def test_nobody_listens(native: Any) -> None:
-    address = f"127.0.0.1:{native.free_port(set())}"
+def test_nobody_listens() -> None:
+    address = f"127.0.0.1:{free_port()}"
     started = time.monotonic()
     sentence = refused(f"kafka://{address}/t?timeout_secs=1.5")
     assert 1 < time.monotonic() - started < 5
@@ -357,8 +358,8 @@ def test_an_unknown_host() -> None:
     assert sentence.endswith("Check the host's name.")
 
 
-def test_one_of_several_servers_is_enough(kafka: str, native: Any) -> None:
-    with open_kafka(f"kafka://127.0.0.1:{native.free_port(set())},{kafka}/t"):
+def test_one_of_several_servers_is_enough(kafka: str) -> None:
+    with open_kafka(f"kafka://127.0.0.1:{free_port()},{kafka}/t"):
         pass
 
 

@@ -6,31 +6,22 @@ passed.
 
 from __future__ import annotations
 
-import importlib
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import IO, Final, Self
 from xml.sax.saxutils import escape
 
 import pytest
+from native import native
 
 PROGRAMS: Final = Path(__file__).parent
-NATIVE: Final = PROGRAMS.parents[1] / "docker" / "native"
 # What ends an answer. No line of JSON looks like it.
 END: Final = b"."
-
-
-def native() -> ModuleType:
-    """The module that fetches jars; it is a script beside the package, not part of it."""
-    if str(NATIVE) not in sys.path:
-        sys.path.insert(0, str(NATIVE))
-    return importlib.import_module("jars")
 
 
 @dataclass(frozen=True)
@@ -57,8 +48,8 @@ class Jars:
         )
 
     def folder(self) -> Path:
-        """The folder that holds them, filled by Maven at the first call. Raises JavaError."""
-        folder: Path = native().fetched(self.name, self.pom())
+        """The folder that holds them, filled by Maven at the first call. Raises NativeError."""
+        folder: Path = native("fetching").fetched(self.name, self.pom())
         count = len(list(folder.glob("*.jar")))
         if count != len(self.artifacts):
             pytest.fail(f"{folder} has {count} jars, not the {len(self.artifacts)} of {self.name}.", pytrace=False)
@@ -71,8 +62,8 @@ class Reader:
     def __init__(self, program: str, jars: Jars, *options: str) -> None:
         self._program = program
         try:
-            java, folder = native().java_tool("java", wanted_by="an independent reader"), jars.folder()
-        except native().JavaError as error:
+            java, folder = native("fetching").java_tool("java", wanted_by="an independent reader"), jars.folder()
+        except native("fetching").NativeError as error:
             pytest.fail(str(error), pytrace=False)
         command = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *options]
         command += ["-cp", f"{folder}/*", str(PROGRAMS / program)]

@@ -113,7 +113,7 @@ class KafkaSink(Sink):
                     self._refused(parcels, batch["topic"][row].as_py(), row, refusal)
                 if self.ledger.has_failed:
                     self.ledger.withhold(parcels, row)
-                    self._raise_failure()
+                    self.check()
         except BaseException:
             self.ledger.withhold(parcels, row)
             raise
@@ -121,7 +121,7 @@ class KafkaSink(Sink):
     def flush(self) -> None:
         """Wait until each message is acknowledged or has failed. Raises DeliveryFailed."""
         self._drain(lambda: self.ledger.has_failed)
-        self._raise_failure()
+        self.check()
         self.ledger.acknowledge_all()
 
     def poll(self) -> None:
@@ -189,8 +189,7 @@ class KafkaSink(Sink):
             self._producer.flush(SLICE_SECS)
             self._poll(0)
 
-    def _raise_failure(self) -> None:
-        """Raises DeliveryFailed if there is cause to, once the fate of all messages is known."""
+    def check(self) -> None:
         if not self.ledger.has_failed:
             return
         # Messages before one that was refused outright may take their time; behind a gap nothing more shall be written.

