@@ -40,7 +40,7 @@ HOMES: Final = {
     "click": ("cli/*",),
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
     "faker": ("values/pools.py", "lazy"),
-    "fastavro": ("cli/output.py", "lazy"),
+    "fastavro": ("cli/messages.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
     "pyarrow": ("*",),

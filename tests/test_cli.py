@@ -15,10 +15,12 @@ import pytest
 from command import COMMAND, ROOT, Command, Done, cdcsim, environment, start, summary
 
 import simulator
+from simulator.errors import NotOffered, UsageError
 from simulator.formats import FORMATS
 from simulator.formats import find as find_format
+from simulator.run.job import open_job
+from simulator.run.plan import Limits
 from simulator.sources import SOURCES
-from simulator.sources import find as find_source
 
 COMMANDS = ("run", "show", "check", "schema", "formats", "sources", "scenarios", "completion")
 
@@ -31,20 +33,18 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["rnu"], "there is no command 'rnu'. Did you mean 'run'?"),
+        (["rnu"], "no command 'rnu'. Did you mean 'run'?"),
         (["publish-everything"], "`cdcsim --help` lists them all"),
         (["run"], "'SCENARIO'"),
         (["run", "orders"], "'--format'"),
         (["run", "-f", "canal-json"], "'SCENARIO'"),
         ([*RUN, "now"], "(now)"),
-        ([*RUN, "--limt", "3"], "there is no option '--limt'. Did you mean '--limit'?"),
+        ([*RUN, "--limt", "3"], "no option '--limt'. Did you mean '--limit'?"),
         (["formats", "--jsn"], "Did you mean '--json'?"),
         ([*RUN, "--limit", "-1"], "-1"),
         ([*RUN, "--limit", "many"], "'many'"),
         ([*RUN, "--turns", "1e3"], "'1e3'"),
-        ([*RUN, "--start-at", "99999999999999999999"], "--start-at"),
-        ([*RUN, "--turns", "99999999999999999999"], "--turns"),
-        ([*RUN, "--seed", "99999999999999999999"], "--seed"),
+        ([*RUN, "--start-at", "99999999999999999999"], "is not a number from 0 to 1000000000000000"),
         ([*RUN, "--clock", "moon"], "'moon'"),
         (["show", "orders", "-f", "canal-json", "-n", "0"], "'-n'"),
         (["completion", "tcsh"], "'tcsh'"),
@@ -83,8 +83,8 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "--rate", "fast"], "50000/s"),
         ([*RUN, "--rate", "0"], "50000/s"),
         ([*RUN, "--rate", "ramp:9k..1k/10m"], "ramp:1k..50k/10m"),
-        ([*RUN, "--duration", "10"], "'90s'"),
-        ([*RUN, "--duration", "0s"], "'90s'"),
+        ([*RUN, "--duration", "10"], "such as 90s"),
+        ([*RUN, "--duration", "0s"], "such as 90s"),
         ([*RUN, "--to", "kafak://localhost/x"], "Did you mean 'kafka'?"),
         ([*RUN, "--to", "ftp://localhost/x"], "kafka://HOST:PORT/TOPIC"),
         ([*RUN, "--to", "file:"], "write file:DIR"),
@@ -106,6 +106,16 @@ def test_a_wrong_command(
     assert re.fullmatch(r"cdcsim( \w+)?: [^\n]+[.?]\n", err), err
     assert "cdcsim: cdcsim" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--limit", "--turns", "--start-at", "--seed", "--rate", "--duration", "-n"])
+def test_numbers_of_any_size(command: Command, option: str) -> None:
+    """A number that cannot be is a sentence, too."""
+    run = ["show", "crud"] if option == "-n" else ["run", "crud", "--turns", "1", "-q"]
+    for number in ("-1", "1e3", "0x10", "nan", "inf", "9" * 30, "9" * 5000, "1." + "9" * 400, "٣"):
+        status, out, err = command(*run, "-f", "canal-json", option, number)
+        assert status == 0 or (status, out, err.count("\n")) == (2, "", 1), (number, err)
+        assert len(err) < 300
 
 
 def test_no_command_at_all(command: Command) -> None:
@@ -156,7 +166,7 @@ def test_a_stream_that_ends_too_early(command: Command, tmp_path: Path) -> None:
     last = int(re.search(r"is beyond turn (\d+), where the key", sentence)[1])
     done = summary(facts)
     assert last - 5 < done["next_turn"] - 1 <= last
-    assert told.startswith(f"{done['delivered']:,} messages delivered")
+    assert told.startswith(f"{done['delivered']:,} messages written to file:{folder}: ")
     assert (folder / "example-0.jsonl").read_bytes().count(b"\n") == done["delivered"] == done["messages"]
     # what ends before is fine, and what begins behind is only the sentence
     assert command(*run, "-q", "--limit", "10").status == 0
@@ -186,17 +196,19 @@ def test_the_summary(command: Command, tmp_path: Path) -> None:
     assert told["bytes"] == len(out.encode()) - told["messages"]
     assert told["topics"] == {"dts": told["messages"]}
     assert re.fullmatch(
-        rf"{told['messages']} messages delivered to -: {told['changes']} row changes; \d+\.\d s, "
+        rf"{told['messages']} messages written to stdout: {told['changes']} row changes; \d+\.\d s, "
         rf"[\d,]+ messages/s, [\d.]+ MB/s; turns \d+ to {told['next_turn'] - 1}, next turn {told['next_turn']}\n",
         err,
     )
 
 
 def test_summaries_count_in_words(command: Command) -> None:
-    assert "1 message delivered to -: 1 row change;" in command("run", "crud", "-f", "canal-json", "--turns", "1").err
+    assert (
+        "1 message written to stdout: 1 row change;" in command("run", "crud", "-f", "canal-json", "--turns", "1").err
+    )
     nothing = command("run", "crud", "-f", "canal-json", "--turns", "0")
     assert (nothing.status, nothing.out) == (0, "")
-    assert "0 messages delivered to -: 0 row changes;" in nothing.err
+    assert "0 messages written to stdout: 0 row changes;" in nothing.err
     assert nothing.err.endswith("; no turns, next turn 0\n")
 
 
@@ -303,53 +315,56 @@ NOT_OFFERED = [(name, id) for name in FORMATS for id in SOURCES if id not in fin
 
 
 @pytest.mark.parametrize(("name", "source"), NOT_OFFERED)
-def test_what_the_vendor_does_not_offer_is_refused_and_allowed(
-    name: str, source: str, command: Command, tmp_path: Path
-) -> None:
-    """The refusal names what there is. Where it is allowed, the summary says so; where nothing is known of how such a
-    message could look, it is refused all the same, in a sentence."""
+def test_what_the_vendor_does_not_offer_is_refused_and_allowed(name: str, source: str) -> None:
+    """The refusal names what there is. Where nothing is known of how such a message could look, it is refused although
+    it is allowed, in a sentence."""
     format = find_format(name)
-    offered = ", ".join(format.sources)
-    for arguments in (["run", "orders", "--limit", "5", "--to", "-", "--envelope"], ["show", "orders"]):
-        done = command(*arguments, "-f", name, "--source", source)
-        assert (done.status, done.out) == (2, "")
-        told = f"cdcsim: -f {name}: {format.product}, writing {format.title}, reads {offered}, not {source}"
-        others = [each for each in FORMATS if find_format(each).product == format.product]
-        hint = ", ".join(each for each in others if source in find_format(each).sources)
-        told += f", of which it writes {hint}" if hint else ""
-        assert done.err == f"{told}; --allow-undocumented writes it all the same, as far as the types are known.\n"
-    run = ["run", "crud", "-f", name, "--source", source, "--limit", "5", "--envelope", "--allow-undocumented"]
-    done = command(*run, "--summary-to", tmp_path / "summary.json")
-    if done.status == 2:
-        assert not done.out
-        assert re.fullmatch(rf"cdcsim: (-f )?{name}[:a-z ].*\.\n", done.err)
-        assert not (tmp_path / "summary.json").exists()
+    with pytest.raises(NotOffered) as refusal:
+        open_job("crud", name, source=source)
+    others = [each for each in FORMATS if find_format(each).product == format.product]
+    hint = ", ".join(each for each in others if source in find_format(each).sources)
+    assert str(refusal.value) == (
+        f"-f {name}: {format.product}, writing {format.title}, reads {', '.join(format.sources)}, not {source}"
+        f"{f', of which it writes {hint}' if hint else ''}; "
+        "--allow-undocumented writes it all the same, as far as the types are known."
+    )
+    try:
+        job = open_job("crud", name, source=source, allow_undocumented=True)
+        messages = list(job.messages(Limits(turns=5)))
+    except UsageError as error:
+        sentence = str(error)
+    else:
+        assert job.undocumented
+        assert len(messages) >= 5
         return
-    assert done.status == 0, done.err
-    assert done.out.count("\n") >= 5
-    told = f"{format.product} has no {name} for {find_source(source)}: not its bytes.\n"
-    assert done.err.endswith(told)
-    assert json.loads((tmp_path / "summary.json").read_text())["undocumented"] is True
+    assert re.fullmatch(rf"(-f )?{name}[:a-z ].*\.", sentence)
 
 
-def test_what_is_offered_is_not_called_undocumented(command: Command, tmp_path: Path) -> None:
-    done = command(*RUN, "--allow-undocumented", "--summary-to", tmp_path / "summary.json")
-    assert "not its bytes" not in done.err
-    assert json.loads((tmp_path / "summary.json").read_text())["undocumented"] is False
+def test_the_summary_says_what_is_not_offered(command: Command, tmp_path: Path) -> None:
+    refused = ["run", "crud", "--limit", "5", "-f", "drs-json", "--to", "amqp://host/vhost"]
+    assert command(*refused) == Done(
+        2,
+        "",
+        "cdcsim: -f drs-json: Huawei Cloud DRS writes DRS JSON to kafka, not to rabbitmq; --allow-undocumented does it "
+        "all the same.\n",
+    )
+    assert "writes DRS JSON to" not in command(*refused, "--allow-undocumented").err
+    assert "--allow-undocumented" not in command(*RUN, "--to", "rocketmq://host:9876/t").err
+    allowed = ["--allow-undocumented", "--summary-to", tmp_path / "summary.json"]
+    source = command("run", "crud", "-f", "oms-default", "--source", "mariadb", "--limit", "5", *allowed)
+    assert source.err.endswith("OceanBase Migration Service does not read mariadb-10.11: these are not its bytes.\n")
+    assert summary(tmp_path / "summary.json")["undocumented"] is True
+    offered = command(*RUN, *allowed)
+    assert "not its bytes" not in offered.err
+    assert summary(tmp_path / "summary.json")["undocumented"] is False
 
 
-def test_a_broker_that_the_product_does_not_write_to_is_refused(command: Command) -> None:
-    for url, broker in (("rocketmq://host:9876/t", "rocketmq"), ("amqp://host/vhost", "rabbitmq")):
-        done = command("run", "orders", "-f", "drs-json", "--to", url)
-        assert done == Done(
-            2,
-            "",
-            f"cdcsim: --to {broker}: Huawei Cloud DRS writes DRS JSON to kafka, not there; "
-            "--allow-undocumented does it all the same.\n",
-        )
-        assert "--allow-undocumented" not in command("run", "orders", "-f", "canal-json", "--to", url).err
-        allowed = command("run", "orders", "-f", "drs-json", "--to", url, "--allow-undocumented")
-        assert "writes DRS JSON to" not in allowed.err
+def test_the_summary_says_what_is_not_sent(command: Command) -> None:
+    run = ["run", "orders", "--start-at", "19000", "--turns", "7000", "--to", "memory:"]
+    silent = command(*run, "-f", "oms-shareplex").err
+    assert "\n1 DDL statement occurred; oms-shareplex does not send it.\n" in silent
+    assert silent.endswith("\n2 heartbeats occurred; oms-shareplex does not send them.\n")
+    assert " row changes, 1 DDL statement, 2 heartbeats; " in command(*run, "-f", "dts-avro,product=subscription").err
 
 
 def test_sources(command: Command) -> None:

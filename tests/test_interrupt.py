@@ -52,9 +52,9 @@ def interrupted(
     assert told["interrupted"]
     assert told["failed"] == 0
     assert lines_of(folder) == told["messages"] == told["delivered"] > 0
-    last = err.decode().splitlines()[-1]
-    assert last.startswith(f"interrupted: {told['delivered']:,} message")
-    assert last.endswith(f"next turn {told['next_turn']}")
+    line = next(line for line in err.decode().splitlines() if line.startswith("interrupted: "))
+    assert line.startswith(f"interrupted: {told['delivered']:,} message")
+    assert line.endswith(f"next turn {told['next_turn']}")
     return told, err.decode()
 
 

@@ -1,1 +1,1 @@
-"""The `cdcsim` command: `commands` reads options and calls the library, `output` prints. Read `commands` first."""
+"""The `cdcsim` command: `commands` reads options and calls the library, the rest prints. Read `commands` first."""

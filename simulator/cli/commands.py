@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,8 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import click
 
 from simulator import __version__
+from simulator.cli.mistakes import sentence
 from simulator.cli.options import (
+    MOST_CHANGES,
+    MOST_PARTITIONS,
     MOST_TURNS,
+    WholeNumber,
     broker_option,
     complete_format,
     force_option,
@@ -29,7 +32,7 @@ from simulator.cli.options import (
     start_option,
     undocumented_option,
 )
-from simulator.errors import DeliveryFailed, SimulatorError, UsageError, closest
+from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 
 if TYPE_CHECKING:
     from simulator.formats.format import Broker
@@ -51,7 +54,7 @@ def main() -> NoReturn:
         click.echo(error.format_message(), err=True)
         sys.exit(2)
     except click.ClickException as error:
-        click.echo(_sentence(error), err=True)
+        click.echo(sentence(error), err=True)
         sys.exit(2)
     except SimulatorError as error:
         click.echo(f"cdcsim: {error}", err=True)
@@ -87,28 +90,6 @@ class _Commands(click.Group):
             raise _ReaderGone from None
 
 
-def _sentence(error: click.ClickException) -> str:
-    """Click's message as one sentence with a way out."""
-    text = " ".join(error.format_message().split())
-    text = re.sub(r"is not a valid integer( range)?\b", "is not a whole number", text)
-    if not isinstance(error, click.UsageError) or error.ctx is None:
-        return text
-    command = error.ctx.command_path
-    if isinstance(error, click.NoSuchOption):
-        known = [
-            name for parameter in error.ctx.command.params for name in (*parameter.opts, *parameter.secondary_opts)
-        ]
-        guess = closest(error.option_name, known)
-        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
-        return f"{command}: there is no option {error.option_name!r}.{hint}"
-    if isinstance(error.ctx.command, click.Group) and "No such command" in text:
-        name = text.split("'")[1]
-        guess = closest(name, error.ctx.command.list_commands(error.ctx))
-        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
-        return f"{command}: there is no command {name!r}.{hint}"
-    return f"{command}: {text.rstrip('.')}. `{command} --help` tells more."
-
-
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="cdcsim")
 def cli() -> None:
@@ -122,24 +103,32 @@ def cli() -> None:
 @scenario_argument
 @format_option
 @click.option(
-    "--to", default="-", metavar="URL", help="-, file:DIR, kafka://HOST:PORT/TOPIC; default: standard output."
-)
+    "--to", default="-", metavar="URL",
+    help="Write to file:DIR or kafka://HOST:PORT/TOPIC; default: - (standard output).",
+)  # fmt: skip
 @click.option(
-    "--limit", type=click.IntRange(min=0), metavar="N", help="Stop at the transaction border at or after N row changes."
-)
+    "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
+    help="Stop at the first transaction border at or after N row changes; default: no limit.",
+)  # fmt: skip
 @click.option(
     "--turns",
-    type=click.IntRange(0, MOST_TURNS),
+    type=WholeNumber(0, MOST_TURNS),
     metavar="N",
-    help="Stop at the transaction border at or after N turns.",
+    help="Stop at the first transaction border at or after N turns; default: no limit.",
 )
 @start_option
 @snapshot_option
-@click.option("--rate", metavar="RATE", help="Row changes a second: 50000/s; ramp:, sine: or spike:1k..50k/10m.")
-@click.option("--duration", metavar="TIME", help="Stop at a transaction border after this time: 90s, 10m.")
+@click.option(
+    "--rate", metavar="RATE",
+    help="Send so many row changes a second: 50000/s, or ramp:, sine:, spike:1k..50k/10m; default: no rate.",
+)  # fmt: skip
+@click.option(
+    "--duration", metavar="TIME",
+    help="Stop at the first transaction border after this time: 90s, 10m; default: no limit.",
+)  # fmt: skip
 @click.option(
     "--clock", type=click.Choice(["simulated", "wall"]), default="simulated", show_default=True,
-    help="wall: the product's write time (ts) is the machine's.",
+    help="Stamp the product's write time (`ts`) with simulated time, or with the current time (wall).",
 )  # fmt: skip
 @route_option
 @source_option
@@ -147,11 +136,15 @@ def cli() -> None:
 @broker_option
 @undocumented_option
 @force_option
-@click.option("--envelope", is_flag=True, help="Write whole messages as JSON lines, not values alone (stdout, files).")
 @click.option(
-    "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the summary as JSON."
-)
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary on stderr.")
+    "--envelope", is_flag=True,
+    help="Write each message as a JSON line: topic, partition, key, headers, value; default: values alone.",
+)  # fmt: skip
+@click.option(
+    "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write the summary to a file as JSON.",
+)  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def run(
     scenario: str,
     format: str,
@@ -173,8 +166,8 @@ def run(
     summary_to: Path | None,
     quiet: bool,
 ) -> int:
-    """Generate, encode and publish: the main job. Without --limit, --turns or --duration it runs until Ctrl-C."""
-    from simulator.cli import output as progress
+    """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
+    from simulator.cli import progress
     from simulator.run.job import broker_of, open_job
     from simulator.run.pacing import parse_duration, parse_pace
     from simulator.run.plan import Limits
@@ -193,7 +186,8 @@ def run(
     job.addressed(route=route)  # a wrong route is an error before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
-            f"-f {format} is binary, no lines of text: write to files, or add --envelope, which makes JSON lines."
+            f"-f {format} is binary and makes no lines of text: write files with --to file:DIR, or JSON lines with "
+            "--envelope."
         )
     pace = parse_pace(rate) if rate else None
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
@@ -220,17 +214,13 @@ def run(
             "undocumented": job.undocumented,
             "left_out": list(job.left_out),
             "to": progress.public(to),
-            "seed": job.scenario.spec.seed if seed is None else seed,
+            "seed": job.scenario.spec.seed,
             **this.summary.as_dict(),
         }
         if summary_to is not None:
             _write_json(summary_to, facts)
         if not quiet:
-            click.echo(progress.summary(this.summary, progress.public(to)), err=True)
-            if job.undocumented:
-                click.echo(progress.undocumented(job.codec, job.source), err=True)
-            if job.left_out:
-                click.echo(f"{format} has no rendering for {', '.join(job.left_out)}: no table of these.", err=True)
+            click.echo(progress.summary(this.summary, job, to), err=True)
         if failure := failure or job.failure:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0
@@ -275,18 +265,19 @@ def _write_json(path: Path, facts: object) -> None:
 @scenario_argument
 @format_option
 @click.option(
-    "-n", "count", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="Messages to show."
-)
+    "-n", "count", type=WholeNumber(1, MOST_CHANGES), default=5, show_default=True, metavar="N",
+    help="Print N messages.",
+)  # fmt: skip
 @start_option
 @snapshot_option
 @route_option
 @click.option(
     "--partitions",
-    type=click.IntRange(min=1),
+    type=WholeNumber(1, MOST_PARTITIONS),
     default=1,
     show_default=True,
     metavar="N",
-    help="Partitions to route to.",
+    help="Route each topic to N partitions.",
 )
 @source_option
 @seed_option
@@ -307,10 +298,10 @@ def show(
     allow_undocumented: bool,
     force: bool,
 ) -> None:
-    """Print messages for people: where each goes, and its value, indented."""
+    """Print messages for people: topic, partition, key, headers, and the value indented."""
     from itertools import islice
 
-    from simulator.cli import output as progress
+    from simulator.cli.messages import message_text
     from simulator.run.job import Partitions, open_job
     from simulator.run.plan import Limits
 
@@ -326,7 +317,7 @@ def show(
     _report_errors(job.stream)
     job = job.addressed(route=route, partitions=Partitions(partitions))
     for message in islice(job.messages(Limits(start_at), snapshot=snapshot), count):
-        click.echo(progress.message(message, job.codec))
+        click.echo(message_text(message, job.codec))
 
 
 @cli.command()
@@ -335,8 +326,8 @@ def show(
 @force_option
 @json_option
 def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
-    """Validate a scenario; errors come with file, line and key."""
-    from simulator.cli import output as progress
+    """Check a scenario and print its tables; an error names file, line and key."""
+    from simulator.cli import listings
     from simulator.run.scenario import load, open_stream, resolve
 
     loaded, found = load(scenario, source)
@@ -344,53 +335,53 @@ def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
     _report_errors(stream)
     if stream.failure is not None:
         raise stream.failure
-    facts = progress.checked(stream)
-    click.echo(progress.as_json(facts) if as_json else progress.checked_text(facts))
+    facts = listings.checked(stream)
+    click.echo(listings.as_json(facts) if as_json else listings.checked_text(facts))
     return 2 if facts["errors"] else 0
 
 
 @cli.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    from simulator.cli import output as progress
+    from simulator.cli import listings
     from simulator.stream.scenario.language import ScenarioSpec
 
-    click.echo(progress.as_json(ScenarioSpec.model_json_schema()))
+    click.echo(listings.as_json(ScenarioSpec.model_json_schema()))
 
 
 @cli.command()
 @click.argument("format", required=False, shell_complete=complete_format)
 @json_option
 def formats(format: str | None, as_json: bool) -> None:
-    """List the message formats, or one of them: options, sources and event kinds."""
-    from simulator.cli import output as progress
+    """List the message formats, or one of them, with sources, brokers, kinds of events and options."""
+    from simulator.cli import listings
     from simulator.formats import FORMATS, find
     from simulator.registry import names
 
-    facts = [progress.format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
-    click.echo(progress.as_json(facts) if as_json else progress.formats_text(facts))
+    facts = [listings.format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
+    click.echo(listings.as_json(facts) if as_json else listings.formats_text(facts))
 
 
 @cli.command()
 @json_option
 def sources(as_json: bool) -> None:
     """List the source systems and their versions."""
-    from simulator.cli import output as progress
+    from simulator.cli import listings
     from simulator.sources import SOURCES
 
     facts = [{"id": id, "title": title, "versions": list(versions)} for id, (_, title, versions) in SOURCES.items()]
-    click.echo(progress.as_json(facts) if as_json else progress.sources_text(facts))
+    click.echo(listings.as_json(facts) if as_json else listings.sources_text(facts))
 
 
 @cli.command()
 @json_option
 def scenarios(as_json: bool) -> None:
     """List the shipped scenarios."""
-    from simulator.cli import output as progress
+    from simulator.cli import listings
     from simulator.stream.scenario.loader import about, shipped
 
     facts = [{"name": name, "about": about(path), "file": str(path)} for name, path in shipped().items()]
-    click.echo(progress.as_json(facts) if as_json else progress.scenarios_text(facts))
+    click.echo(listings.as_json(facts) if as_json else listings.scenarios_text(facts))
 
 
 @cli.command()

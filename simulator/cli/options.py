@@ -6,11 +6,33 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.errors import short
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# No stream is longer; what is computed from turns fits 64 bits.
-MOST_TURNS = 1 << 50
+# No stream is longer (`simulator.stream.engine.block.FARTHEST`): what is computed from turns fits 64 bits.
+MOST_TURNS = 10**15
+MOST_CHANGES = 10**18
+MOST_PARTITIONS = 10_000
+
+
+class WholeNumber(click.ParamType[int]):
+    """A whole number within bounds. Click's own type prints the bounds in every help text."""
+
+    name = "number"
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = int(str(value))
+        except ValueError:
+            self.fail(f"{short(str(value))} is not a whole number", param, ctx)
+        if not self.low <= number <= self.high:
+            self.fail(f"{short(str(value))} is not a number from {self.low} to {self.high}", param, ctx)
+        return number
 
 
 def _complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -42,40 +64,43 @@ def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str
 scenario_argument = click.argument("scenario", shell_complete=_complete_scenario)
 format_option = click.option(
     "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
-    help="Message format, such as canal-json or dts-canal-json,images=before-2022-03-20.",
+    help="Encode in this format, such as canal-json or dts-canal-json,images=before-2022-03-20.",
 )  # fmt: skip
 source_option = click.option(
     "--source", metavar="ID[-VERSION]", shell_complete=_complete_source,
-    help="Source system, such as mysql-5.7; default: the scenario's, else mysql.",
+    help="Simulate this source system, such as mysql-5.7; default: the scenario's, else mysql.",
 )  # fmt: skip
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="Another seed than the scenario's."
+    "--seed",
+    type=WholeNumber(0, 2**63 - 1),
+    metavar="N",
+    help="Draw values with this seed; default: the scenario's.",
 )
 snapshot_option = click.option(
     "--snapshot/--no-snapshot",
     default=None,
-    help="Begin with the rows that are there already; default: the scenario's.",
+    help="Begin with the rows that exist before the first turn; default: what the scenario says.",
 )
 start_option = click.option(
-    "--start-at", type=click.IntRange(0, MOST_TURNS), default=0, metavar="TURN", show_default=True,
+    "--start-at", type=WholeNumber(0, MOST_TURNS), default=0, metavar="TURN", show_default=True,
     help="Begin at the first transaction border at or after this turn.",
 )  # fmt: skip
 route_option = click.option(
-    "--route", metavar="single|table|key|columns:a,b", help="Partition policy; default: the product's."
+    "--route",
+    metavar="single|table|key|columns:a,b",
+    help="Choose partitions by this policy of the product; default: the product's own default.",
 )
 broker_option = click.option(
     "--broker",
     type=click.Choice(["kafka", "rocketmq", "rabbitmq"]),
     default="kafka",
     show_default=True,
-    help="Write names, keys and tags as for this kind of broker, where the destination is none.",
+    help="Write topics, keys and tags as for this kind of broker, where messages go to no broker.",
 )
 undocumented_option = click.option(
     "--allow-undocumented",
     is_flag=True,
-    help="Write what the product does not offer: a source or a broker that it has not.",
+    help="Allow sources and brokers that the real product does not support.",
 )
-force_option = click.option(
-    "--force", is_flag=True, help="Go on after a SQL script's errors, which are told on stderr."
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")
+force_option = click.option("--force", is_flag=True, help="Continue after SQL errors; report them on stderr.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

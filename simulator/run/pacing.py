@@ -13,11 +13,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator.errors import OptionError
+from simulator.errors import OptionError, short
 
 _NUMBER = r"(\d+(?:\.\d+)?)([km]?)"
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+MOST = 1e12  # row changes a second, and seconds
 SPIKE_SHARE = 0.1
 
 
@@ -56,7 +57,7 @@ def parse_pace(text: str) -> Pace:
     """Raises OptionError for what is none of the shapes above."""
     if match := re.fullmatch(rf"{_NUMBER}(?:/s)?", text.strip(), re.IGNORECASE):
         rate = float(match[1]) * _UNITS[match[2].lower()]
-        if rate > 0:
+        if 0 < rate <= MOST:
             return Pace("constant", rate, rate, 1)
     elif match := re.fullmatch(
         rf"(ramp|sine|spike):{_NUMBER}\.\.{_NUMBER}/(\d+(?:\.\d+)?)(ms|s|m|h)", text.strip(), re.IGNORECASE
@@ -64,17 +65,18 @@ def parse_pace(text: str) -> Pace:
         low = float(match[2]) * _UNITS[match[3].lower()]
         high = float(match[4]) * _UNITS[match[5].lower()]
         period = float(match[6]) * _SECONDS[match[7].lower()]
-        if 0 <= low <= high and high > 0 and period > 0:
+        if 0 <= low <= high <= MOST and high > 0 and 0 < period <= MOST:
             return Pace(match[1].lower(), low, high, period)  # type: ignore[arg-type]
     raise OptionError(
-        f"--rate {text}: it is a number of row changes a second such as '50000/s', or 'ramp:1k..50k/10m', "
-        "'sine:1k..50k/10m', 'spike:1k..50k/10m'."
+        f"--rate {short(text)}: write row changes a second such as 50000/s, or ramp:1k..50k/10m, sine:1k..50k/10m, "
+        "spike:1k..50k/10m."
     )
 
 
 def parse_duration(text: str) -> float:
     """`10m` in seconds. Raises OptionError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", text.strip())
-    if not match or float(match[1]) <= 0:
-        raise OptionError(f"--duration {text}: it is a time such as '90s', '10m' or '1h'.")
-    return float(match[1]) * _SECONDS[match[2]]
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+    if not 0 < seconds <= MOST:
+        raise OptionError(f"--duration {short(text)}: write a time such as 90s, 10m or 1h.")
+    return seconds

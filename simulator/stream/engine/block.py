@@ -27,7 +27,7 @@ SNAPSHOT_TXN: Final = -1
 
 
 # No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
-FARTHEST: Final = 1 << 50
+FARTHEST: Final = 10**15
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,51 @@
+"""A message for people: where it goes, and its value, indented."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from simulator.formats.format import Codec
+    from simulator.model import Message
+
+
+def message_text(message: Message, codec: Codec) -> str:
+    """A message for people: a line that says where it goes, then its value, indented; Avro is decoded."""
+    head = [
+        f"-- {message.order}: {message.kind.name}",
+        f"topic {message.topic}",
+        f"partition {'by key' if message.partition is None else message.partition}",
+        f"key {'none' if message.key is None else message.key.decode(errors='replace')}",
+    ]
+    if message.tag is not None:
+        head.append(f"tag {message.tag}")
+    for name, value in message.headers:
+        head.append(f"header {name}={'' if value is None else value.decode(errors='replace')}")
+    return ", ".join(head) + "\n" + _pretty(message.value, codec)
+
+
+def _pretty(value: bytes | None, codec: Codec) -> str:
+    if value is None:
+        return "(no value: a tombstone)"
+    if (container := codec.layout.container) is not None:
+        from fastavro import parse_schema, schemaless_reader
+
+        schema = parse_schema(orjson.loads(container.schema))
+        decoded = schemaless_reader(BytesIO(value[container.framing :]), schema, None)
+        return orjson.dumps(decoded, option=orjson.OPT_INDENT_2, default=_bytes).decode()
+    try:
+        return orjson.dumps(orjson.loads(value), option=orjson.OPT_INDENT_2).decode()
+    except orjson.JSONDecodeError:
+        return value.decode(errors="replace")
+
+
+def _bytes(value: object) -> str:
+    if not isinstance(value, bytes):
+        raise TypeError(type(value))
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return "0x" + value.hex()

@@ -1,0 +1,28 @@
+"""A wrong command line as one sentence with a way out."""
+
+from __future__ import annotations
+
+import click
+
+from simulator.errors import closest
+
+
+def sentence(error: click.ClickException) -> str:
+    """Click's message as one sentence with a way out."""
+    text = " ".join(error.format_message().split())
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return text
+    command = error.ctx.command_path
+    if isinstance(error, click.NoSuchOption):
+        known = [
+            name for parameter in error.ctx.command.params for name in (*parameter.opts, *parameter.secondary_opts)
+        ]
+        guess = closest(error.option_name, known)
+        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
+        return f"{command}: no option {error.option_name!r}.{hint}"
+    if isinstance(error.ctx.command, click.Group) and "No such command" in text:
+        name = text.split("'")[1]
+        guess = closest(name, error.ctx.command.list_commands(error.ctx))
+        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
+        return f"{command}: no command {name!r}.{hint}"
+    return f"{command}: {text.rstrip('.')}. `{command} --help` lists the options."

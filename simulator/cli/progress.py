@@ -1,0 +1,112 @@
+"""How a run goes and went: progress and a summary on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from simulator.model import DDL, HEARTBEAT, READ
+
+if TYPE_CHECKING:
+    from simulator.run.job import Job
+    from simulator.run.pipeline import Run, Summary
+    from simulator.run.plan import Limits
+
+# On a terminal one line is kept up to date; elsewhere a line is written this often.
+PLAIN_SECONDS = 5.0
+
+
+def public(url: str) -> str:
+    """The URL without a password."""
+    if "@" not in url:
+        return url
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username or ''}@{host}" if parts.username else host))
+
+
+class Reporter:
+    """Progress on stderr: rate, delivered, failed, lag behind the wanted rate, time left."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._terminal = sys.stderr.isatty()
+        self._last = time.monotonic()
+
+    def __call__(self, run: Run) -> None:
+        now = time.monotonic()
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[K{self.text(run)}")
+            sys.stderr.flush()
+        elif now - self._last >= PLAIN_SECONDS:
+            self._last = now
+            sys.stderr.write(self.text(run) + "\n")
+            sys.stderr.flush()
+
+    def text(self, run: Run) -> str:
+        seconds = max(run.elapsed, 1e-9)
+        changes = run.summary.changes
+        parts = [f"{changes:,} row changes", f"{changes / seconds:,.0f}/s", f"{run.sink.delivered:,} delivered"]
+        if run.sink.failed:
+            parts.append(f"{run.sink.failed:,} failed")
+        if run.pace is not None:
+            parts.append(f"{run.lag:,.0f} behind")
+        left = self._left(run, seconds)
+        if left is not None:
+            parts.append(f"{left:,.0f} s left")
+        return ", ".join(parts)
+
+    def _left(self, run: Run, seconds: float) -> float | None:
+        limits, changes = self._limits, run.summary.changes
+        ends = []
+        if limits.changes is not None and changes:
+            ends.append(seconds * (limits.changes / changes - 1))
+        if limits.seconds is not None:
+            ends.append(limits.seconds - seconds)
+        return max(0.0, min(ends)) if ends else None
+
+
+def summary(done: Summary, job: Job, to: str) -> str:
+    """What was delivered where, how fast, and where the stream goes on; then what was not sent, a line each."""
+    seconds = max(done.seconds, 1e-9)
+    verb = "written" if to == "-" or to.startswith("file:") else "delivered"
+    occurred = [
+        (READ, done.snapshot_rows, "snapshot row"),
+        (DDL, done.ddl, "DDL statement"),
+        (HEARTBEAT, done.heartbeats, "heartbeat"),
+    ]
+    sent = "".join(f", {counted(count, name)}" for kind, count, name in occurred if count and job.codec.sends(kind))
+    turns = f"turns {done.first_turn} to {done.next_turn - 1}" if done.next_turn > done.first_turn else "no turns"
+    lead = "\r\x1b[K" if sys.stderr.isatty() else ""
+    first = (
+        f"{lead}{'interrupted: ' if done.interrupted else ''}{counted(done.delivered, 'message')} {verb} to "
+        f"{'stdout' if to == '-' else public(to)}: {counted(done.changes, 'row change')}{sent}; {done.seconds:.1f} s, "
+        f"{done.delivered / seconds:,.0f} messages/s, {done.bytes / seconds / 1e6:,.1f} MB/s; "
+        f"{turns}, next turn {done.next_turn}" + (f"; {counted(done.failed, 'message')} failed" if done.failed else "")
+    )
+    name = job.codec.format.id
+    silent = [
+        f"{counted(count, what)} occurred; {name} does not send {'it' if count == 1 else 'them'}."
+        for kind, count, what in occurred
+        if count and not job.codec.sends(kind)
+    ]
+    return "\n".join([first, *silent, *_departures(job)])
+
+
+def _departures(job: Job) -> Iterator[str]:
+    """How the messages differ from what the real product sends."""
+    format = job.codec.format
+    if job.undocumented and job.broker not in format.brokers:
+        yield f"{format.product} does not write {format.id} to {job.broker}: these are not its bytes."
+    elif job.undocumented:
+        yield f"{format.product} does not read {job.source}: these are not its bytes."
+    if job.left_out:
+        yield f"{format.id} cannot write {', '.join(job.left_out)}; their tables are left out."
+
+
+def counted(count: int, name: str) -> str:
+    """`counted(1, "message")` is `1 message`, `counted(2000, "message")` is `2,000 messages`."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
