@@ -113,7 +113,7 @@ def jobs(folder: Path) -> list[Job]:
     (folder / "script.sql").write_text(SCRIPT)
     return [
         open_job("orders", "cloudcanal-json", seed=5).addressed(route="key", partitions=Partitions(2, {"t": 3})),
-        open_job("tour", "dts-avro", source="mysql-5.7").addressed(topic="{table}", broker="kafka"),
+        open_job("tour", "dts-avro", source="mysql-5.7").addressed(topic="{table}"),
         open_job(str(folder / "faker.yaml"), "dts-avro", source="oracle"),
         open_job(str(folder / "script.sql"), "canal-json", force=True),
     ]
