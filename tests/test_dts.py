@@ -19,7 +19,7 @@ from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record import values as dts_values
 from simulator.formats.dts.record.drds import physical_name
 from simulator.formats.dts.record.geometry import well_known_binary
-from simulator.formats.dts.types import MYSQL, MYSQL_TYPES
+from simulator.formats.dts.types import types_of
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
@@ -56,6 +56,7 @@ DROPPED: Final = (
     "00bcc8cf01b0b5afd20c1036373030384037381036373030384037380230000c382e302e32380602086d79646200000000021a64726f7020"
     "7461626c65207431b0b5afd20c"
 )
+TYPES: Final = types_of("mysql")
 COLUMNS: Final = (Column("a", ColumnType("bigint")), Column("b", ColumnType("varchar", 10)))
 
 
@@ -67,13 +68,13 @@ def record(**members: Any) -> str:
 def image(*arrays: pa.Array) -> list[Any]:
     values = []
     for column, array in zip(COLUMNS, arrays, strict=True):
-        write = dts_values.values_of(MYSQL_TYPES[column.type.name], column.type, MYSQL)
+        write = dts_values.mysql_values(TYPES[column.type.name], column.type, 1)
         values.append([dts_values.whole(write(array), len(array))])
     return dts_record.image(values, len(COLUMNS))
 
 
 def test_records_byte_for_byte() -> None:
-    fields = dts_record.fields_of(COLUMNS, lambda column: MYSQL_TYPES[column.type.name].number)
+    fields = dts_record.fields_of(COLUMNS, lambda column: TYPES[column.type.name].number)
     number, text = pa.array([123_456_789]), pa.array(["hi"])
     assert record(operation="HEARTBEAT", object_name=None) == HEARTBEAT
     assert record(operation="HEARTBEAT", object_name=None, born_timestamp=None) == HEARTBEAT[:-10]

@@ -16,7 +16,7 @@ from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.formats.dts.avro import FORMAT
-from simulator.formats.dts.types import SYSTEMS, System
+from simulator.formats.dts.systems import SYSTEMS, System
 from simulator.model import INSERT
 from simulator.sources import SOURCES, find
 from simulator.sources.postgresql.times import day_number
@@ -157,7 +157,7 @@ def check_date(system: str, value: Mapping[str, int | None]) -> None:
 
 
 def system_id(source_type: str) -> str:
-    return next(id for id, system in SYSTEMS.items() if system.source_type == source_type)
+    return next(id for id, system in SYSTEMS.items() if source_type in system.source_types)
 
 
 def shape_end(data: bytes, place: int) -> int:
@@ -319,7 +319,7 @@ def agree(system: System, kind: str, value: Mapping[str, Any], shown: str) -> bo
             return shown in (value["value"].hex().upper(), value["value"].decode("utf-8", "replace"))
         case "BinaryGeometry":
             # SQL Server's are stored in another form, which has tests of its own
-            return system.source_type == "SQLServer" or shown[8:] == value["value"].hex().upper()
+            return system is SYSTEMS["sqlserver"] or shown[8:] == value["value"].hex().upper()
         case "Timestamp":
             moment = dt.datetime.fromtimestamp(value["timestamp"], dt.UTC)
             zero = value["timestamp"] == value["millis"] == 0 and shown.startswith("0000-00-00")

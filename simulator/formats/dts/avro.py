@@ -39,10 +39,10 @@ import pyarrow as pa
 from simulator.batch import PackedBatch
 from simulator.errors import OptionError
 from simulator.formats.dts import delivery as dts_delivery
-from simulator.formats.dts import text as dts_text
-from simulator.formats.dts.options import RELATED, AvroOptions, TextOptions
+from simulator.formats.dts.options import AvroOptions, TextOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.writer import Writer
+from simulator.formats.dts.systems import SYSTEMS, system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, STATEMENT, UPDATE, Event, Heartbeat, Kind
 from simulator.wire.avro import Container
@@ -73,11 +73,10 @@ def sends(settings: Settings[AvroOptions]) -> frozenset[Kind]:
 
 def layout(settings: Settings[AvroOptions]) -> Layout:
     """How records are written and where they go. Raises OptionError for a source_type of another source."""
-    related = settings.options.source_type
-    if related and settings.source.id != RELATED[related]:
-        raise OptionError(
-            f"-f dts-avro,source_type={related}: it belongs to {RELATED[related]}, not {settings.source}."
-        )
+    system, source_type = system_of(settings.source), settings.options.source_type
+    if source_type and source_type not in system.source_types:
+        theirs = ", ".join(id for id, each in SYSTEMS.items() if source_type in each.source_types)
+        raise OptionError(f"-f dts-avro,source_type={source_type}: it belongs to {theirs}, not {settings.source}.")
     # what is hashed looks as in the product's JSON
     texts = Settings(TextOptions(), settings.source)
     tracking = settings.options.product == "subscription"
@@ -88,7 +87,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         else dts_delivery.routing(settings)
     )
     return Layout(
-        Writer(settings, lambda column: dts_text.cell(column, texts)),
+        Writer(settings, lambda column: system.cell(column, texts)),
         routing,
         metadata=Timestamps(),
         container=Container(

@@ -26,14 +26,12 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers
-from simulator.formats.canal import cells as canal_json_cells
+from simulator.formats.canal import cells as canal_cells
 from simulator.formats.canal import json as canal_json
 from simulator.formats.canal import options as canal_options
 from simulator.formats.dts import delivery as dts_delivery
-from simulator.formats.dts import text as dts_text
 from simulator.formats.dts.options import CanalOptions
-from simulator.formats.dts.text import like_mysql
-from simulator.formats.dts.types import number_of, system_of, type_of
+from simulator.formats.dts.systems import check, number_of, system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import by_row, key_names
 from simulator.model import (
@@ -58,26 +56,22 @@ from simulator.text.template import join
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows, derived
 
-# Unsigned columns by declared type (page of 2021; TiCDC's table goes by value: unsigned_sql_type=by_value).
-UNSIGNED: Final = {"tinyint": 5, "smallint": 4, "mediumint": 4, "int": -5, "bigint": 3}
-
 # Members that are left out where they are null.
 NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
 
 
 def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
-    """A column's sqlType: the same for all its values, but for unsigned ones under by_value."""
-    type = dts_text.logged(column.type, str(settings.source))
-    if settings.options.sql_type == "dts_number" or not like_mysql(str(settings.source)):
-        # a type without a number is refused where the names of types stand
-        known = type.name in system_of(str(settings.source)).types
-        return Cell(decoded, quoted=False, constant=str(number_of(str(settings.source), type) if known else 0))
+    """A column's sqlType: the same for all values, except of unsigned columns with by_value."""
+    system, options = system_of(settings.source), settings.options
+    type = system.logged_as.get(column.type.name, column.type)
+    if options.sql_type == "dts_number" or not system.mysql:
+        return Cell(decoded, quoted=False, constant=str(number_of(settings.source, column.type)))
     code = mysql.TYPES[type.name].jdbc
-    if not type.unsigned or type.name not in UNSIGNED:
+    if not type.unsigned or type.name not in canal_cells.PROMOTED:
         return Cell(decoded, quoted=False, constant=str(code))
-    if settings.options.unsigned_sql_type == "declared":
-        return Cell(decoded, quoted=False, constant=str(UNSIGNED[type.name]))
-    high, promoted = canal_json_cells.PROMOTED.get(type.name, (2**64, code))
+    high, promoted = canal_cells.PROMOTED[type.name]
+    if options.unsigned_sql_type == "declared":
+        return Cell(decoded, quoted=False, constant=str(promoted))
 
     def text(array: pa.Array) -> pa.Array:
         above = (numbers(array) > high) & np.asarray(array.is_valid())
@@ -86,23 +80,24 @@ def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     return Cell(text, quoted=False)
 
 
-def type_names(settings: Settings[CanalOptions]) -> PerTable:
+def type_name(column: Column, settings: Settings[CanalOptions]) -> str:
     """mysqlType: "parameters, such as precision, are not supported" (the page of 2021 still had them)."""
+    source, system, options = settings.source, system_of(settings.source), settings.options
+    if not system.mysql:
+        if options.mysql_type_params:
+            return source.ddl.type_name(column.type).lower()
+        # of a type that users make, its own name
+        return source.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
+    type = system.logged_as.get(column.type.name, column.type)
+    text = mysql.type_text(type, style="show_create_57" if options.mysql_type_params else "bare")
+    return text.replace(" unsigned", "") if options.mysql_type_unsigned == "drop" else text
 
-    def name(table: Table, column: Column) -> str:
-        type_of(FORMAT.id, str(settings.source), table, column)
-        if not like_mysql(str(settings.source)):
-            found = settings.source
-            if settings.options.mysql_type_params:
-                return found.ddl.type_name(column.type).lower()
-            # of a type that users make, its own name
-            return found.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
-        type = dts_text.logged(column.type, str(settings.source))
-        text = mysql.type_text(type, style="show_create_57" if settings.options.mysql_type_params else "bare")
-        return text.replace(" unsigned", "") if settings.options.mysql_type_unsigned == "drop" else text
 
+def type_names(settings: Settings[CanalOptions]) -> PerTable:
     def text(table: Table, style: Style) -> str:
-        return "{" + ",".join(f"{quote(c.name, style)}:{quote(name(table, c), style)}" for c in table.columns) + "}"
+        check(FORMAT.id, settings.source, table)
+        names = ((column.name, type_name(column, settings)) for column in table.columns)
+        return "{" + ",".join(f"{quote(name, style)}:{quote(type, style)}" for name, type in names) + "}"
 
     return PerTable(text)
 
@@ -138,7 +133,7 @@ def record_id(settings: Settings[CanalOptions]) -> PerChange:
 def names(settings: Settings[CanalOptions]) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
     """The database (Oracle: the owner) and the table of rows and of statements: there the old name of a rename, "" for
     a statement of no table."""
-    owner = system_of(str(settings.source)).name_parts[0]
+    owner = system_of(settings.source).name_parts[0]
     schemas = settings.options.table_name == "schema"
 
     def database(table: Table) -> str:
@@ -198,7 +193,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
     # the members of Canal's own that stay are the same for all sources
     members = derived(canal_json.fields(Settings(canal_options.CanalOptions(), settings.source)), fields)
     return Layout(
-        Encoder(members, lambda column: dts_text.cell(column, settings), json_style.FASTJSON2),
+        Encoder(members, lambda column: system_of(settings.source).cell(column, settings), json_style.FASTJSON2),
         dts_delivery.routing(settings),
         complete=dts_delivery.refuse_large(FORMAT.id),
     )

@@ -26,7 +26,7 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
 from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions
-from simulator.formats.dts.types import system_of
+from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Settings
 from simulator.model import Event, TableId
 
@@ -57,7 +57,7 @@ def routing(
     """The way of a task's messages. `only_one`: there is one partition; `split_all`: the format splits all updates."""
     options = settings.options
     keys = options.kafka_key == "partition_key"
-    by_table = ByName(f"{{{system_of(str(settings.source)).name_parts[0]}}}.{{table}}", JAVA_MASK)
+    by_table = ByName(f"{{{system_of(settings.source).name_parts[0]}}}.{{table}}", JAVA_MASK)
     single = Single(text=by_table.text)
     by_columns = ByText(JAVA_MASK, single, image="before")
     policies: dict[str, Policy] = {"key": by_columns, "single": single, "table": by_table, "columns": by_columns}

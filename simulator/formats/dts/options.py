@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from simulator.formats.options import option, zone
-
-# Other source types of the schema, and whose types and logs they have.
-RELATED: Final = {"DRDS": "mysql", "PPAS": "postgresql"}
-
-
-def source_type(text: str) -> str:
-    if text not in RELATED:
-        raise ValueError(f"it is {' or '.join(RELATED)}")
-    return text
 
 
 def number(text: str) -> int:
@@ -109,10 +100,8 @@ class RecordOptions:
     oracle_frac: Literal["ns", "us"] = option(
         "ns", "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, which is what SDK 2.0 reads."
     )
-    source_type: str | None = option(
-        None,
-        "DRDS: MySQL as DRDS (PolarDB-X), whose tables are physical ones; PPAS: PostgreSQL as EDB's.",
-        parse=source_type,
+    source_type: Literal["DRDS", "PPAS"] | None = option(
+        None, "DRDS: MySQL as DRDS (PolarDB-X), whose tables are physical ones; PPAS: PostgreSQL as EDB's."
     )
     row_image: Literal["full", "minimal"] = option(
         "full", "Images as a log of whole rows has them, or one of keys and changed columns; other values are NONE."

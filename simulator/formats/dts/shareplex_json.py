@@ -39,10 +39,9 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch
 from simulator.formats.dts import delivery as dts_delivery
 from simulator.formats.dts import positions as dts_positions
-from simulator.formats.dts import text as dts_text
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.positions import transactions
-from simulator.formats.dts.types import system_of, type_of
+from simulator.formats.dts.systems import check, system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import by_row
 from simulator.model import (
@@ -75,23 +74,19 @@ WORDS: Final = {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DEL
 # Statements that the page has a word for.
 DDL_WORDS: Final = {SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE", SchemaChangeKind.DROP_COLUMN: "DROP COLUMN"}
 # Families of types that have a date and a time.
-MOMENTS: Final = frozenset({"datetime", "timestamptz", "zoned"})
+TIMESTAMPS: Final = frozenset({"datetime", "timestamptz", "zoned"})
 
 
 def cell(column: Column, settings: Settings[SharePlexOptions]) -> Cell:
     """How a column's values are written: as in dts-canal-json, with T for the blank behind a date."""
-    inner = dts_text.cell(column, settings)
-    if dts_text.family(column, settings) not in MOMENTS:
+    inner = system_of(settings.source).cell(column, settings)
+    if settings.source.types.family(column.type) not in TIMESTAMPS:
         return inner
 
     def text(array: pa.Array) -> pa.Array:
         return pc.replace_substring(plain(inner.text(array)), " ", "T", max_replacements=1)
 
     return Cell(text)
-
-
-def like_oracle(source: str) -> bool:
-    return system_of(source).source_type == "Oracle"
 
 
 def moments(milliseconds: Ints, z: str) -> pa.Array:
@@ -141,7 +136,7 @@ def quoted(numbers: Ints) -> pa.Array:
 def trans(settings: Settings[SharePlexOptions]) -> PerChange:
     """The transaction's id: a GTID, Oracle's own, else its scn."""
     source, server = str(settings.source), settings.options.server_uuid
-    gtids = settings.options.gtid and source.startswith("mysql-")
+    gtids = settings.options.gtid and system_of(settings.source).gtids
 
     def of(batch: ChangeBatch) -> pa.Array:
         if batch.kind is READ:
@@ -165,7 +160,7 @@ def rowids(settings: Settings[SharePlexOptions], style: Style) -> PerChange:
         keys = [
             batch.image()[place] if batch.before is None else batch.full_before(place) for place in table.key_positions
         ]
-        if like_oracle(str(settings.source)):
+        if system_of(settings.source).rowids:
             # a table without a key is told apart by its rows' values
             of_row = keys or list(batch.image())
             return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(of_row)), '"'], len(batch))
@@ -191,15 +186,15 @@ def event_table(event: SchemaChange) -> str:
 def meta(settings: Settings[SharePlexOptions], style: Style) -> Members:
     source = str(settings.source)
     z = "Z" if settings.options.time_z else ""
-    user = settings.options.userid if settings.options.userid is not None else 84 if like_oracle(source) else 0
+    default = system_of(settings.source).userid
+    user = default if settings.options.userid is None else settings.options.userid
 
     def both(name: str, ours: Any, event: Any) -> Field:
         """A number of the change; rows of a full load and statements stand alone."""
         return Field(name, PerChange(ours, lambda _: event))
 
     def named(table: Table, style: Style) -> str:
-        for column in table.columns:
-            type_of(FORMAT.id, str(settings.source), table, column)
+        check(FORMAT.id, settings.source, table)
         return quote(table_text(table), style)
 
     def indexes(batch: ChangeBatch) -> pa.Array:

@@ -14,7 +14,7 @@ the log does not have is EmptyObject NONE, since readers find values by their pl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -41,20 +41,21 @@ class Images:
 
     def __init__(self, *, minimal: bool) -> None:
         self.minimal = minimal
-        self._pools: dict[tuple[int, int, int, int], tuple[Any, pa.Array, pa.Array]] = {}
+        self._pools: dict[tuple[Column, int, int, int], tuple[pa.Array, pa.Array]] = {}
 
     def of(
         self, batch: ChangeBatch, writes: Sequence[dts_values.Values], *, hidden_key: bool
     ) -> tuple[list[Bytes], list[Bytes]]:
         """The before and the after image; what is the same in both is made once. `writes` are the columns' own."""
-        places = range(len(batch.table.columns))
-        after = None if batch.after is None else [self._column(writes[i], batch.after[i]) for i in places]
+        columns = batch.table.columns
+        places = range(len(columns))
+        after = None if batch.after is None else [self._column(columns[i], writes[i], batch.after[i]) for i in places]
         before = None
         if batch.before is not None:
             before = [
                 after[i]
                 if after is not None and batch.before[i] is None
-                else self._column(writes[i], batch.full_before(i))
+                else self._column(columns[i], writes[i], batch.full_before(i))
                 for i in places
             ]
         if self.minimal:
@@ -68,18 +69,18 @@ class Images:
         )
         return first, second
 
-    def _column(self, write: dts_values.Values, array: pa.Array) -> list[Bytes]:
+    def _column(self, column: Column, write: dts_values.Values, array: pa.Array) -> list[Bytes]:
         """A column's values, each with its branch; of a pool those that differ are written once."""
         if pa.types.is_dictionary(array.type):
             pool = array.dictionary
             data = pool.buffers()[2]
-            key = (id(write), data.address if data is not None else 0, pool.offset, len(pool))
+            key = (column, data.address if data is not None else 0, pool.offset, len(pool))
             if key not in self._pools:
                 if len(self._pools) >= KEPT_DICTIONARIES:
                     self._pools.clear()
-                # the function and the pool are kept, too, so that their addresses stay their own
-                self._pools[key] = (write, pool, dts_values.whole(write(pool), len(pool)))
-            return [avro.present(self._pools[key][2].take(array.indices))]
+                # the pool is kept, too, so that no other gets its address
+                self._pools[key] = (pool, dts_values.whole(write(pool), len(pool)))
+            return [avro.present(self._pools[key][1].take(array.indices))]
         pieces = write(array)
         return [dts_values.whole(pieces, len(array))] if array.null_count else pieces
 

@@ -47,8 +47,8 @@ def dates(array: pa.Array) -> list[Bytes]:
     return _members("DateTime", array, days, nowhere, nowhere, "YMD")
 
 
-def moments(array: pa.Array, members: str, branch: str = "DateTime") -> list[Bytes]:
-    """DateTimes with all members, the fraction in microseconds; of a moment its wall clock at UTC."""
+def timestamps(array: pa.Array, members: str, branch: str = "DateTime") -> list[Bytes]:
+    """DateTimes with all members, the fraction in microseconds; those with a time zone in UTC."""
     array = decoded(array)
     us, _ = whole_numbers(array)
     days, rest = np.divmod(us, US_PER_DAY)
@@ -58,9 +58,9 @@ def moments(array: pa.Array, members: str, branch: str = "DateTime") -> list[Byt
     return _members(branch, array, days, seconds, np.where(infinite, 0, rest % 1_000_000), members)
 
 
-def zoned_moments(array: pa.Array, members: str) -> list[Bytes]:
-    """Moments, which keep no zone, at UTC: readers want an offset, not a zone's name."""
-    pieces = moments(array, members, "TimestampWithTimeZone")
+def zoned_timestamps(array: pa.Array, members: str) -> list[Bytes]:
+    """Timestamps with a time zone in UTC: readers want an offset, not the name of a zone."""
+    pieces = timestamps(array, members, "TimestampWithTimeZone")
     return [*pieces, avro.string("+00:00")]
 
 

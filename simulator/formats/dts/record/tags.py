@@ -22,32 +22,12 @@ import pyarrow as pa
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.record import Texts
-from simulator.formats.dts.types import system_of
+from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Settings
 from simulator.model import BEGIN, COMMIT, Kind, SchemaChange, Table
 from simulator.text.json_style import quote
 from simulator.wire import avro
 
-# The version that a server reports, by source.
-SERVER_VERSIONS: Final[Mapping[str, str]] = {
-    "mysql-8.0": "8.0.28",
-    "mysql-5.7": "5.7.26-log",
-    "mariadb-10.11": "10.11.19-MariaDB-log",
-    "mongodb-6.0": "6.0.16",
-    "mongodb-4.4": "4.4.29",
-    "oceanbase-mysql-4.3": "5.7.25-OceanBase-v4.3",
-    "oceanbase-oracle-4.3": "4.3.0.0",
-    "gaussdb-505": "9.2.4",
-    "oracle-21c": "21.0.0.0.0",
-    "oracle-19c": "19.0.0.0.0",
-    "oracle-11g": "11.2.0.4.0",
-    "postgresql-16": "16.4",
-    "postgresql-14": "14.13",
-    "postgresql-12": "12.20",
-    "sqlserver-2022": "16.0.1000.6",
-    "sqlserver-2019": "15.0.2000.5",
-    "sqlserver-2016": "13.0.1601.5",
-}
 # MySQL's status variables of a session with defaults, as printed messages have them: flags, sql_mode, character set.
 STATUS: Final = {"Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1168113696", "Q_CHARSET_CODE": "33"}
 # Connections at the source; a transaction is one's.
@@ -66,13 +46,13 @@ class Tags:
 
     def __init__(self, settings: Settings[RecordOptions]) -> None:
         self.settings = settings
-        self.source = settings.source.id
-        self.mysql = system_of(str(settings.source)).source_type == "MySQL"
+        self.system = system_of(settings.source)
+        self.mysql = self.system.mysql
 
     @property
     def version(self) -> str:
         """What the server says it is."""
-        return self.settings.options.source_version or SERVER_VERSIONS[str(self.settings.source)]
+        return self.settings.options.source_version or self.system.versions[self.settings.source.version]
 
     def of_changes(self, kind: Kind, of_table: Mapping[str, str], txn: Any, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks."""
@@ -94,7 +74,7 @@ class Tags:
 
     def _gtid(self, numbers: pa.Array | str) -> dict[str, Texts]:
         """GTID of a transaction, where MySQL has them."""
-        if not self.settings.options.gtid or self.source != "mysql":
+        if not self.settings.options.gtid or not self.system.gtids:
             return {}
         lead = f"{self.settings.options.server_uuid}:"
         if isinstance(numbers, str):

@@ -28,11 +28,11 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import is_narrow, numbers, unscaled, validity
-from simulator.formats.dts.record import geometry as dts_geometry
-from simulator.formats.dts.record import postgresql_times as dts_postgresql_times
+from simulator.formats.dts.record import postgresql_times
+from simulator.formats.dts.record.geometry import well_known_binary as sqlserver_shape
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.formats.dts.record.times import datetimes, timestamps, zoned
-from simulator.formats.dts.types import DtsType, System
+from simulator.formats.dts.types import DtsType
 from simulator.model import ColumnType
 from simulator.sources import mysql
 from simulator.text import decimals as decimal_text
@@ -40,25 +40,20 @@ from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import nulls_of
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
+from simulator.wire.fields import plain
 
 # A column of carriers to the pieces of its values.
 Values = Callable[[pa.Array], list[Bytes]]
 
 
-def values_of(dts: DtsType, type: ColumnType, system: System, *, fraction: int | None = None) -> Values:
-    """How a column's values are written. `fraction`: units of DateTime's fraction in a microsecond, if not the
-    system's."""
-    units = system.fraction if fraction is None else fraction
-    if system.source_type == "PostgreSQL" and (moments := postgresql_moments(dts)):
-        return moments
+def values_of(dts: DtsType, type: ColumnType, fraction: int) -> Values:
+    """How a column's values are written. `fraction`: units of DateTime's fraction in a microsecond."""
     match dts.record:
         case "Integer":
             size = int(dts.detail) or ((type.length or 1) + 7) // 8
             return lambda array: integers(array, size)
         case "Character":
-            # the names of MySQL's character sets are those that readers know; texts of other systems come in one
-            charset = type.charset if type.charset and system.source_type == "MySQL" else system.charset
-            return lambda array: characters(array, charset)
+            return characters
         case "Decimal":
             return decimals
         case "Float":
@@ -66,30 +61,42 @@ def values_of(dts: DtsType, type: ColumnType, system: System, *, fraction: int |
         case "Timestamp":
             return timestamps
         case "DateTime":
-            return lambda array: datetimes(array, str(dts.detail), units)
+            return lambda array: datetimes(array, dts.detail, fraction)
         case "TimestampWithTimeZone":
-            return lambda array: zoned(array, str(dts.detail), units)
+            return lambda array: zoned(array, dts.detail, fraction)
         case "BinaryGeometry":
-            if system.source_type == "SQLServer":
-                return lambda array: objects("BinaryGeometry", str(dts.detail), shapes(array, type))
-            return lambda array: objects("BinaryGeometry", str(dts.detail), well_known_binary(array))
+            return lambda array: objects("BinaryGeometry", dts.detail, well_known_binary(array))
         case "BinaryObject" | "TextObject" | "TextGeometry":
-            return lambda array: objects(dts.record, str(dts.detail), label_texts(array, type))
+            return lambda array: objects(dts.record, dts.detail, label_texts(array, type))
 
 
-def postgresql_moments(dts: DtsType) -> Values | None:
-    """How PostgreSQL's days and moments are written; None for all else."""
-    members = str(dts.detail)
-    match dts.record, members:
+def mysql_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
+    """Texts are in the column's character set, whose name readers know."""
+    if dts.record == "Character":
+        charset = type.charset or mysql.DEFAULT_CHARSET
+        return lambda array: characters(array, charset)
+    return values_of(dts, type, fraction)
+
+
+def postgresql_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
+    """Dates and timestamps have PostgreSQL's calendar."""
+    match dts.record, dts.detail:
         case "DateTime", "YMD":
-            return dts_postgresql_times.dates
+            return postgresql_times.dates
         case "DateTime", "YMDhmsf":
-            return lambda array: dts_postgresql_times.moments(array, members)
+            return lambda array: postgresql_times.timestamps(array, dts.detail)
         case "TimestampWithTimeZone", "YMDhmsf":
-            return lambda array: dts_postgresql_times.zoned_moments(array, members)
+            return lambda array: postgresql_times.zoned_timestamps(array, dts.detail)
         case "TimestampWithTimeZone", "hmsf":
-            return lambda array: dts_postgresql_times.zoned_times(array, members)
-    return None
+            return lambda array: postgresql_times.zoned_times(array, dts.detail)
+    return values_of(dts, type, fraction)
+
+
+def sqlserver_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
+    """Shapes are stored in SQL Server's own way."""
+    if dts.record == "BinaryGeometry":
+        return lambda array: objects("BinaryGeometry", dts.detail, shapes(array, type))
+    return values_of(dts, type, fraction)
 
 
 def whole(pieces: Sequence[Bytes], count: int) -> pa.Array:
@@ -103,8 +110,8 @@ def integers(array: pa.Array, size: int) -> list[Bytes]:
     return [BRANCHES["Integer"] + avro.long(size), *avro.string_pieces(texts)]
 
 
-def characters(array: pa.Array, charset: str) -> list[Bytes]:
-    """Texts in their character set."""
+def characters(array: pa.Array, charset: str = "UTF-8") -> list[Bytes]:
+    """Texts in a character set."""
     codec = mysql.CHARSETS.get(charset, (0, "utf-8"))[1]
     if codec != "utf-8":
         array = of_distinct(array, lambda text: text.encode(codec, errors="replace"))
@@ -134,8 +141,7 @@ def decimals(array: pa.Array) -> list[Bytes]:
         return _narrow(binlog_text.integer(array, ColumnType("integer")), numbers(array), array, 0)
     elif not pa.types.is_string(type):
         array = binlog_text.integer(array, ColumnType("integer"))
-    made = of_distinct(array, decimal_record)
-    return [BRANCHES["Decimal"], made.dictionary.take(made.indices)]
+    return [BRANCHES["Decimal"], plain(of_distinct(array, decimal_record))]
 
 
 def _narrow(texts: pa.Array, unscaled: npt.NDArray[np.int64], array: pa.Array, scale: int) -> list[Bytes]:
@@ -198,7 +204,7 @@ def well_known_binary(array: pa.Array) -> pa.Array:
 def shapes(array: pa.Array, type: ColumnType) -> pa.Array:
     """SQL Server's shapes as well-known binary."""
     geography = type.name == "geography"
-    return of_distinct(array, lambda stored: dts_geometry.well_known_binary(stored, latitude_first=geography))
+    return of_distinct(array, lambda stored: sqlserver_shape(stored, latitude_first=geography))
 
 
 def label_texts(array: pa.Array, type: ColumnType) -> pa.Array:

@@ -19,7 +19,7 @@ from simulator.formats.dts.record import values as dts_values
 from simulator.formats.dts.record.images import HIDDEN_KEY, Images
 from simulator.formats.dts.record.record import Texts
 from simulator.formats.dts.record.tags import Tags, keys
-from simulator.formats.dts.types import System, system_of, type_of
+from simulator.formats.dts.systems import check, number_of, system_of
 from simulator.formats.format import Settings
 from simulator.model import (
     BEGIN,
@@ -65,7 +65,6 @@ NOOP_BYTES: Final = 48
 class Shape:
     """What all records of a table version share."""
 
-    table: Table  # kept, so that its id stays its own
     object_name: str
     fields: bytes
     tags: Mapping[str, str]
@@ -92,13 +91,13 @@ class Writer:
         self.operations = operations
         self.tags = Tags(settings)
         self.images = Images(minimal=settings.options.row_image == "minimal")
-        self.system: System = system_of(str(settings.source))
-        self.source_type: str = settings.options.source_type or self.system.source_type
+        self.system = system_of(settings.source)
+        self.source_type: str = settings.options.source_type or self.system.source_types[0]
         self.prefix = (
             b"\x00" + settings.options.schema_id.to_bytes(4) if settings.options.framing == "confluent" else b""
         )
         self._text_cell = text_cell
-        self._shapes: dict[int, Shape] = {}
+        self._shapes: dict[Table, Shape] = {}
 
     # ------------------------------------------------------------------------------------------------------- a table
 
@@ -106,28 +105,26 @@ class Writer:
         """A table version's names, numbers, tags and ways of writing, made once."""
         if self.system.documents:
             name = dts_record.table_name(table, self.system.name_parts)
-            return Shape(table, name, dts_documents.fields(table, self.field_tail), dts_documents.tags(name), ())
-        if id(table) not in self._shapes:
+            return Shape(name, dts_documents.fields(table, self.field_tail), dts_documents.tags(name), ())
+        if table not in self._shapes:
             columns = (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns
-            types = {column.name: type_of(self.format, str(self.settings.source), table, column) for column in columns}
+            source, types = self.settings.source, self.system.types
+            check(self.format, source, table)
             tail = self.field_tail
             fields = dts_record.fields_of(
                 columns,
-                lambda column: types[column.name].number,
+                lambda column: number_of(source, column.type),
                 None if tail is None else lambda column: tail(table, column),
             )
             name = dts_record.table_name(table, self.system.name_parts)
-            fraction = 1 if self.settings.options.oracle_frac == "us" else None
-            self._shapes[id(table)] = Shape(
-                table,
+            fraction = 1 if self.settings.options.oracle_frac == "us" else self.system.fraction
+            self._shapes[table] = Shape(
                 name,
                 fields,
                 {"pk_uk_info": keys(table), "metaVersion": str(zlib.crc32(name.encode() + fields))},
-                tuple(
-                    dts_values.values_of(types[c.name], c.type, self.system, fraction=fraction) for c in table.columns
-                ),
+                tuple(self.system.values(types[c.type.name], c.type, fraction) for c in table.columns),
             )
-        return self._shapes[id(table)]
+        return self._shapes[table]
 
     # ------------------------------------------------------------------------------------------------------- columnar
 
@@ -178,7 +175,7 @@ class Writer:
 
     def _hidden_key(self, table: Table) -> bool:
         """Whether RDS for MySQL adds a key to the table."""
-        return self.settings.options.rds_hidden_pk and not table.primary_key and self.settings.source.id == "mysql"
+        return self.settings.options.rds_hidden_pk and not table.primary_key and self.system.hidden_key
 
     # ---------------------------------------------------------------------------------------------------------- events
 

@@ -1,0 +1,129 @@
+"""Values of Oracle, SQL Server and MongoDB, by family of types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import decoded
+from simulator.carriers import FIRST_DAY, US_PER_DAY, text_us
+from simulator.formats.dts.options import TextOptions
+from simulator.formats.dts.record.record import decoded_type
+from simulator.formats.dts.record.times import members_of
+from simulator.formats.format import Settings
+from simulator.model import Column, ColumnType
+from simulator.text import decimals as decimal_text
+from simulator.text import mysql as binlog_text
+from simulator.text.fixed_width import whole_numbers
+from simulator.text.template import join
+from simulator.text.timestamps import without_zeros
+from simulator.wire.fields import Cell
+
+# Families of types whose values have no character that JSON escapes.
+UNESCAPED: Final = frozenset(
+    {"integer", "decimal", "float", "bit", "boolean", "date", "datetime", "time", "timestamptz", "zoned", "uuid"}
+    | {"binary", "geometry"}
+)
+_SECONDS: Final = ColumnType("datetime")
+_LAST_DAY: Final = 2_932_896  # 9999-12-31
+# Members of Oracle's intervals.
+_INTERVALS: Final = {"interval year to month": "YM", "interval day to second": "Dhmsf"}
+
+
+def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
+    """A column's values: always strings."""
+    options, family = settings.options, settings.source.types.family(column.type)
+    render = RENDER.get(family, other_text)
+    latin1 = options.binary == "latin1" and family in ("binary", "geometry")
+    return Cell(lambda array: render(array, column.type, options), escaped=latin1 or family not in UNESCAPED)
+
+
+def other_text(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
+    """Texts as they are; numbers in digits, bytes in hexadecimal ones."""
+    carrier = decoded_type(array)
+    if pa.types.is_integer(carrier):
+        return binlog_text.integer(array, type)
+    return byte_text(array, type, options) if pa.types.is_binary(carrier) else array
+
+
+def number(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
+    carrier = decoded_type(array)
+    if pa.types.is_string(carrier):
+        return array
+    return (decimal_text.decimal_plain if pa.types.is_decimal(carrier) else binlog_text.integer)(array, type)
+
+
+def date_time(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
+    """Dates and times without a time zone, or followed by it."""
+    padded = options.frac == "pad"
+    if pa.types.is_string(decoded_type(array)):
+        return array if padded else without_zeros(decoded(array))
+    if pa.types.is_duration(array.type):
+        return (binlog_text.time_fixed if padded else binlog_text.time_trimmed)(array, type)
+    return (binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed)(array, type)
+
+
+def timestamp(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
+    """Timestamps that keep no time zone, in the configured one; on the calendar's first and last day in UTC."""
+    zone, padded = options.timestamp_zone, options.frac == "pad"
+    if not pa.types.is_string(decoded_type(array)):
+        return at_zone(array, type, zone, padded=padded)
+    coded = decoded(array).dictionary_encode()
+    texts = coded.dictionary
+    seconds = pa.array([text_us(text[:19]) for text in texts.to_pylist()], pa.timestamp("us"))
+    shifted = at_zone(seconds, _SECONDS, zone, padded=True, fraction=pc.utf8_slice_codeunits(texts, 19))
+    return (shifted if padded else without_zeros(shifted)).take(coded.indices)
+
+
+def at_zone(array: pa.Array, type: ColumnType, zone: str, *, padded: bool, fraction: pa.Array | str = "") -> pa.Array:
+    us, _ = whole_numbers(array)
+    edge = (us < (FIRST_DAY + 1) * US_PER_DAY) | (us >= _LAST_DAY * US_PER_DAY)
+    if edge.any() and zone != "+00:00":
+        inside = pc.if_else(pa.array(edge), pa.scalar(0, array.type), array)
+        shifted = at_zone(inside, type, zone, padded=padded, fraction=fraction)
+        return pc.if_else(pa.array(edge), at_zone(array, type, "+00:00", padded=padded, fraction=fraction), shifted)
+    datetime = binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
+    return join([datetime(array, type, zone=zone), fraction, f" {zone}"], len(array))
+
+
+def byte_text(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
+    return (binlog_text.latin1_bytes if options.binary == "latin1" else binlog_text.hex_bytes)(array, type)
+
+
+def interval(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
+    coded = decoded(array).dictionary_encode()
+    texts = [interval_text(text, _INTERVALS[type.name]) for text in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(coded.indices)
+
+
+def interval_text(text: str, members: str) -> str:
+    """
+    >>> interval_text("-04-03", "YM"), interval_text("+01 02:03:04.000000005", "Dhmsf")
+    ('-4-3', '1 2:3:4.000000005')
+    """
+    values = {letter: abs(number) for letter, number in members_of(text, members).items()}
+    sign = "-" if text.startswith("-") else ""
+    if members == "YM":
+        return f"{sign}{values['Y']}-{values['M']}"
+    fraction = f".{values.get('f', 0):09}".rstrip("0").rstrip(".")
+    return f"{sign}{values['D']} {values['h']}:{values['m']}:{values['s']}{fraction}"
+
+
+RENDER: Final[Mapping[str, Callable[[pa.Array, ColumnType, TextOptions], pa.Array]]] = {
+    "integer": number,
+    "bit": number,
+    "decimal": number,
+    "boolean": lambda array, type, options: pc.if_else(array, "t", "f"),
+    "float": lambda array, type, options: binlog_text.float_(decoded(array), type),
+    "date": lambda array, type, options: binlog_text.date(array, type),
+    "datetime": date_time,
+    "time": date_time,
+    "zoned": date_time,
+    "timestamptz": timestamp,
+    "interval": interval,
+    "binary": byte_text,
+    "geometry": byte_text,
+}

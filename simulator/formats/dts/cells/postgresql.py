@@ -1,0 +1,49 @@
+"""PostgreSQL's values: as the server prints them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pyarrow as pa
+
+from simulator.formats.dts.cells.by_family import UNESCAPED, byte_text
+from simulator.formats.dts.options import TextOptions
+from simulator.formats.format import Settings
+from simulator.model import Column
+from simulator.sources import postgresql
+from simulator.text import postgresql as postgresql_text
+from simulator.wire.fields import Cell
+
+_CLOCK: Final = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d+))?")
+
+
+def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
+    """A column's values: always strings."""
+    options, type, family = settings.options, column.type, postgresql.family(column.type)
+    if family == "binary" and options.binary is not None:
+        return Cell(lambda array: byte_text(array, type, options), escaped=options.binary == "latin1")
+
+    def text(array: pa.Array) -> pa.Array:
+        return postgresql_text.column_text(array, type, family, postgresql.show_value, zone=options.timestamp_zone)
+
+    if options.frac == "pad" and type.name.startswith("time") and family != "array":
+        return Cell(lambda array: padded(text(array), postgresql.fraction_digits(type)))
+    return Cell(text, escaped=family == "binary" or family not in UNESCAPED)
+
+
+def padded(texts: pa.Array, digits: int) -> pa.Array:
+    """Times with as many fraction digits as their type has; each distinct text is made once.
+
+    >>> padded(pa.array(["2024-02-29 12:34:56.5+08", "infinity", "0044-03-15 12:00:00 BC"]), 3).to_pylist()
+    ['2024-02-29 12:34:56.500+08', 'infinity', '0044-03-15 12:00:00.000 BC']
+    """
+
+    def longer(match: re.Match[str]) -> str:
+        return f"{match[1]}.{match[2] or '':0<{digits}}"
+
+    if not digits:
+        return texts
+    coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    distinct = [None if each is None else _CLOCK.sub(longer, each, count=1) for each in coded.dictionary.to_pylist()]
+    return pa.array(distinct, pa.string()).take(coded.indices)
