@@ -22,7 +22,8 @@ class Envelope:
 
     `ordinal` numbers the row changes inside a turn in steps of two (a split puts its insert on the odd number);
     `statement` numbers the statements inside a turn: rows with equal (turn, statement) were changed by one statement.
-    `txn` is the dense number of the transaction; `seq` the change's place in it, from 1, and `size` the changes in it.
+    `txn` is the dense number of the transaction; `seq` the change's place in it, from 1, and `size` the changes in it;
+    a transaction's BEGIN has the place 0, its COMMIT size + 1.
     `offset` is a number of the change that rises strictly along the stream, with gaps: what products make ids, log
     offsets and sequence numbers of. `event_ms` is the commit time of the transaction at the source, `write_ms` when the
     product wrote it (epoch ms, UTC).
@@ -31,8 +32,8 @@ class Envelope:
     by. A second with more than `SECOND_NUMBERS` of them runs over into the next, so that seconds · SECOND_NUMBERS +
     in_second rises strictly along the stream. Left out, it follows `offset`.
 
-    `own` and `foreign`, where the stream knows them, are the executed GTIDs with the change's transaction: how many of
-    the server's own, and the sets of others as text.
+    `executed`, where the stream knows them, are the executed GTID sets once the change's transaction is committed: an
+    array of `simulator.model.ExecutedGtids`.
     """
 
     phase: int
@@ -46,8 +47,7 @@ class Envelope:
     event_ms: Ints
     write_ms: Ints
     in_second: Ints = None  # type: ignore[assignment]
-    own: Ints | None = None
-    foreign: pa.Array | None = None
+    executed: npt.NDArray[Any] | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
 
@@ -56,9 +56,8 @@ class Envelope:
             object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
     def take(self, rows: Ints) -> Envelope:
-        own = None if self.own is None else self.own[rows]
-        foreign = None if self.foreign is None else self.foreign.take(pa.array(rows))
-        return replace(self, own=own, foreign=foreign, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
+        executed = None if self.executed is None else self.executed[rows]
+        return replace(self, executed=executed, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,11 +184,23 @@ SECOND_NUMBERS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
+class ExecutedGtids:
+    """The executed GTID set once a transaction is committed, as a server with GTIDs keeps it.
+
+    It holds 1 to `last` of the server's GTIDs, and `others`, those of other servers as text: `,uuid:1-3`. `gtid` is the
+    transaction's GTID where it is another server's (SET GTID_NEXT); "" where it is the server's `last`.
+    """
+
+    last: int
+    others: str = ""
+    gtid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
 
-    `in_second` is as in `simulator.batch.Envelope`. `executed`: where the stream knows them, the executed GTIDs: how
-    many of the server's own, and the sets of others.
+    `in_second` and `executed` are as in `simulator.batch.Envelope`.
     """
 
     order: OrderKey
@@ -197,7 +209,7 @@ class Event:
     event_ms: int
     write_ms: int
     in_second: int = field(default=None, kw_only=True)  # type: ignore[assignment]
-    executed: tuple[int, str] | None = field(default=None, kw_only=True)
+    executed: ExecutedGtids | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.in_second is None:

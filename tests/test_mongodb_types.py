@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -18,13 +17,10 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import DELETE, UPDATE, Column, ColumnType, Table, TableId
-from simulator.sources import find, mongodb, mysql
+from simulator.sources import mongodb, mysql
 from simulator.sources.mongodb import ddl as mongodb_ddl
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
-from simulator.stream import open_stream
-from simulator.stream.scenario.loader import load
-from simulator.stream.scenario.resolve import resolve
 
 ID = "65535f40aabbccddeeff0011"
 
@@ -474,23 +470,6 @@ def test_widening(old: str, new: str, widens: bool) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------------- oplog
-
-
-def test_cluster_times_rise_along_the_stream() -> None:
-    """For a stream of few changes in a second, and one that has more than there are numbers."""
-    for scenario in ("orders", "crud"):
-        stream = open_stream(resolve(load(scenario), find("mongodb")))
-        rows = []
-        for batch in stream.read(0, stream.border(2000)).batches:
-            e = batch.envelope
-            times = mongodb.cluster_times(e.event_ms, e.in_second)
-            rows += zip(e.turn.tolist(), e.ordinal.tolist(), *(numbers.tolist() for numbers in times), strict=True)
-            texts = mongodb.cluster_time(e.event_ms, e.in_second).to_pylist()
-            assert texts == [f"{a}:{b}" for a, b in zip(*times, strict=True)]
-            assert texts[0] == mongodb.cluster_time_text(int(e.event_ms[0]), int(e.in_second[0]))
-        pairs = [row[2:] for row in sorted(rows)]
-        assert all(a < b for a, b in itertools.pairwise(pairs))
-        assert all(1 <= ordinal < 1 << 31 for _, ordinal in pairs)
 
 
 @pytest.mark.parametrize("typed", SAMPLES.types)

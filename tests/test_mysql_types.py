@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -568,25 +567,6 @@ def test_a_row_of_int_and_varchar_100_takes_107_bytes() -> None:
     columns = (Column("id", mysql.parse_type("int")), Column("v", mysql.parse_type("varchar(100)")))
     arrays = (pa.array([1, 2]), pa.array(["x" * 100, "y"]))
     assert mysql.packed_row_bytes(columns, arrays).tolist() == [107, 8]
-
-
-def test_positions_rise_strictly() -> None:
-    turn = np.repeat(np.arange(1020, 1030, dtype=np.int64), 4)
-    ordinal = np.tile(np.array([0, 1, 2, 500_000], dtype=np.int64), 10)
-    files = mysql.binlog_file(turn).to_pylist()
-    places = list(zip(files, mysql.binlog_offset(turn, ordinal).tolist(), strict=True))
-    assert places == sorted(set(places))
-    assert files[0] == "mysql-bin.000001"
-    assert files[-1] == "mysql-bin.000002"
-    assert max(offset for _, offset in places) < 2**31
-
-
-def test_gtids() -> None:
-    uuid = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
-    txn = np.array([0, 1, 2], dtype=np.int64)
-    assert mysql.gtid(uuid, txn).to_pylist() == [f"{uuid}:1", f"{uuid}:2", f"{uuid}:3"]
-    assert mysql.gtid_set(uuid, txn).to_pylist() == [f"{uuid}:1", f"{uuid}:1-2", f"{uuid}:1-3"]
-    assert mysql.gtid_set(uuid, txn[1:]).to_pylist() == [f"{uuid}:1-2", f"{uuid}:1-3"]
 
 
 # ------------------------------------------------------------------------------------------------- statements

@@ -498,22 +498,6 @@ def several(count: int = 5000) -> Ints:
     return np.arange(count, dtype=np.int64)
 
 
-def test_transactions_have_their_scns_and_ids() -> None:
-    txn = several()
-    begin, end = oracle_log.start_scn(txn), oracle_log.commit_scn(txn)
-    assert (begin < end).all()
-    assert (end[:-1] < begin[1:]).all()
-    for seq in (1, 2, 500):
-        scn = oracle_log.change_scn(txn, txn * 0 + seq)
-        assert ((begin < scn) & (scn < end)).all()
-    ids = oracle_log.transaction_id(txn).to_pylist()
-    assert len(set(ids)) == len(ids)
-    assert ids[6] == "7.0.411499"
-    # slot 0x0a of undo segment 2: low bytes first
-    assert oracle_log.xid(np.array([101], dtype=np.int64)).to_pylist() == ["02000a006b470600"]
-    assert len(set(oracle_log.xid(txn).to_pylist())) == len(txn)
-
-
 def test_row_ids_are_those_of_rows() -> None:
     at = table().id
     numbers = oracle_log.row_numbers([pa.array(several())])
@@ -538,12 +522,3 @@ def test_row_numbers_of_several_columns(rows: list[tuple[str, int]], cut: int) -
     piece = [texts.slice(cut), ints.slice(cut)]
     assert oracle_log.row_numbers(piece).tolist() == numbers[cut:].tolist()
     assert oracle_log.row_numbers([texts.dictionary_encode(), ints]).tolist() == numbers.tolist()
-
-
-def test_oceanbase_numbers() -> None:
-    txn = several(10)
-    assert (np.diff(oracle_log.trans_id(txn)) == 1).all()
-    assert (np.diff(oracle_log.redo_lsn(txn)) > 0).all()
-    version = oracle_log.commit_version(txn * 0 + 1_700_000_000_123, txn)
-    assert version[0] // 1_000_000 == 1_700_000_000_123
-    assert len(set(version.tolist())) == 10

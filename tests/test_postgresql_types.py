@@ -500,18 +500,6 @@ def test_columns_of_floats(values: list[float | None], single: bool) -> None:
 # ------------------------------------------------------------------------------------------------------------ the log
 
 
-def test_places_in_the_log_rise_and_transactions_begin_anew() -> None:
-    offsets = np.array([0, 1, 2, 1 << 40], dtype=np.int64)
-    places = postgresql.lsn(offsets)
-    assert (np.diff(places) > 0).all()
-    texts = postgresql.lsn_text(places).to_pylist()
-    assert texts[0] == "0/16B6C50"
-    assert [int(a, 16) << 32 | int(b, 16) for a, b in (text.split("/") for text in texts)] == places.tolist()
-    numbers = postgresql.xid(np.array([0, 5, 1 << 40], dtype=np.int64))
-    assert numbers.tolist()[:2] == [731, 736]
-    assert 3 <= numbers[-1] < 1 << 32
-
-
 def test_bytes_of_values() -> None:
     def sizes(typed: str, *literals: str | None) -> list[int]:
         type = postgresql.parse_type(typed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
@@ -17,7 +16,6 @@ from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
 from simulator.sources import find, mysql, sqlserver
 from simulator.sources.sqlserver import clr as sqlserver_clr
-from simulator.sources.sqlserver import log as sqlserver_log
 from simulator.sources.sqlserver import times as sqlserver_times
 
 # typed, canonical name, as the catalogue's tools script it
@@ -489,23 +487,6 @@ def test_widening(old: str, new: str, widens: bool) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------- log
-
-
-@given(st.lists(st.tuples(st.integers(0, 1 << 50), st.integers(1, 1 << 24)), min_size=2, max_size=20, unique=True))
-def test_positions_rise_with_transactions_and_changes(places: list[tuple[int, int]]) -> None:
-    places.sort()
-    txn, seq = (np.array(numbers, dtype=np.int64) for numbers in zip(*places, strict=True))
-    texts = sqlserver.change_lsn(txn, seq).to_pylist()
-    assert all(a < b for a, b in itertools.pairwise(texts))
-    assert {len(text) for text in texts} == {22}
-    commits, begins = sqlserver.commit_lsn(txn, seq).to_pylist(), sqlserver.begin_lsn(txn).to_pylist()
-    assert all(begin < text < commit for begin, text, commit in zip(begins, texts, commits, strict=True))
-    assert all(commits[i] < begins[i + 1] for i in range(len(places) - 1) if places[i][0] < places[i + 1][0])
-    assert texts[0] == sqlserver_log.lsn_text(*places[0])
-
-
-def test_transaction_ids() -> None:
-    assert sqlserver.transaction_id(np.array([916, (1 << 32) + 1])).to_pylist() == ["0000:00000394", "0001:00000001"]
 
 
 @pytest.mark.parametrize("typed", SAMPLES.types)

@@ -13,7 +13,8 @@ from simulator.model import BEGIN, Kind, Table, TableId
 
 def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBatch | None:
     """One mark per transaction, a change of no table: what its first change (BEGIN) or its last (COMMIT) carries, put
-    right before or behind that. None where there is no transaction; a snapshot has none."""
+    right before or behind that, in the log as in the stream. None where there is no transaction; a snapshot has none.
+    """
     envelopes = [batch.envelope for batch in batches if batch.envelope.phase]
     if not envelopes:
         return None
@@ -23,6 +24,16 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     # the numbers beside those of changes are free: before the first none ends, behind the last a split insert may stand
     border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
-    envelope = Envelope(phase=1, **{name: array[order[ends]] for name, array in arrays.items()})
-    envelope = replace(envelope, ordinal=envelope.ordinal + step, offset=envelope.offset + step)
+    executed = [each.executed for each in envelopes if each.executed is not None]
+    envelope = Envelope(
+        phase=1,
+        executed=np.concatenate(executed)[order[ends]] if len(executed) == len(envelopes) else None,
+        **{name: array[order[ends]] for name, array in arrays.items()},
+    )
+    envelope = replace(
+        envelope,
+        ordinal=envelope.ordinal + step,
+        offset=envelope.offset + step,
+        seq=0 * envelope.seq if kind is BEGIN else envelope.size + 1,
+    )
     return ChangeBatch(Table(TableId(database, ""), ()), kind, envelope, (), None)

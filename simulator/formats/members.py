@@ -1,11 +1,19 @@
-"""Members that messages of several products have: values by kind of event, names of key columns."""
+"""Members that messages of several products have: values by kind of event, positions, names of key columns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Kind, SchemaChange, Table
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Ints
+from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Event, Kind, SchemaChange, Table
+from simulator.sources.log import Entries, entries, entry
 from simulator.text.json_style import Style, quote
+from simulator.text.template import join
+from simulator.wire.fields import PerChange
 
 
 def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Kind, Any]:
@@ -16,6 +24,20 @@ def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Kind, Any]:
 def table_of(event: SchemaChange) -> Table | None:
     """The table of a DDL statement as it was before, so the old name of a rename; a new table; None for no table."""
     return event.before or event.after
+
+
+def per_entry(of: Callable[[Entries], Ints | pa.Array]) -> PerChange:
+    """A position: a number or a text of each change's entry in the source's log, `per_entry(source.log.position)`."""
+
+    def changes(batch: ChangeBatch) -> Ints | pa.Array:
+        values = of(entries(batch.envelope))
+        return values if isinstance(values, np.ndarray) else join(['"', values, '"'], len(values))
+
+    def event(event: Event) -> Any:
+        value = of(entry(event))[0]
+        return value.as_py() if isinstance(value, pa.Scalar) else int(value)
+
+    return PerChange(changes, event)
 
 
 def key_names(table: Table, style: Style) -> str:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from simulator.carriers import numbers, text_us, time_text
 from simulator.errors import UnknownName, UsageError
 from simulator.model import Column, ColumnType, Table, TableId
+from simulator.sources.log import Log
 
 # id: (module, title, versions with the default first)
 SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
@@ -29,6 +30,19 @@ SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "oracle": ("simulator.sources.oracle", "Oracle", ("19c", "21c", "11g")),
     "postgresql": ("simulator.sources.postgresql", "PostgreSQL", ("16", "14", "12")),
     "sqlserver": ("simulator.sources.sqlserver", "SQL Server", ("2022", "2019", "2016")),
+}
+
+# id: module and class of its log
+_LOGS: Final[Mapping[str, tuple[str, str]]] = {
+    "gaussdb": ("postgresql", "PostgresqlLog"),
+    "mariadb": ("mysql", "MysqlLog"),
+    "mongodb": ("mongodb", "MongodbLog"),
+    "mysql": ("mysql", "MysqlLog"),
+    "oceanbase-mysql": ("oceanbase", "OceanbaseMysqlLog"),
+    "oceanbase-oracle": ("oceanbase", "OceanbaseOracleLog"),
+    "oracle": ("oracle", "OracleLog"),
+    "postgresql": ("postgresql", "PostgresqlLog"),
+    "sqlserver": ("sqlserver", "SqlserverLog"),
 }
 
 # What times are generated as where their carrier is text, by family.
@@ -123,6 +137,13 @@ class Source:
     @property
     def ddl(self) -> Ddl:
         return self.types.ddl
+
+    @property
+    def log(self) -> Log:
+        package, name = _LOGS[self.id]
+        found = vars(import_module(f"simulator.sources.{package}.log"))[name]
+        first = (154,) if str(self) == "mysql-5.7" else ()
+        return cast(Log, found(*first))
 
     def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
         """Literals as this server stores them. Raises ValueError with a sentence."""

@@ -25,9 +25,6 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-import pyarrow as pa
-
-from simulator.batch import ChangeBatch
 from simulator.delivery.pack import Packing
 from simulator.errors import NotOffered, UnsupportedType
 from simulator.formats.canal.cells import cell, code_cell, type_text
@@ -43,7 +40,7 @@ from simulator.formats.canal.statements import (
     word,
 )
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row, whole_seconds
+from simulator.formats.members import by_row, per_entry, whole_seconds
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -57,9 +54,9 @@ from simulator.model import (
     Table,
 )
 from simulator.sources import mysql
+from simulator.sources.mysql.log import MysqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
-from simulator.text.template import join
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Codes, Field, PerChange, PerEvent, PerTable, Rows
 
@@ -90,23 +87,11 @@ def gtid(settings: CanalSettings) -> Any:
     """The set of executed transactions, this one included; "" unless Canal was started from a GTID."""
     if not settings.options.gtid and not settings.options.master_gtid:
         return ""
-    server = settings.options.server_uuid
+    log = settings.source.log
+    assert isinstance(log, MysqlLog)
     start, _, last = (settings.options.master_gtid or "").rpartition(":")
-    server = start or server
     before = int(last.rpartition("-")[2] or 0)
-
-    def executed(own: int, foreign: str) -> str:
-        count = before + own
-        return f"{server}:1{f'-{count}' if count > 1 else ''}{foreign}"
-
-    def sets(batch: ChangeBatch) -> pa.Array:
-        own, foreign = batch.envelope.own, batch.envelope.foreign
-        if own is not None and foreign is not None:
-            pairs = zip(own.tolist(), foreign.to_pylist(), strict=True)
-            return pa.array([f'"{executed(*pair)}"' for pair in pairs], pa.string())
-        return join([f'"{server}:1-', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
-
-    return PerChange(sets, lambda event: executed(*event.executed) if event.executed else f"{server}:1-{event.txn}")
+    return per_entry(lambda at: log.gtid_set(at, start or settings.options.server_uuid, before=before))
 
 
 def is_ddl(settings: CanalSettings) -> PerEvent:

@@ -29,7 +29,7 @@ from simulator.formats.drs import task
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.system import System
 from simulator.formats.format import Layout, Settings
-from simulator.formats.members import table_of
+from simulator.formats.members import per_entry, table_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
 from simulator.sources import mongodb
 from simulator.sources.mongodb.shell import Shell
@@ -94,16 +94,12 @@ def record_type(batch: ChangeBatch) -> pa.Array:
     return pc.if_else(pa.array(mongodb.replaced(batch)), '"replace"', '"update"')
 
 
-def cluster_time(batch: ChangeBatch) -> pa.Array:
-    return _quoted(mongodb.cluster_time(batch.envelope.event_ms, batch.envelope.in_second))
-
-
 def collection(event: SchemaChange) -> str:
     table = table_of(event)
     return table.id.name if table else ""
 
 
-def fields() -> tuple[Field, ...]:
+def fields(settings: Settings[DrsOptions]) -> tuple[Field, ...]:
     """Table 3, in the order of its samples."""
     words: dict[Any, Any] = {
         READ: "insert", INSERT: "insert", UPDATE: PerChange(record_type), DELETE: "doc", DDL: "command"
@@ -132,10 +128,7 @@ def fields() -> tuple[Field, ...]:
         Field("extra", words),
         Field("es", PerChange(lambda batch: batch.envelope.event_ms, lambda event: event.event_ms)),
         Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
-        Field(
-            "clusterTime",
-            PerChange(cluster_time, lambda event: mongodb.cluster_time_text(event.event_ms, event.in_second)),
-        ),
+        Field("clusterTime", per_entry(settings.source.log.position)),
     )
 
 
@@ -154,5 +147,5 @@ def system(options: SourceOptions) -> System:
 
 def layout(settings: Settings[DrsOptions], format: str, system: System) -> Layout:
     """A message's key is the shell's text of `_id`."""
-    encoder = Encoder(fields(), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
+    encoder = Encoder(fields(settings), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
     return task.layout(settings, format, system, encoder)

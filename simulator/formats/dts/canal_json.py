@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import ChangeBatch, decoded
+from simulator.batch import decoded
 from simulator.carriers import numbers
 from simulator.formats.canal import cells as canal_cells
 from simulator.formats.canal import json as canal_json
@@ -33,7 +33,7 @@ from simulator.formats.dts import delivery as dts_delivery
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import check, number_of, system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row, key_names
+from simulator.formats.members import by_row, key_names, per_entry
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -50,9 +50,9 @@ from simulator.model import (
     Table,
 )
 from simulator.sources import mysql
+from simulator.sources.mysql.log import MysqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
-from simulator.text.template import join
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows, derived
 
@@ -103,15 +103,12 @@ def type_names(settings: Settings[CanalOptions]) -> PerTable:
 
 
 def gtid(settings: Settings[CanalOptions]) -> Any:
-    """The transaction's own GTID, null where the source has none."""
-    if not settings.options.gtid:
+    """The transaction's own GTID, null where the source has none, and for rows of the full load."""
+    log = settings.source.log
+    if not settings.options.gtid or not isinstance(log, MysqlLog):
         return None
-    server = settings.options.server_uuid
-
-    def of(batch: ChangeBatch) -> pa.Array:
-        return join([f'"{server}:', pa.array(batch.envelope.txn).cast(pa.string()), '"'], len(batch))
-
-    return PerChange(of, lambda event: f"{server}:{event.txn}")
+    gtids = per_entry(lambda at: log.gtid(at, settings.options.server_uuid))
+    return by_row(gtids, gtids) | {READ: None}
 
 
 def record_id(settings: Settings[CanalOptions]) -> PerChange:

@@ -38,12 +38,10 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
 from simulator.formats.dts import delivery as dts_delivery
-from simulator.formats.dts import positions as dts_positions
 from simulator.formats.dts.options import SharePlexOptions
-from simulator.formats.dts.positions import transactions
 from simulator.formats.dts.systems import check, system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row
+from simulator.formats.members import by_row, per_entry
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -54,13 +52,16 @@ from simulator.model import (
     READ,
     UPDATE,
     Column,
-    Event,
     Kind,
     SchemaChange,
     SchemaChangeKind,
     Table,
 )
+from simulator.sources.log import Log, text
+from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.oracle import log as oracle_log
+from simulator.sources.oracle.log import OracleLog
+from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import join, repeat
@@ -118,38 +119,21 @@ def ops(settings: Settings[SharePlexOptions]) -> dict[Kind, Any]:
     return found
 
 
-def scns(batch: ChangeBatch, source: str) -> Ints:
-    if batch.kind is READ:
-        return np.full(len(batch), dts_positions.snapshot_number(source), dtype=np.int64)
-    return dts_positions.commit_numbers(source, batch.envelope.txn, batch.envelope.size)
+def scn(log: Log) -> PerChange:
+    """The number of the commit; of rows of the full load where the log begins."""
+    return per_entry(lambda at: text(log.commit_number(at)))
 
 
-def event_scn(event: Event, source: str) -> str:
-    one = np.ones(1, dtype=np.int64)
-    return str(dts_positions.commit_numbers(source, one * event.txn, one)[0])
-
-
-def quoted(numbers: Ints) -> pa.Array:
-    return join(['"', pa.array(numbers).cast(pa.string()), '"'], len(numbers))
-
-
-def trans(settings: Settings[SharePlexOptions]) -> PerChange:
-    """The transaction's id: a GTID, Oracle's own, else its scn."""
-    source, server = str(settings.source), settings.options.server_uuid
-    gtids = settings.options.gtid and system_of(settings.source).gtids
-
-    def of(batch: ChangeBatch) -> pa.Array:
-        if batch.kind is READ:
-            return quoted(scns(batch, source))
-        txn, size = batch.envelope.txn, batch.envelope.size
-        texts = [f"{server}:", pa.array(txn).cast(pa.string())] if gtids else [transactions(source, txn, size)]
-        return join(['"', *texts, '"'], len(batch))
-
-    def of_event(event: Event) -> str:
-        one = np.ones(1, dtype=np.int64)
-        return f"{server}:{event.txn}" if gtids else str(transactions(source, one * event.txn, one)[0])
-
-    return PerChange(of, of_event)
+def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerChange]:
+    """The transaction's id: a GTID, that of Oracle or PostgreSQL, else its scn."""
+    log, options = settings.source.log, settings.options
+    if isinstance(log, MysqlLog) and options.gtid and system_of(settings.source).gtids:
+        ids = per_entry(lambda at: log.gtid(at, options.server_uuid))
+    elif isinstance(log, OracleLog | PostgresqlLog):
+        ids = per_entry(log.transaction_id)
+    else:
+        return scn(log)
+    return {**by_row(ids, ids), READ: scn(log)}
 
 
 def rowids(settings: Settings[SharePlexOptions], style: Style) -> PerChange:
@@ -184,7 +168,6 @@ def event_table(event: SchemaChange) -> str:
 
 
 def meta(settings: Settings[SharePlexOptions], style: Style) -> Members:
-    source = str(settings.source)
     z = "Z" if settings.options.time_z else ""
     default = system_of(settings.source).userid
     user = default if settings.options.userid is None else settings.options.userid
@@ -209,7 +192,7 @@ def meta(settings: Settings[SharePlexOptions], style: Style) -> Members:
             ),
             Field("userid", {kind: 0 if kind is READ else user for kind in (READ, INSERT, UPDATE, DELETE, DDL)}),
             Field("op", ops(settings)),
-            Field("scn", PerChange(lambda batch: quoted(scns(batch, source)), lambda event: event_scn(event, source))),
+            Field("scn", scn(settings.source.log)),
             Field("rowid", rowids(settings, style)),
             Field("trans", trans(settings)),
             both("seq", lambda batch: batch.envelope.seq, 1),

@@ -100,7 +100,7 @@ def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, .
             | {READ: "0"},
         ),
         Field("record_primary_value", by_row(oms.key_values(columns), DDL=None, HEARTBEAT=None)),
-        Field("transId", by_row(oms.TRANSACTION, DDL=oms.TRANSACTION) | {READ: ABSENT}),
+        Field("transId", by_row(oms.transaction(settings), DDL=oms.transaction(settings)) | {READ: ABSENT}),
         Field("dbType", oms.db_type(settings)),
         Field("storeDataSequence", by_row(sequence, DDL=sequence) | {READ: ABSENT}),
         Field("clusterId", settings.options.cluster_id),

@@ -25,14 +25,15 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
 from simulator.formats.format import Layout, Settings
-from simulator.formats.members import whole_seconds
+from simulator.formats.members import per_entry, whole_seconds
 from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.options import DB_TYPES, DefaultOptions, OmsOptions, OrderedOptions, TypedOptions
 from simulator.formats.oms.routing import routing
 from simulator.formats.oms.writer import Writer
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind, SchemaChange, SchemaChangeKind, Table
-from simulator.sources import mysql
-from simulator.sources.oracle.log import redo_lsn, trans_id
+from simulator.sources.log import entries
+from simulator.sources.mysql.log import MysqlLog
+from simulator.sources.oceanbase.log import OceanbaseLog
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON, escape, quote
 from simulator.text.template import join, repeat
@@ -155,26 +156,28 @@ SEQUENCE_NUMBER: Final = PerChange(
     lambda batch: sequence_of(batch.envelope.event_ms, batch.envelope.in_second),
     lambda event: sequence_of(event.event_ms, event.in_second),
 )
-TRANSACTION: Final = as_text(PerChange(lambda batch: trans_id(batch.envelope.txn), lambda event: trans_id(event.txn)))
+
+
+def transaction(settings: Settings[OmsOptions]) -> PerChange:
+    """The source's id of the transaction."""
+    return per_entry(settings.source.log.transaction_id)
 
 
 def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
     """What the store calls a change: tenant, log stream, transaction, place in the redo log, row of the transaction
     (libobcdc, DmlStmtUniqueID); of MySQL the place in the binary log, of other systems transaction and position."""
+    log = settings.source.log
 
     def of(batch: ChangeBatch) -> pa.Array:
-        envelope = batch.envelope
-        row = number_pieces("_", envelope.seq - 1)
-        if in_oceanbase(settings):
+        at = entries(batch.envelope)
+        row = number_pieces("_", batch.envelope.seq - 1)
+        if isinstance(log, OceanbaseLog):
             stream = f'"{settings.options.tenant_id}_{settings.options.log_stream}_'
-            transaction = number_pieces(stream, trans_id(envelope.txn))
-            redo = number_pieces("_", redo_lsn(envelope.offset))
-            return join([*transaction, *redo, *row, '"'], len(batch))
-        if settings.source.id in ("mysql", "mariadb"):
-            place = number_pieces("_", mysql.binlog_offset(envelope.turn, envelope.ordinal))
-            return join(['"', mysql.binlog_file(envelope.turn), *place, *row, '"'], len(batch))
-        position = [*number_pieces('"', envelope.txn), *number_pieces("_", envelope.offset)]
-        return join([*position, *row, '"'], len(batch))
+            redo = number_pieces("_", log.redo_lsn(at))
+            return join([stream, log.transaction_id(at), *redo, *row, '"'], len(batch))
+        if isinstance(log, MysqlLog):
+            return join(['"', log.file(at), *number_pieces("_", log.offset(at)), *row, '"'], len(batch))
+        return join(['"', log.transaction_id(at), "_", log.position(at), *row, '"'], len(batch))
 
     return PerChange(of)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from simulator.formats.options import option, positive, word, zone
-from simulator.sources.oracle.log import LOG_STREAM_ID, TENANT_ID
+from simulator.sources.oceanbase.log import LOG_STREAM_ID, TENANT_ID
 
 # allMetaData.dbType by system; in Dataworks in small letters.
 DB_TYPES: Final[Mapping[str, str]] = {

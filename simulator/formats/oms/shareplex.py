@@ -68,7 +68,7 @@ def meta(settings: Settings[SharePlexOptions], columns: Columns) -> tuple[Field,
         Field("seq", dict.fromkeys(change, PerChange(lambda batch: batch.envelope.seq))),
         Field("table", PerTable(lambda table, style: quote(qualified(table), style))),
         Field("rowid", oms.key_values(columns, lead=lambda table: f"{qualified(table)}-")),
-        Field("trans", by_row(oms.TRANSACTION) | {READ: None}),
+        Field("trans", by_row(oms.transaction(settings)) | {READ: None}),
         Field("scn", dict.fromkeys(change, oms.as_text(oms.SEQUENCE_NUMBER))),
     ]
     left_out = set() if settings.options.transaction_enabled else {"size", "idx", "seq"}

@@ -35,7 +35,7 @@ from simulator.sources.mongodb import ddl as mongodb_ddl
 from simulator.sources.mongodb import values as mongodb_values
 from simulator.sources.mongodb.corpus import LARGE_BYTES, boundary_values, default_values
 from simulator.sources.mongodb.documents import EXTENDED, ID, Spelling, documents, keys, replaced, set_ids, updates
-from simulator.sources.mongodb.log import cluster_time, cluster_time_text, cluster_times, packed_bytes
+from simulator.sources.mongodb.log import packed_bytes
 from simulator.sources.mongodb.type_table import ALIASES, TYPES, BsonType, arrow_type, bounds, family, subtype
 from simulator.sources.mongodb.types import STYLES, parse_type, type_text
 from simulator.sources.mongodb.values import extended_text, format_values, leaf_text, stored, unit_us
@@ -54,9 +54,6 @@ __all__ = [
     "arrow_type",
     "boundary_values",
     "bounds",
-    "cluster_time",
-    "cluster_time_text",
-    "cluster_times",
     "ddl",
     "default_values",
     "document_style",

@@ -10,35 +10,42 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import SECOND_NUMBERS, Column
+from simulator.sources.log import Entries, Log, text
 from simulator.sources.mongodb.type_table import family
 
 Ints = npt.NDArray[np.int64]
 
 
-def cluster_times(event_ms: Ints, in_second: Ints) -> tuple[Ints, Ints]:
-    """(seconds, ordinal) of each change's entry in the oplog, from the commit time and the number in its second.
+class MongodbLog(Log):
+    """Cluster times: seconds, and an ordinal in the second. (A server gives all changes of a transaction of several
+    documents one cluster time; here each has its own.)"""
 
-    Ordinals begin with 1 in each second and have gaps; a second that has more changes than numbers runs over into the
-    next, as `simulator.batch.Envelope` says. Both together rise strictly along the stream. (A server gives all changes
-    of a transaction of several documents one cluster time; here each has its own.)
+    def cluster_times(self, at: Entries) -> tuple[Ints, Ints]:
+        """(seconds, ordinal) of each entry in the oplog, from the commit time and the number in its second.
 
-    >>> [numbers.tolist() for numbers in cluster_times(np.array([1_714_557_600_350] * 2), np.array([0, 2]))]
-    [[1714557600, 1714557600], [1, 3]]
-    """
-    places = event_ms // 1000 * SECOND_NUMBERS + in_second
-    return places // SECOND_NUMBERS, places % SECOND_NUMBERS + 1
+        Ordinals begin with 1 in each second and have gaps; a second that has more changes than numbers runs over into
+        the next, as `simulator.batch.Envelope` says.
 
+        >>> zero = np.zeros(2, dtype=np.int64)
+        >>> at = Entries(zero, zero, zero, zero + 1_714_557_600_350, np.array([0, 2]))
+        >>> [numbers.tolist() for numbers in MongodbLog().cluster_times(at)]
+        [[1714557600, 1714557600], [1, 3]]
+        """
+        places = at.event_ms // 1000 * SECOND_NUMBERS + at.in_second
+        return places // SECOND_NUMBERS, places % SECOND_NUMBERS + 1
 
-def cluster_time(event_ms: Ints, in_second: Ints) -> pa.Array:
-    """The same as text: `1714557600:8`."""
-    seconds, ordinals = (pa.array(numbers).cast(pa.string()) for numbers in cluster_times(event_ms, in_second))
-    return pc.binary_join_element_wise(seconds, ordinals, ":")
+    def number(self, at: Entries) -> Ints:
+        """The cluster time as BSON keeps it: seconds in the upper 32 bits, the ordinal in the lower ones."""
+        seconds, ordinals = self.cluster_times(at)
+        return (seconds << 32) + ordinals
 
+    def position(self, at: Entries) -> pa.Array:
+        """`1714557600:8`."""
+        return pc.binary_join_element_wise(*map(text, self.cluster_times(at)), ":")
 
-def cluster_time_text(event_ms: int, in_second: int) -> str:
-    """`cluster_time` of a single event."""
-    one = (np.array([number], dtype=np.int64) for number in (event_ms, in_second))
-    return str(cluster_time(*one)[0].as_py())
+    def commit_number(self, at: Entries) -> Ints:
+        """The number of the transaction: no cluster time is that of all its changes."""
+        return at.txn
 
 
 _FIXED: Final = {

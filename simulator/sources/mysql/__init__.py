@@ -22,11 +22,6 @@ from simulator.model import ColumnType, TableId
 from simulator.sources import portable
 from simulator.sources.mysql import values as mysql_values
 from simulator.sources.mysql.binlog import (
-    binlog_file,
-    binlog_file_number,
-    binlog_offset,
-    gtid,
-    gtid_set,
     packed_bytes,
     packed_row_bytes,
 )
@@ -66,9 +61,6 @@ __all__ = [
     "MysqlType",
     "Version",
     "arrow_type",
-    "binlog_file",
-    "binlog_file_number",
-    "binlog_offset",
     "boundary_values",
     "bounds",
     "cut",
@@ -77,8 +69,6 @@ __all__ = [
     "family",
     "format_values",
     "from_portable",
-    "gtid",
-    "gtid_set",
     "identifier",
     "packed_bytes",
     "packed_row_bytes",

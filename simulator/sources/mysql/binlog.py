@@ -1,7 +1,4 @@
-"""What the binary log adds to a row: how many bytes a row takes in a rows event, and positions in the log.
-
-Positions are arithmetic on the numbers of the stream: nothing is counted, gaps are allowed as in real life.
-"""
+"""How many bytes a row takes in a rows event of the binary log."""
 
 from __future__ import annotations
 
@@ -128,48 +125,3 @@ def _trailing_zeros(array: pa.Array) -> Ints:
         if not len(rows):
             return counts
         counts[rows] += 1
-
-
-# ------------------------------------------------------------------------------------------------- positions
-
-# A log file takes a fixed number of turns, and a turn a fixed share of its 1 GiB (max_binlog_size).
-TURNS_PER_FILE: Final = 1024
-TURN_BYTES: Final = 1 << 20
-# Row changes are numbered in steps of two inside a turn; each number takes this many bytes.
-ORDINAL_BYTES: Final = 16
-# What the header of a log file takes in MySQL 8.0.
-FIRST_OFFSET: Final = 157
-
-
-def binlog_file_number(turn: Ints) -> Ints:
-    """The number of the log file that holds each turn, from 1."""
-    return turn // TURNS_PER_FILE + 1
-
-
-def binlog_file(turn: Ints, *, base: str = "mysql-bin") -> pa.Array:
-    """The names of those files: `mysql-bin.000001`."""
-    numbers, inverse = np.unique(binlog_file_number(turn), return_inverse=True)
-    names = pa.array([f"{base}.{int(number):06}" for number in numbers], type=pa.string())
-    return names.take(pa.array(inverse))
-
-
-def binlog_offset(turn: Ints, ordinal: Ints) -> Ints:
-    """Where in its file a change ends: rises with (turn, ordinal) inside a file.
-
-    Above half of the turn's share the numbers take a byte each, so that half a million of them fit.
-    """
-    half = TURN_BYTES // ORDINAL_BYTES // 2
-    inside = np.where(ordinal < half, ordinal * ORDINAL_BYTES, half * ORDINAL_BYTES + (ordinal - half))
-    return FIRST_OFFSET + turn % TURNS_PER_FILE * TURN_BYTES + inside
-
-
-def gtid(server_uuid: str, txn: Ints) -> pa.Array:
-    """The GTID of each transaction: `3e11fa47-71ca-11e1-9e33-c80aa9429562:1` for transaction 0."""
-    return pc.binary_join_element_wise(server_uuid, pc.cast(pa.array(txn + 1), pa.string()), ":")
-
-
-def gtid_set(server_uuid: str, txn: Ints) -> pa.Array:
-    """The set of all GTIDs executed up to each transaction: `3e11fa47-…:1-3`; only the first alone is `…:1`."""
-    last = pc.cast(pa.array(txn + 1), pa.string())
-    text = pc.binary_join_element_wise(server_uuid + ":1-", last, "")
-    return pc.if_else(pa.array(txn == 0), server_uuid + ":1", text) if (txn == 0).any() else text

@@ -29,7 +29,7 @@ from simulator.sources.oracle import type_table as oracle_table
 from simulator.sources.oracle import values as oracle_values
 from simulator.sources.oracle.corpus import CORPUS_TYPES, LARGE_BYTES, boundary_values, default_values
 from simulator.sources.oracle.ddl import ddl
-from simulator.sources.oracle.log import packed_bytes, row_numbers, rowid, transaction_id, xid
+from simulator.sources.oracle.log import packed_bytes
 from simulator.sources.oracle.types import (
     ALIASES,
     STYLES,
@@ -68,14 +68,10 @@ __all__ = [
     "packed_bytes",
     "parse_type",
     "parse_values",
-    "row_numbers",
-    "rowid",
     "stored",
     "table_id",
-    "transaction_id",
     "type_system",
     "type_text",
-    "xid",
 ]
 
 # The database (a service or pluggable database) of an Oracle source; OceanBase's tenant stands in that place.

@@ -1,13 +1,10 @@
-"""What Oracle's redo log and OceanBase's commit log add to a row: SCNs, transaction ids, ROWIDs, bytes of values.
-
-Positions are arithmetic on the envelope's numbers: nothing is counted, gaps are allowed as in real life.
-"""
+"""Oracle's redo log: SCNs and transaction ids; ROWIDs, and how many bytes a value takes."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,67 +12,56 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column, TableId
+from simulator.sources.log import Entries, Log, text
 from simulator.sources.oracle.type_table import family
 from simulator.values.draw import mix
 
 Ints = npt.NDArray[np.int64]
-Number = TypeVar("Number", int, Ints)
 Bits = npt.NDArray[np.uint64]
 
-# The SCN below that of the first transaction; a transaction takes so many. An SCN is a moment, not a change: those of
-# a long transaction share the last one before its commit.
+# The SCN at which the log begins; a transaction takes so many. An SCN is a time, not a change: those of a long
+# transaction share the last one before its commit.
 FIRST_SCN: Final = 14_589_000_000_000
-SCN_PER_TXN: Final = 64
+SCN_PER_TRANSACTION: Final = 64
 # Undo segments, slots of each, and how often its first slot was used before.
 UNDO_SEGMENTS: Final = 10
 UNDO_SLOTS: Final = 34
 FIRST_SEQUENCE: Final = 411_499
 
 
-def start_scn(txn: Ints) -> Ints:
-    """The SCN at which each transaction began."""
-    scn: Ints = FIRST_SCN + txn * SCN_PER_TXN
-    return scn
+class OracleLog(Log):
+    """SCNs: a transaction's changes follow its start, and its commit has the last SCN of its share."""
+
+    def number(self, at: Entries) -> Ints:
+        """The SCN of each entry.
+
+        >>> zero = np.zeros(4, dtype=np.int64)
+        >>> OracleLog().number(Entries(zero, np.array([0, 1, 100, 101]), zero + 100, zero, zero)).tolist()
+        [14589000000000, 14589000000001, 14589000000062, 14589000000063]
+        """
+        last = SCN_PER_TRANSACTION - 1
+        inside = np.where((at.seq > at.size) & (at.seq > 0), last, np.clip(at.seq, 0, last - 1))
+        scn: Ints = FIRST_SCN + at.txn * SCN_PER_TRANSACTION + inside
+        return scn
+
+    def transaction_id(self, at: Entries) -> pa.Array:
+        """`usn.slot.sequence`, as V$TRANSACTION counts them: `7.0.411499`."""
+        return pc.binary_join_element_wise(*map(text, _transaction(at.txn)), ".")
+
+    def xid(self, at: Entries) -> pa.Array:
+        """The same as 16 hexadecimal digits in lower case, the RAW(8) that LogMiner shows as XID: usn and slot in two
+        bytes each, the sequence in four, low bytes first."""
+        usn, slot, sequence = _transaction(at.txn)
+        number = (usn << 48) | (slot << 32) | sequence
+        raw = number.astype(np.int64).view(np.uint8).reshape(-1, 8)[:, [6, 7, 4, 5, 0, 1, 2, 3]]
+        return pa.array([row.tobytes().hex() for row in raw], pa.string())
 
 
-def change_scn(txn: Ints, seq: Ints) -> Ints:
-    """The SCN of each change: never falls, above its transaction's start and below its commit.
-
-    >>> change_scn(np.array([0, 0, 1]), np.array([1, 100, 1])).tolist()
-    [14589000000001, 14589000000062, 14589000000065]
-    """
-    return start_scn(txn) + np.minimum(seq, SCN_PER_TXN - 2)
-
-
-def commit_scn(txn: Ints) -> Ints:
-    """The SCN of each transaction's commit: unique, the same for all its rows."""
-    return start_scn(txn) + SCN_PER_TXN - 1
-
-
-def transaction_parts(txn: Ints) -> tuple[Ints, Ints, Ints]:
+def _transaction(txn: Ints) -> tuple[Ints, Ints, Ints]:
     """(undo segment, slot, sequence) of each transaction; no two have all three in common."""
     usn = txn % UNDO_SEGMENTS + 1
     slot = txn // UNDO_SEGMENTS % UNDO_SLOTS
     return usn, slot, FIRST_SEQUENCE + txn // (UNDO_SEGMENTS * UNDO_SLOTS)
-
-
-def transaction_id(txn: Ints) -> pa.Array:
-    """`usn.slot.seq`, as V$TRANSACTION counts them.
-
-    >>> transaction_id(np.array([6, 16])).to_pylist()
-    ['7.0.411499', '7.1.411499']
-    """
-    parts = [pc.cast(pa.array(part), pa.string()) for part in transaction_parts(txn)]
-    return pc.binary_join_element_wise(*parts, ".")
-
-
-def xid(txn: Ints) -> pa.Array:
-    """The same as 16 hexadecimal digits in lower case, the RAW(8) that LogMiner shows as XID: usn and slot in two bytes
-    each, the sequence in four, low bytes first."""
-    usn, slot, sequence = transaction_parts(txn)
-    number = (usn << 48) | (slot << 32) | sequence
-    raw = number.astype(np.int64).view(np.uint8).reshape(-1, 8)[:, [6, 7, 4, 5, 0, 1, 2, 3]]
-    return pa.array([row.tobytes().hex() for row in raw], pa.string())
 
 
 # ------------------------------------------------------------------------------------------------------------- ROWIDs
@@ -140,33 +126,6 @@ def _polynomial(data: Bits, offsets: Ints) -> Bits:
     )
     hashed: Bits = (sums[offsets[1:]] - sums[offsets[:-1]]) * inverse[offsets[:-1]]
     return hashed
-
-
-# ---------------------------------------------------------------------------------------------------------- OceanBase
-
-# Numbers of OceanBase V4: a tenant, a log stream, and what its transactions are counted from.
-TENANT_ID: Final = 1042
-LOG_STREAM_ID: Final = 1002
-FIRST_TRANS_ID: Final = 52_267_000_000
-FIRST_LSN: Final = 112_495_476_000_000
-BYTES_PER_OFFSET: Final = 64
-
-
-def trans_id(txn: Number) -> Number:
-    """OceanBase's number of each transaction."""
-    return FIRST_TRANS_ID + txn
-
-
-def redo_lsn(offset: Number) -> Number:
-    """Where in its log stream a change stands, in bytes."""
-    return FIRST_LSN + offset * BYTES_PER_OFFSET
-
-
-def commit_version(event_ms: Ints, txn: Ints) -> Ints:
-    """OceanBase's commit version of each transaction: its commit time in nanoseconds (a GTS), with the transaction's
-    number below the milliseconds so that no two are alike."""
-    version: Ints = event_ms * 1_000_000 + txn % 1_000_000
-    return version
 
 
 # -------------------------------------------------------------------------------------------------------------- bytes

@@ -32,7 +32,7 @@ from simulator.sources.postgresql import types as postgresql_types
 from simulator.sources.postgresql import values as postgresql_values
 from simulator.sources.postgresql.corpus import LARGE_BYTES, default_values
 from simulator.sources.postgresql.ddl import ddl
-from simulator.sources.postgresql.log import lsn, lsn_text, packed_bytes, xid
+from simulator.sources.postgresql.log import packed_bytes
 from simulator.sources.postgresql.type_table import (
     PostgresType,
     arrow_type,
@@ -66,8 +66,6 @@ __all__ = [
     "fraction_digits",
     "from_portable",
     "identifier",
-    "lsn",
-    "lsn_text",
     "oid",
     "packed_bytes",
     "padding",
@@ -79,7 +77,6 @@ __all__ = [
     "type_system",
     "type_text",
     "unit_us",
-    "xid",
 ]
 
 # The portable types of scenarios: how many arguments, and PostgreSQL's type with them put in. Unsigned integers take
@@ -177,8 +174,6 @@ class PostgresTypes:
     format_values = staticmethod(format_values)
     fraction_digits = staticmethod(fraction_digits)
     identifier = staticmethod(identifier)
-    lsn = staticmethod(lsn)
-    lsn_text = staticmethod(lsn_text)
     oid = staticmethod(oid)
     packed_bytes = staticmethod(packed_bytes)
     padding = staticmethod(padding)
@@ -187,7 +182,6 @@ class PostgresTypes:
     table_id = staticmethod(table_id)
     type_text = staticmethod(type_text)
     unit_us = staticmethod(unit_us)
-    xid = staticmethod(xid)
 
     def __init__(self, dialect: Dialect, portable: Mapping[str, tuple[tuple[int, ...], str]]) -> None:
         self.dialect, self.PORTABLE = dialect, portable

@@ -37,8 +37,6 @@ from simulator.sources.postgresql import (
     format_values,
     fraction_digits,
     identifier,
-    lsn,
-    lsn_text,
     oid,
     packed_bytes,
     padding,
@@ -47,7 +45,6 @@ from simulator.sources.postgresql import (
     table_id,
     type_text,
     unit_us,
-    xid,
 )
 from simulator.sources.postgresql.types import Dialect
 
@@ -69,8 +66,6 @@ __all__ = [
     "fraction_digits",
     "from_portable",
     "identifier",
-    "lsn",
-    "lsn_text",
     "oid",
     "packed_bytes",
     "padding",
@@ -81,7 +76,6 @@ __all__ = [
     "table_id",
     "type_text",
     "unit_us",
-    "xid",
 ]
 
 ddl = postgresql.ddl

@@ -1,7 +1,4 @@
-"""What PostgreSQL's write-ahead log adds to a change: its place, the transaction's number, and how large a row is.
-
-Places and numbers are arithmetic on those of the stream: nothing is counted, gaps are allowed as in real life.
-"""
+"""PostgreSQL's write-ahead log: log sequence numbers, transaction ids, and how many bytes a value takes."""
 
 from __future__ import annotations
 
@@ -13,14 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column
+from simulator.sources.log import Entries, Log, spread, text
 from simulator.sources.postgresql.type_table import EVERY_TYPE, family
 
 Ints = npt.NDArray[np.int64]
 
-# Where the log stands when the stream begins, and how much of it a number of the stream takes: records begin at
-# multiples of eight bytes, and a small row takes about as much.
+# Where the log begins, and how much of it a transaction takes: a small row has a record of about 128 bytes.
 FIRST_LSN: Final = 0x1_6B6C_50
 RECORD_BYTES: Final = 128
+TRANSACTION_BYTES: Final = 1024 * RECORD_BYTES
 # The first transaction numbers that a database gives to users, and where they begin anew.
 FIRST_XID: Final = 731
 _LEAST_XID: Final = 3
@@ -29,13 +27,36 @@ _XIDS: Final = (1 << 32) - _LEAST_XID
 _SHORT: Final = 126
 
 
-def lsn(offset: Ints) -> Ints:
-    """Where in the log each change is, as the number that PostgreSQL keeps: rises with the envelope's offset."""
-    return FIRST_LSN + offset * RECORD_BYTES
+class PostgresqlLog(Log):
+    """Log sequence numbers; a transaction's commit has the last record of its share."""
+
+    def number(self, at: Entries) -> Ints:
+        """The LSN of each entry, as the number that PostgreSQL keeps."""
+        commit = TRANSACTION_BYTES - RECORD_BYTES
+        inside = spread(np.maximum(at.seq, 0), step=RECORD_BYTES, share=TRANSACTION_BYTES)
+        inside = np.where((at.seq > at.size) & (at.seq > 0), commit, np.minimum(inside, commit - 1))
+        lsn: Ints = FIRST_LSN + at.txn * TRANSACTION_BYTES + inside
+        return lsn
+
+    def position(self, at: Entries) -> pa.Array:
+        """`16/B374D848`."""
+        return lsn_text(self.number(at))
+
+    def xid(self, at: Entries) -> Ints:
+        """The number of each transaction, 32 bits wide: after the last one it begins anew at 3.
+
+        >>> txn = np.array([0, 1, 4294966561, 4294966565])
+        >>> PostgresqlLog().xid(Entries(txn, txn, txn, txn, txn)).tolist()
+        [731, 732, 4294967292, 3]
+        """
+        return _LEAST_XID + (FIRST_XID - _LEAST_XID + at.txn) % _XIDS
+
+    def transaction_id(self, at: Entries) -> pa.Array:
+        return text(self.xid(at))
 
 
 def lsn_text(numbers: Ints) -> pa.Array:
-    """Places as PostgreSQL prints them.
+    """Log sequence numbers as PostgreSQL prints them.
 
     >>> lsn_text(np.array([0x16B374D848, FIRST_LSN])).to_pylist()
     ['16/B374D848', '0/16B6C50']
@@ -44,15 +65,6 @@ def lsn_text(numbers: Ints) -> pa.Array:
     firsts = pa.array([f"{number:X}" for number in high.tolist()]).take(pa.array(inverse))
     lasts = pa.array([f"{number:X}" for number in (numbers & 0xFFFF_FFFF).tolist()], pa.string())
     return pc.binary_join_element_wise(firsts, lasts, "/")
-
-
-def xid(txn: Ints) -> Ints:
-    """The number of each transaction, 32 bits wide: after the last one it begins anew at 3.
-
-    >>> xid(np.array([0, 1, 4294966561, 4294966565])).tolist()
-    [731, 732, 4294967292, 3]
-    """
-    return _LEAST_XID + (FIRST_XID - _LEAST_XID + txn) % _XIDS
 
 
 def packed_bytes(column: Column, array: pa.Array) -> Ints:

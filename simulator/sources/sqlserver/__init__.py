@@ -25,13 +25,7 @@ from simulator.sources.sqlserver import values as sqlserver_values
 from simulator.sources.sqlserver.corpus import LARGE_BYTES, boundary_values, default_values
 from simulator.sources.sqlserver.ddl import ddl
 from simulator.sources.sqlserver.log import (
-    begin_lsn,
-    change_lsn,
-    commit_lsn,
-    lsn_numbers,
-    lsn_text,
     packed_bytes,
-    transaction_id,
 )
 from simulator.sources.sqlserver.times import unit_us
 from simulator.sources.sqlserver.type_table import (
@@ -56,11 +50,8 @@ __all__ = [
     "TYPES",
     "SqlServerType",
     "arrow_type",
-    "begin_lsn",
     "boundary_values",
     "bounds",
-    "change_lsn",
-    "commit_lsn",
     "ddl",
     "default_values",
     "digits",
@@ -68,15 +59,12 @@ __all__ = [
     "format_values",
     "from_portable",
     "identifier",
-    "lsn_numbers",
-    "lsn_text",
     "packed_bytes",
     "parse_type",
     "parse_values",
     "precision_scale",
     "stored",
     "table_id",
-    "transaction_id",
     "type_text",
     "unit_us",
 ]

@@ -1,7 +1,4 @@
-"""SQL Server's transaction log: log sequence numbers of changes and commits, transaction ids, bytes of a row.
-
-Positions are arithmetic on the numbers of the stream: nothing is counted, gaps are allowed as in real life.
-"""
+"""SQL Server's transaction log: log sequence numbers, transaction ids, and how many bytes a value takes."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column, ColumnType
+from simulator.sources.log import Entries, Log
 from simulator.sources.sqlserver.type_table import NATIONAL, digits, family, precision_scale
 
 Ints = npt.NDArray[np.int64]
@@ -26,52 +24,34 @@ BLOCK_BITS: Final = 12
 RECORD_BITS: Final = 15
 
 
-def change_lsn(txn: Ints, seq: Ints) -> pa.Array:
-    """Where a change is in the log: `0000002a:000001c8:0003`. Rises with the transaction and the place in it.
+class SqlserverLog(Log):
+    """Log sequence numbers; a transaction's commit has the record behind its last change."""
 
-    >>> change_lsn(np.array([7, 7]), np.array([1, 2])).to_pylist()
-    ['0000002a:00007000:0001', '0000002a:00007000:0002']
-    """
-    return _text(*_lsn(txn, seq))
+    def parts(self, at: Entries) -> tuple[Ints, Ints, Ints]:
+        """The three numbers of each LSN: file, block, record. As ten bytes they are 4, 4 and 2, big-endian."""
+        seq = np.maximum(at.seq, 0)
+        file = FIRST_FILE + (at.txn >> FILE_BITS)
+        block = ((at.txn & ((1 << FILE_BITS) - 1)) << BLOCK_BITS) + (seq >> RECORD_BITS)
+        return file, block, seq & ((1 << RECORD_BITS) - 1)
 
+    def number(self, at: Entries) -> Ints:
+        file, block, record = self.parts(at)
+        number: Ints = (file << 48) + (block << 16) + record
+        return number
 
-def commit_lsn(txn: Ints, size: Ints) -> pa.Array:
-    """Where a transaction's commit is: right behind its last change, the same for all changes in it.
+    def position(self, at: Entries) -> pa.Array:
+        """`0000002a:000001c8:0003`.
 
-    >>> commit_lsn(np.array([7]), np.array([2])).to_pylist()
-    ['0000002a:00007000:0003']
-    """
-    return _text(*_lsn(txn, size + 1))
+        >>> seven, zero = np.array([7, 7]), np.zeros(2, dtype=np.int64)
+        >>> SqlserverLog().position(Entries(seven, np.array([1, 2]), zero + 1, zero, zero)).to_pylist()
+        ['0000002a:00007000:0001', '0000002a:00007000:0002']
+        """
+        file, block, record = self.parts(at)
+        return _hexadecimal([(file, 8), (block, 8), (record, 4)])
 
-
-def begin_lsn(txn: Ints) -> pa.Array:
-    """Where a transaction begins: right before its first change."""
-    return _text(*_lsn(txn, np.zeros_like(txn)))
-
-
-def lsn_text(txn: int, seq: int) -> str:
-    """`change_lsn` of a single event."""
-    return str(change_lsn(np.array([txn], dtype=np.int64), np.array([seq], dtype=np.int64))[0].as_py())
-
-
-def lsn_numbers(txn: Ints, seq: Ints) -> tuple[Ints, Ints, Ints]:
-    """The three numbers of a log sequence number: file, block, record. As ten bytes they are 4, 4 and 2, big-endian."""
-    return _lsn(txn, seq)
-
-
-def _lsn(txn: Ints, seq: Ints) -> tuple[Ints, Ints, Ints]:
-    file = FIRST_FILE + (txn >> FILE_BITS)
-    block = ((txn & ((1 << FILE_BITS) - 1)) << BLOCK_BITS) + (seq >> RECORD_BITS)
-    return file, block, seq & ((1 << RECORD_BITS) - 1)
-
-
-def transaction_id(txn: Ints) -> pa.Array:
-    """The id of each transaction as fn_dblog shows it: `0000:00000394`."""
-    return _hexadecimal([(txn >> 32, 4), (txn & 0xFFFFFFFF, 8)])
-
-
-def _text(file: Ints, block: Ints, record: Ints) -> pa.Array:
-    return _hexadecimal([(file, 8), (block, 8), (record, 4)])
+    def transaction_id(self, at: Entries) -> pa.Array:
+        """As fn_dblog shows it: `0000:00000394`."""
+        return _hexadecimal([(at.txn >> 32, 4), (at.txn & 0xFFFFFFFF, 8)])
 
 
 def _hexadecimal(parts: list[tuple[Ints, int]]) -> pa.Array:

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from simulator.model import ExecutedGtids
 from simulator.stream.literal.transactions import Entry, Transaction
 
 
 @dataclass
 class Log:
-    """All that was committed. `runs` counts the runs of rows; `executed` are GTIDs of other servers."""
+    """All that was committed. `last` is the number of the server's last GTID; `executed` are GTIDs of other servers."""
 
     transactions: list[Transaction] = field(default_factory=list)
-    own: int = 0
+    last: int = 0
     executed: dict[str, set[int]] = field(default_factory=dict)
 
     def commit(self, entries: list[Entry], ms: int, gtid: str = "automatic") -> None:
         """A transaction; each DDL statement is one of its own. `gtid` is what SET GTID_NEXT said."""
         if gtid == "automatic":
-            self.own += 1
+            self.last, gtid = self.last + 1, ""
         else:
             server, _, number = gtid.rpartition(":")
+            gtid = f"{server.lower()}:{int(number)}"
             self.executed.setdefault(server.lower(), set()).add(int(number))
-        self.transactions.append(Transaction(tuple(entries), ms, own=self.own, foreign=self.foreign()))
+        self.transactions.append(Transaction(tuple(entries), ms, executed=self._executed(gtid)))
 
     def heartbeat(self, ms: int) -> None:
-        self.transactions.append(Transaction((), ms, heartbeat=True, own=self.own, foreign=self.foreign()))
+        self.transactions.append(Transaction((), ms, heartbeat=True, executed=self._executed()))
 
-    def foreign(self) -> str:
-        return "".join(f",{server}:{_intervals(numbers)}" for server, numbers in sorted(self.executed.items()))
+    def _executed(self, gtid: str = "") -> ExecutedGtids:
+        others = "".join(f",{server}:{_intervals(numbers)}" for server, numbers in sorted(self.executed.items()))
+        return ExecutedGtids(self.last, others, gtid)
 
 
 def _intervals(numbers: set[int]) -> str:

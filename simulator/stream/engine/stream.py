@@ -235,7 +235,10 @@ class ChangeStream(Stream):
             place = beats[turn] = beats.get(turn, -1) + 1
             order = OrderKey(1, turn, place - 2 * BEFORE_ROWS)
             last_ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
-            events.append(Heartbeat(order, *self._numbers(order), ms, ms + WRITE_LAG_MS, last_ms))
+            at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
+            in_second = int(self._in_second(at, commit, 0)[0])
+            common = (order, *self._numbers(order), ms, ms + WRITE_LAG_MS)
+            events.append(Heartbeat(*common, last_ms, in_second=in_second))
         for place, (turn, change) in enumerate(self.compiled.ddl):
             if first <= turn < stop:
                 ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
@@ -263,11 +266,12 @@ class ChangeStream(Stream):
         return sorted(events, key=lambda event: (event.order.turn, event.order.ordinal))
 
     def _numbers(self, order: OrderKey) -> tuple[int, int]:
-        """(transaction that follows, offset) of an event."""
+        """(transaction that follows, offset) of what stands before the schema changes and rows of its turn."""
         turn = np.array([order.turn], dtype=np.int64)
         number, _, _ = self.timeline.transactions(turn)
         offset = int(self._offset(turn, np.array([order.ordinal], dtype=np.int64))[0])
-        return int(self._txn(turn, number)[0]), offset
+        changes_at_turn = int((self.compiled.ddl_turns == order.turn).sum())
+        return int(self._txn(turn, number)[0]) - changes_at_turn, offset
 
     # ---------------------------------------------------------------------------------------------------------- state
 

@@ -115,7 +115,8 @@ class LiteralStream(Stream):
 
     def _heartbeat(self, turn: int, transaction: Transaction) -> Heartbeat:
         commits = (past.ms for past in reversed(self._transactions[:turn]) if past.entries)
-        return Heartbeat(*self._common(turn, 0, transaction.ms), next(commits, None))
+        in_second = int(self.numbers.in_second(turn, 0))
+        return Heartbeat(*self._common(turn, 0, transaction.ms), next(commits, None), in_second=in_second)
 
     def _common(self, turn: int, place: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
         txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * place
@@ -123,14 +124,12 @@ class LiteralStream(Stream):
 
     def _event(self, turn: int, place: int, entry: Ddl | Text, transaction: Transaction) -> Event:
         common = self._common(turn, place, entry.ms)
-        own = transaction.own
-        executed = None if own is None else (own, transaction.foreign)
         in_second = int(self.numbers.in_second(turn, place))
         if isinstance(entry, Ddl):
             ddl = (entry.kind, entry.database, entry.before, entry.after, entry.sql)
-            return SchemaChange(*common, *ddl, in_second=in_second, executed=executed)
+            return SchemaChange(*common, *ddl, in_second=in_second, executed=transaction.executed)
         text = (entry.kind, entry.database, entry.table, entry.sql)
-        return LoggedStatement(*common, *text, in_second=in_second, executed=executed)
+        return LoggedStatement(*common, *text, in_second=in_second, executed=transaction.executed)
 
     def _batch(self, group: Sequence[_Placed]) -> ChangeBatch:
         turn, place, seq = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
@@ -149,10 +148,9 @@ class LiteralStream(Stream):
             write_ms=event_ms + WRITE_LAG_MS,
             in_second=self.numbers.in_second(turn, place),
         )
-        executed = [self._transactions[number] for number in turn.tolist()]
-        if executed[0].own is not None:
-            own = np.array([each.own for each in executed], dtype=np.int64)
-            envelope = replace(envelope, own=own, foreign=pa.array([each.foreign for each in executed], pa.string()))
+        executed = [self._transactions[number].executed for number in turn.tolist()]
+        if executed[0] is not None:
+            envelope = replace(envelope, executed=np.array(executed, dtype=object))
         return self._images(changes, envelope)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:

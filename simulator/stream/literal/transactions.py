@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.model import Kind, SchemaChangeKind, StatementKind, Table
+from simulator.model import ExecutedGtids, Kind, SchemaChangeKind, StatementKind, Table
 
 Row = tuple[Any, ...]
 # Places of the columns that an image holds; None: all of them.
@@ -62,12 +62,10 @@ class Transaction:
     """A turn of a script: entries that were committed together, or a heartbeat. Neither has a number: it is no
     transaction of the log (a DDL statement that the system does not log, say).
 
-    `own` and `foreign` are the executed GTID set with this transaction, where the front end knows it: how many GTIDs of
-    the server itself, and the sets of other servers as `,uuid:1-3`.
+    `executed` is the executed GTID set with this transaction, where the front end knows it.
     """
 
     entries: tuple[Entry, ...]
     ms: int
     heartbeat: bool = False
-    own: int | None = None
-    foreign: str = ""
+    executed: ExecutedGtids | None = None

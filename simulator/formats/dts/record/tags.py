@@ -17,16 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import pyarrow as pa
-
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.record import Texts
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Settings
 from simulator.model import BEGIN, COMMIT, Kind, SchemaChange, Table
+from simulator.sources.log import Entries, entry
+from simulator.sources.mysql.log import MysqlLog
 from simulator.text.json_style import quote
-from simulator.wire import avro
 
 # MySQL's status variables of a session with defaults, as printed messages have them: flags, sql_mode, character set.
 STATUS: Final = {"Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1168113696", "Q_CHARSET_CODE": "33"}
@@ -46,6 +45,7 @@ class Tags:
 
     def __init__(self, settings: Settings[RecordOptions]) -> None:
         self.settings = settings
+        self.log = settings.source.log
         self.system = system_of(settings.source)
         self.mysql = self.system.mysql
 
@@ -54,43 +54,40 @@ class Tags:
         """What the server says it is."""
         return self.settings.options.source_version or self.system.versions[self.settings.source.version]
 
-    def of_changes(self, kind: Kind, of_table: Mapping[str, str], txn: Any, write_ms: Any) -> dict[str, Texts]:
+    def of_changes(self, kind: Kind, of_table: Mapping[str, str], at: Entries, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks."""
         reader: dict[str, Texts] = {"readerThroughoutTime": dts_record.digits(write_ms)}
         if not self.mysql:
             if not of_table:
                 return reader
             return {"pk_uk_info": of_table["pk_uk_info"], **reader, "metaVersion": of_table["metaVersion"]}
-        thread = {"thread_id": dts_record.digits(FIRST_THREAD + txn % THREADS)}
+        thread = {"thread_id": dts_record.digits(FIRST_THREAD + at.txn % THREADS)}
         if kind is BEGIN:
             begun: dict[str, Texts] = {name: STATUS[name] for name in ("Q_SQL_MODE_CODE", "Q_CHARSET_CODE")}
-            numbers = pa.array(txn).cast(pa.string())
-            return {**begun, **self._gtid(numbers), **thread, **reader, "Q_FLAGS2_CODE": STATUS["Q_FLAGS2_CODE"]}
+            return {**begun, **self._gtid(at), **thread, **reader, "Q_FLAGS2_CODE": STATUS["Q_FLAGS2_CODE"]}
         if kind is COMMIT:
             return {**thread, **reader}
         info = {"pk_uk_info": of_table["pk_uk_info"]}
         last = {"server_id": self.settings.options.server_id, "metaVersion": of_table["metaVersion"]}
         return {**info, **reader, **thread, **last}
 
-    def _gtid(self, numbers: pa.Array | str) -> dict[str, Texts]:
+    def _gtid(self, at: Entries) -> dict[str, Texts]:
         """GTID of a transaction, where MySQL has them."""
-        if not self.settings.options.gtid or not self.system.gtids:
+        if not isinstance(self.log, MysqlLog) or not self.settings.options.gtid or not self.system.gtids:
             return {}
-        lead = f"{self.settings.options.server_uuid}:"
-        if isinstance(numbers, str):
-            return {"GTID": lead + numbers}
-        return {"GTID": avro.join([lead.encode(), numbers.cast(pa.binary())], len(numbers)).cast(pa.string())}
+        return {"GTID": self.log.gtid(at, self.settings.options.server_uuid)}
 
     def of_statement(self, event: SchemaChange) -> dict[str, Texts]:
         """The tags of a statement, in alphabetical order."""
         reader: dict[str, Texts] = {"readerThroughoutTime": str(event.write_ms)}
         if not self.mysql:
             return reader
-        gtid = self._gtid(str(event.txn))
-        sets: dict[str, Texts] = {"GTID_SET": f"{self.settings.options.server_uuid}:1-{event.txn}"} if gtid else {}
+        at = entry(event)
+        gtids = self._gtid(at)
+        if gtids and isinstance(self.log, MysqlLog):
+            gtids["GTID_SET"] = self.log.gtid_set(at, self.settings.options.server_uuid)
         found: dict[str, Texts] = {
-            **gtid,
-            **sets,
+            **gtids,
             **STATUS,
             **reader,
             "commitTimestamp": str(event.event_ms // 1000),

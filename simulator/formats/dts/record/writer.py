@@ -10,13 +10,13 @@ from typing import Any, Final
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
-from simulator.formats.dts import positions as dts_positions
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import documents as dts_documents
 from simulator.formats.dts.record import drds as dts_drds
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record import values as dts_values
 from simulator.formats.dts.record.images import HIDDEN_KEY, Images
+from simulator.formats.dts.record.positions import Positions, positions
 from simulator.formats.dts.record.record import Texts
 from simulator.formats.dts.record.tags import Tags, keys
 from simulator.formats.dts.systems import check, number_of, system_of
@@ -39,6 +39,7 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
+from simulator.sources.log import entries, entry
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import Cell, plain
@@ -89,6 +90,7 @@ class Writer:
     ) -> None:
         self.settings, self.format, self.field_tail = settings, format, field_tail
         self.operations = operations
+        self.log = settings.source.log
         self.tags = Tags(settings)
         self.images = Images(minimal=settings.options.row_image == "minimal")
         self.system = system_of(settings.source)
@@ -139,16 +141,13 @@ class Writer:
             shape = self.shape(batch.table)
             name, fields, tags = shape.object_name, shape.fields, shape.tags
             images = self._images(shape, batch)
-        snapshot = kind is READ
-        if not snapshot:
-            tags = self.tags.of_changes(kind, tags, envelope.txn, envelope.write_ms)
+        where = Positions()
+        if kind is not READ:
+            at = entries(envelope)
+            where = positions(self.log, at)
+            tags = self.tags.of_changes(kind, tags, at, envelope.write_ms)
         if self.source_type == "DRDS" and kind not in MARKS:
             name, tags = dts_drds.names(batch), {**tags, **dts_drds.tags(batch.table)}
-        where = (
-            dts_positions.Positions("", "", "")
-            if snapshot
-            else dts_positions.of_changes(str(self.settings.source), kind, envelope)
-        )
         values = dts_record.records(
             count,
             operation=self.operations[kind],
@@ -181,7 +180,7 @@ class Writer:
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The record of a DDL statement or a heartbeat."""
-        where = dts_positions.of_event(str(self.settings.source), event)
+        where = positions(self.log, entry(event))
         source_ms, name, after, tags = event.event_ms, None, [dts_record.NOTHING], dict[str, Texts]()
         operation = self.operations[kind]
         if isinstance(event, SchemaChange):
@@ -192,19 +191,15 @@ class Writer:
         elif isinstance(event, Heartbeat):
             source_ms = event.event_ms if event.last_ms is None else event.last_ms
             if self.settings.options.noop:
-                return self._noop(event, where.source, source_ms)
+                return self._noop(event, str(where.source[0]), source_ms)
             tags = {"readerThroughoutTime": str(event.write_ms)}
-        return self.prefix + self._event(
-            event, operation, where.source, where.safe, where.txid, source_ms, name, tags, after
-        )
+        return self.prefix + self._event(event, operation, where, source_ms, name, tags, after)
 
     def _event(
         self,
         event: Event,
         operation: str,
-        position: Texts,
-        safe: Texts,
-        txid: Texts,
+        where: Positions,
         source_ms: int,
         name: str | None,
         tags: Mapping[str, Texts],
@@ -216,9 +211,9 @@ class Writer:
             operation=operation,
             id=event.offset,
             source_timestamp=source_ms // 1000,
-            source_position=position,
-            safe_source_position=safe,
-            source_txid=txid,
+            source_position=where.source,
+            safe_source_position=where.safe,
+            source_txid=where.txid,
             source_type=self.source_type,
             source_version=self.tags.version,
             object_name=name,
@@ -228,11 +223,11 @@ class Writer:
         )[0].as_py()
         return value
 
-    def _noop(self, event: Event, position: Texts, source_ms: int) -> bytes:
+    def _noop(self, event: Event, position: str, source_ms: int) -> bytes:
         """A record of 48 bytes; more where the position is long."""
-        bare = self._event(event, "NOOP", "", "", "", source_ms, None, {})
-        filled = str(position).rjust(NOOP_BYTES - len(bare), "0")
-        return self.prefix + self._event(event, "NOOP", filled, "", "", source_ms, None, {})
+        bare = self._event(event, "NOOP", Positions(), source_ms, None, {})
+        filled = Positions(position.rjust(NOOP_BYTES - len(bare), "0"))
+        return self.prefix + self._event(event, "NOOP", filled, source_ms, None, {})
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """The text that is hashed: as in the product's JSON."""

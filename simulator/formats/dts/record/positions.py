@@ -1,0 +1,46 @@
+"""Positions in the source's log as DTS writes them: where a change ends, where reading can restart, its transaction.
+
+| source | position | transaction |
+| --- | --- | --- |
+| MySQL, MariaDB | end of the event in its binary log file, `@`, the file's number: `72469@78` | `0` |
+| MongoDB | cluster time, `<seconds>_<ordinal>` | none |
+| Oracle, PostgreSQL, SQL Server | as the system prints it | the system's id |
+
+MySQL's forms are those of messages that people have printed: a restart position is where the transaction begins. The
+others are decided here; both positions are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.formats.dts.record.record import Texts
+from simulator.sources.log import Entries, Log, text
+from simulator.sources.mongodb.log import MongodbLog
+from simulator.sources.mysql.log import MysqlLog
+from simulator.text.template import join
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """Columns of text. Rows of the full load have none."""
+
+    source: Texts = ""
+    safe: Texts = ""
+    txid: Texts = ""
+
+
+def positions(log: Log, at: Entries) -> Positions:
+    """Of changes, marks, a statement or a heartbeat."""
+    if isinstance(log, MysqlLog):
+        return Positions(_mysql(log, at), _mysql(log, at.begin), "0")
+    if isinstance(log, MongodbLog):
+        seconds, ordinals = log.cluster_times(at)
+        position: Texts = join([text(seconds), "_", text(ordinals)], len(at))
+        return Positions(position, position)
+    position = log.position(at)
+    return Positions(position, position, log.transaction_id(at))
+
+
+def _mysql(log: MysqlLog, at: Entries) -> Texts:
+    return join([text(log.offset(at)), "@", text(log.file_number(at))], len(at))

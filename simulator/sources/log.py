@@ -1,0 +1,107 @@
+"""Positions in a source's log: one closed form for each system, which every format prints.
+
+A position is arithmetic on the number of a transaction and the place in it (MongoDB: on the commit time). Nothing is
+counted, and gaps are allowed as in real life. A transaction has a fixed share of the log, so the position of any change
+follows without those before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.batch import Envelope, Ints
+from simulator.model import Event
+
+# `Entries.seq` of what has no place among a transaction's changes: statements, heartbeats and snapshot rows.
+BEFORE: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Entries of a log: what their positions are made of, one NumPy array each.
+
+    `txn` is the number of the transaction and `seq` the place in it: 0 is its BEGIN, 1 to `size` are its changes, size
+    + 1 is its COMMIT, and `BEFORE` the position where it begins. A DDL statement is a transaction of its own and stands
+    where that begins; a heartbeat where the transaction that follows begins; a snapshot row where the log begins, of no
+    transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`, as is `executed`.
+    """
+
+    txn: Ints
+    seq: Ints
+    size: Ints
+    event_ms: Ints
+    in_second: Ints
+    executed: npt.NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.txn)
+
+    @property
+    def begin(self) -> Entries:
+        """Where the transactions of these entries begin: reading from there gives the whole transaction."""
+        return replace(self, seq=np.full_like(self.seq, BEFORE))
+
+    @property
+    def commit(self) -> Entries:
+        """The commits of these entries' transactions; snapshot rows stay where they are."""
+        return replace(self, seq=np.where(self.size < 0, self.seq, self.size + 1))
+
+
+def entries(envelope: Envelope) -> Entries:
+    """The entries of rows or of transaction marks."""
+    if not envelope.phase:
+        zero = np.zeros_like(envelope.txn)
+        return Entries(zero, zero + BEFORE, zero - 1, envelope.event_ms, zero)
+    return Entries(envelope.txn, envelope.seq, envelope.size, envelope.event_ms, envelope.in_second, envelope.executed)
+
+
+def entry(event: Event) -> Entries:
+    """The entry of a statement or a heartbeat."""
+    numbers = (event.txn, BEFORE, 1, event.event_ms, event.in_second)
+    if not event.order.phase:
+        numbers = (0, BEFORE, -1, event.event_ms, 0)
+    txn, seq, size, event_ms, in_second = np.array(numbers, dtype=np.int64)[:, np.newaxis]
+    executed = None if event.executed is None else np.array([event.executed], dtype=object)
+    return Entries(txn, seq, size, event_ms, in_second, executed)
+
+
+class Log:
+    """The log of a source system. A subclass says at least `number` and `position`."""
+
+    def number(self, at: Entries) -> Ints:
+        """The positions as whole numbers, which rise along the stream."""
+        raise NotImplementedError
+
+    def position(self, at: Entries) -> pa.Array:
+        """The positions as the system prints them."""
+        return text(self.number(at))
+
+    def commit_number(self, at: Entries) -> Ints:
+        """The position of each entry's commit as a number: the same for all changes of a transaction."""
+        return self.number(at.commit)
+
+    def transaction_id(self, at: Entries) -> pa.Array:
+        """The system's id of each entry's transaction, as text."""
+        return text(at.txn)
+
+
+def spread(seq: Ints, *, step: int, share: int) -> Ints:
+    """Places in a transaction to bytes of its share of the log: `step` bytes each in the first half, then a byte each,
+    and the last byte for all that a very long transaction has beyond.
+
+    >>> spread(np.array([0, 1, 3, 4, 5, 6, 19, 20, 1000]), step=8, share=64).tolist()
+    [0, 8, 24, 32, 33, 34, 47, 48, 63]
+    """
+    near = share // 2 // step
+    inside: Ints = np.where(seq < near, seq * step, share // 2 + seq - near)
+    return np.minimum(inside, share - 1)
+
+
+def text(numbers: Ints) -> pa.Array:
+    """Whole numbers as text."""
+    return pa.array(numbers).cast(pa.string())

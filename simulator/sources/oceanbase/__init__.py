@@ -1,0 +1,1 @@
+"""OceanBase: what its two modes share. Read `log` first."""

@@ -1,0 +1,48 @@
+"""OceanBase's commit log: transaction ids, and where a change stands in the log stream of its tenant.
+
+Products that read the commit log print these. Those that read OceanBase as if it were MySQL or Oracle print the
+positions of such a log.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import Ints
+from simulator.sources.log import Entries, Log, spread, text
+from simulator.sources.mysql.log import MysqlLog
+from simulator.sources.oracle.log import OracleLog
+
+# Numbers of a tenant, of its log stream, and what transactions and bytes are counted from.
+TENANT_ID: Final = 1042
+LOG_STREAM_ID: Final = 1002
+FIRST_TRANSACTION_ID: Final = 52_267_000_000
+FIRST_LSN: Final = 112_495_476_000_000
+TRANSACTION_BYTES: Final = 1 << 20
+ROW_BYTES: Final = 64
+
+
+class OceanbaseLog(Log):
+    """The commit log of a tenant."""
+
+    def redo_lsn(self, at: Entries) -> Ints:
+        """Where in its log stream each entry stands, in bytes."""
+        inside = spread(np.maximum(at.seq, 0), step=ROW_BYTES, share=TRANSACTION_BYTES)
+        return FIRST_LSN + at.txn * TRANSACTION_BYTES + inside
+
+    def transaction_id(self, at: Entries) -> pa.Array:
+        return text(FIRST_TRANSACTION_ID + at.txn)
+
+
+class OceanbaseMysqlLog(OceanbaseLog, MysqlLog):
+    """In MySQL mode, with a binary log beside it."""
+
+
+class OceanbaseOracleLog(OceanbaseLog, OracleLog):
+    """In Oracle mode, with SCNs beside it."""
+
+    def xid(self, at: Entries) -> pa.Array:
+        return self.transaction_id(at)
