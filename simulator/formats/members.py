@@ -1,19 +1,20 @@
-"""Members that messages of several products have: values by kind of event, positions, names of key columns."""
+"""Members that messages of several products have: values by kind of event, names, times, positions, objects with a
+member per column."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Event, Kind, SchemaChange, Table
+from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Column, Event, Kind, SchemaChange, Table
 from simulator.sources.log import Entries, entries, entry
 from simulator.text.json_style import Style, quote
 from simulator.text.template import join
-from simulator.wire.fields import PerChange
+from simulator.wire.fields import Order, PerChange, PerTable, json_text, table_order
 
 
 def by_row(value: Any, ddl: Any = None, text: Any = None) -> dict[Kind, Any]:
@@ -45,6 +46,27 @@ def key_names(table: Table, style: Style) -> str:
     return "[" + ",".join(quote(name, style) for name in table.primary_key) + "]"
 
 
+def per_column(of: Callable[[Column], Any], order: Order = table_order, member: Callable[[str], str] = str) -> PerTable:
+    """An object with a member per column: `{"id":4}`."""
+
+    def text(table: Table, style: Style) -> str:
+        positions = order([column.name for column in table.columns], len(table.columns))
+        columns = (table.columns[position] for position in positions)
+        return "{" + ",".join(f"{quote(member(c.name), style)}:{json_text(of(c), style)}" for c in columns) + "}"
+
+    return PerTable(text)
+
+
 def whole_seconds(milliseconds: Any) -> Any:
     """A time that the source knows to the second, in milliseconds."""
     return milliseconds - milliseconds % 1000
+
+
+# The names of a row's table, and its times in milliseconds: of the commit at the source, of the product's writing.
+DATABASE: Final = PerTable(lambda table, style: quote(table.id.database, style))
+TABLE: Final = PerTable(lambda table, style: quote(table.id.name, style))
+EVENT_MS: Final = PerChange(lambda batch: batch.envelope.event_ms, lambda event: event.event_ms)
+EVENT_SECOND_MS: Final = PerChange(
+    lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
+)
+WRITE_MS: Final = PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)

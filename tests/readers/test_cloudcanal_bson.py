@@ -12,7 +12,7 @@ from cases import cases_of, samples_of
 from jvm import Reader
 
 from simulator import sources
-from simulator.formats.cloudcanal.mongodb import relaxed
+from simulator.formats.cloudcanal.values.mongodb import relaxed
 from simulator.model import INSERT
 from simulator.sources.mongodb import json as bson
 

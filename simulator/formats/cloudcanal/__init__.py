@@ -1,1 +1,1 @@
-"""CloudCanal (ClouGence; BladePipe abroad): one module a format; `envelope` is what they share. Read `json` first."""
+"""CloudCanal (ClouGence; BladePipe abroad). Read `json` first; `sources` is what the product says of each system."""

@@ -17,19 +17,20 @@ an insert is `c`; the page's example says `i`, against its own table (`legacy_in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from simulator.formats.cloudcanal import envelope as cloudcanal
-from simulator.formats.cloudcanal.envelope import source_ms, statement_table, statement_text
-from simulator.formats.cloudcanal.json import changes
+from simulator.formats.cloudcanal.images import images
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import DebeziumOptions
 from simulator.formats.cloudcanal.positions import positions
+from simulator.formats.cloudcanal.routing import instance, routing
 from simulator.formats.cloudcanal.schema import statement_schema, table_schema
-from simulator.formats.cloudcanal.types import source_id
-from simulator.formats.cloudcanal.values import writer
+from simulator.formats.cloudcanal.statements import PUBLISHED, sql, subject, table_changes
+from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, has_schemas, library_of, system_of
+from simulator.formats.cloudcanal.values.cells import writer
 from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -43,23 +44,12 @@ from simulator.model import (
     UPDATE,
     Kind,
     SchemaChange,
+    Table,
 )
 from simulator.text.json_style import quote
-from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows
+from simulator.wire.fields import Field, Members, PerEvent, PerTable
 
-# The data source's type as the product spells it; MySQL's is printed, the others are decisions.
-CONNECTORS: Final[Mapping[str, str]] = {
-    "gaussdb": "openGauss",
-    "mariadb": "MariaDB",
-    "mysql": "MySQL",
-    "oceanbase-mysql": "OceanBase",
-    "oceanbase-oracle": "OceanBase",
-    "oracle": "Oracle",
-    "postgresql": "PostgreSQL",
-    "sqlserver": "SQLServer",
-    "mongodb": "MongoDB",
-}
-# The members in the order in which the page prints them; those that it does not print come behind.
+# The members in the order in which the page prints them; those that it does not print stand behind these.
 PAGE_ORDER: Final = ("databaseName", "ddl", "op", "ts_ms", "after", "before", "source", "tableChanges")
 PAGE_SOURCE_ORDER: Final = ("ts_ms", "db", "schema", "table", "connector", "gtid", "file", "pos", "server_id")
 DEBEZIUM_VERSION: Final = "2.7.4.Final"
@@ -68,21 +58,18 @@ DEBEZIUM_VERSION: Final = "2.7.4.Final"
 def ordered(fields: Sequence[Field], page: Sequence[str], settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
     """The members in the order that `key_order` asks for."""
 
-    def place(field: Field) -> tuple[int, str]:
-        printed = settings.options.key_order == "doc" and field.name in page
-        unprinted = len(page) if settings.options.key_order == "doc" else 0
-        return (page.index(field.name) if printed else unprinted, field.name)
+    page = page if settings.options.key_order == "doc" else ()
 
-    return tuple(sorted(fields, key=place))
+    def position(field: Field) -> tuple[int, str]:
+        return page.index(field.name) if field.name in page else len(page), field.name
 
-
-# -------------------------------------------------------------------------------------------------------------- source
+    return tuple(sorted(fields, key=position))
 
 
 def debezium_members(settings: Settings[DebeziumOptions]) -> list[Field]:
-    """What Debezium's `source` of MySQL has beside the printed members; a message has one row, its row 0."""
+    """What Debezium's `source` of MySQL has besides the printed members; a message has one row, its row 0."""
     return [
-        Field("name", cloudcanal.instance(settings)),
+        Field("name", instance(settings)),
         Field("query", None),
         Field("row", 0),
         Field("sequence", None),
@@ -92,93 +79,61 @@ def debezium_members(settings: Settings[DebeziumOptions]) -> list[Field]:
     ]
 
 
-def sent() -> PerChange:
-    return PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)
-
-
 def source(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
     """The members of `source`."""
 
-    def both(rows: PerTable, of: Callable[[SchemaChange], Any]) -> dict[Kind, Any]:
-        return {**dict.fromkeys(ROW_KINDS, rows), DDL: PerEvent(of)}
+    def of_table(name: Callable[[Table], str]) -> PerEvent:
+        def of(event: SchemaChange) -> str:
+            table = subject(event, settings)
+            return name(table) if table else ""
 
-    def table(event: SchemaChange) -> Any:
-        found = statement_table(event, settings)
-        return found.id.name if found else ""
+        return PerEvent(of)
 
-    def schema(event: SchemaChange) -> Any:
-        found = statement_table(event, settings)
-        return found.id.schema if found else ""
-
-    happened = PerChange(
-        lambda batch: source_ms(settings, batch.envelope.event_ms), lambda event: source_ms(settings, event.event_ms)
-    )
     fields = [
-        Field("connector", CONNECTORS[source_id(settings)]),
-        Field("db", both(PerTable(lambda table, style: quote(table.id.database, style)), lambda event: event.database)),
-        Field("table", both(PerTable(lambda table, style: quote(table.id.name, style)), table)),
-        Field("ts_ms", happened if settings.options.source_ts == "exec" else sent()),
+        Field("connector", system_of(settings).connector),
+        Field("db", by_row(DATABASE, PerEvent(lambda event: event.database))),
+        Field("table", by_row(TABLE, of_table(lambda table: table.id.name))),
+        Field("ts_ms", library_of(settings).event_ms if settings.options.source_ts == "exec" else WRITE_MS),
         *positions(settings),
     ]
-    if cloudcanal.levels(settings) == 3:
-        fields.append(Field("schema", both(PerTable(lambda table, style: quote(table.id.schema, style)), schema)))
+    if has_schemas(settings):
+        schema = PerTable(lambda table, style: quote(table.id.schema, style))
+        fields.append(Field("schema", by_row(schema, of_table(lambda table: table.id.schema))))
     if settings.options.source_members == "debezium":
         fields += debezium_members(settings)
     return ordered(fields, PAGE_SOURCE_ORDER, settings)
 
 
-# ------------------------------------------------------------------------------------------------------------- payload
+def changes(settings: Settings[DebeziumOptions]) -> PerEvent:
+    """`tableChanges`; that of a dropped table lacks `table`. The page prints `type` first."""
 
-
-def images(settings: Settings[DebeziumOptions]) -> tuple[Field, Field]:
-    """`after` and `before`."""
-    nulls = settings.options.null_columns == "omit"
-    empty: Any = {} if settings.options.empty_image == "object" else None
-    after = Rows("after", array=False, skip_nulls=nulls)
-    before = Rows("before", array=False, skip_nulls=nulls)
-    changed_after, changed_before, deleted = after, before, before
-    keys = cloudcanal.key_places
-    if cloudcanal.logs_keys(settings):
-        changed_before = deleted = Rows("before", array=False, columns=keys)
-    if settings.options.minimal:
-        changed_after = Rows("changed after", array=False, kept=keys)
-        changed_before = Rows("changed", array=False, kept=keys)
-        deleted = Rows("before", array=False, columns=keys)
-    return (
-        Field("after", {READ: after, INSERT: after, UPDATE: changed_after, DELETE: empty}),
-        Field("before", {READ: empty, INSERT: empty, UPDATE: changed_before, DELETE: deleted}),
-    )
-
-
-def table_changes(settings: Settings[DebeziumOptions]) -> PerEvent:
-    """`tableChanges`; a dropped table has none of its own in it. The page prints `type` first."""
-    of = changes(settings).of
-
-    def shown(event: SchemaChange) -> Any:
-        made = of(event)
-        if made is ABSENT:
-            return made
+    def of(event: SchemaChange) -> Any:
+        change = table_changes(event, settings)
+        if change is ABSENT:
+            return change
         if event.after is None:
-            del made["table"]
-        return dict(reversed(made.items())) if settings.options.key_order == "doc" else made
+            del change["table"]
+        return dict(reversed(change.items())) if settings.options.key_order == "doc" else change
 
-    return PerEvent(shown)
+    return PerEvent(of)
 
 
 def payload(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
     """The members of the payload, in wire order."""
-    insert = settings.options.legacy_insert_op
-    ops: dict[Kind, Any] = {READ: settings.options.init_op, INSERT: insert, UPDATE: "u", DELETE: "d"}
-    if settings.options.ddl_op == "a":
+    options, row = settings.options, images(settings, array=False)
+    empty: Any = {} if options.empty_image == "object" else None
+    ops: dict[Kind, Any] = {READ: options.init_op, INSERT: options.legacy_insert_op, UPDATE: "u", DELETE: "d"}
+    if options.ddl_op == "a":
         ops[DDL] = "a"
     fields = [
-        *images(settings),
+        Field("after", {READ: row.inserted, INSERT: row.inserted, UPDATE: row.after, DELETE: empty}),
+        Field("before", {READ: empty, INSERT: empty, UPDATE: row.before, DELETE: row.deleted}),
         Field("databaseName", {DDL: PerEvent(lambda event: event.database)}),
-        Field("ddl", {DDL: PerEvent(lambda event: statement_text(event, settings))}),
+        Field("ddl", {DDL: PerEvent(lambda event: sql(event, settings))}),
         Field("op", ops),
         Field("source", Members(source(settings))),
-        Field("tableChanges", {DDL: table_changes(settings)}),
-        Field("ts_ms", sent()),
+        Field("tableChanges", {DDL: changes(settings)}),
+        Field("ts_ms", WRITE_MS),
     ]
     return ordered(fields, PAGE_ORDER, settings)
 
@@ -188,23 +143,19 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
     if settings.options.envelop_schema_include:
         of_table = PerTable(lambda table, style: table_schema(table, members, settings, style))
         of_event = PerEvent(lambda event: statement_schema(event, members, settings))
-        schema = Field("schema", {**dict.fromkeys(ROW_KINDS, of_table), DDL: of_event})
+        schema = Field("schema", by_row(of_table, of_event))
         fields = ordered([Field("payload", Members(members)), schema], ("schema", "payload"), settings)
-    made = writer(fields, settings)
-    return Layout(
-        made,
-        cloudcanal.routing(settings),
-        metadata=metadata(made, settings),
-        statements=cloudcanal.statements(settings),
-    )
+    values = writer(fields, settings)
+    statements = PUBLISHED[settings.options.ddl_statements]
+    return Layout(values, routing(settings), metadata=metadata(values, settings), statements=statements)
 
 
 FORMAT = Format(
     id="cloudcanal-debezium",
     title="CloudCanal Debezium Envelope",
-    product=cloudcanal.PRODUCT,
-    spec=cloudcanal.SPEC,
-    sources=cloudcanal.SOURCES,
+    product=PRODUCT,
+    spec=SPEC,
+    sources=SOURCES,
     brokers=("kafka",),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),

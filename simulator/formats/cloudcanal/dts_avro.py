@@ -4,13 +4,13 @@ Page: "Message Format", which leaves the schema to DTS; release note 2.2.1.0: "c
 added". Stands on dts-avro, whose numbers and value records of types it has for every source; openGauss's own types
 have the numbers of its catalogue, OceanBase's Oracle mode has Oracle's. Differs in:
 
-* inserts, updates, deletes and statements alone: no BEGIN, COMMIT, HEARTBEAT, NOOP; rows of the full load are INSERT,
+* there are inserts, updates, deletes and DDL, but no BEGIN, COMMIT, HEARTBEAT, NOOP; rows of the full load are INSERT,
   as in the product's other formats (`init_op=INIT`: as DTS);
-* where isPk stands is not published. The schema is DTS's, which every reader of it reads, and the key is in the tag
+* where isPk stands is not published. The schema is DTS's, which all of its readers read, and the key is in the tag
   pk_uk_info, as DTS has it; `ispk_field=on` appends isPk to the records of fields (`dts_record.avsc`), which
   DTS's readers cannot read;
 * old documents of MongoDB are whole, as in the product's other formats;
-* topics, partitions, keys and statements are those of CloudCanal's other formats; messages have no time of their own.
+* topics, partitions, keys and DDL are those of CloudCanal's other formats.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import json
 from importlib.resources import files
 from typing import Literal
 
-from simulator.formats.cloudcanal import envelope as cloudcanal
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import AvroOptions, CommonOptions
-from simulator.formats.cloudcanal.values import cell
+from simulator.formats.cloudcanal.routing import routing
+from simulator.formats.cloudcanal.statements import PUBLISHED
+from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC
+from simulator.formats.cloudcanal.values.cells import cell
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.writer import OPERATIONS, Writer
@@ -37,10 +39,10 @@ def schema(variant: str, *, ispk: bool) -> str:
     if not ispk:
         return dts_record.schema(variant)
     text = files("simulator.formats.cloudcanal").joinpath("dts_record.avsc").read_text(encoding="utf-8")
-    found = json.loads(text)
+    record = json.loads(text)
     if variant == "A":
-        found["fields"] = [field for field in found["fields"] if field["name"] != "bornTimestamp"]
-    return json.dumps(found, separators=(",", ":"))
+        record["fields"] = [field for field in record["fields"] if field["name"] != "bornTimestamp"]
+    return json.dumps(record, separators=(",", ":"))
 
 
 def is_key(table: Table, column: Column) -> bytes:
@@ -49,13 +51,13 @@ def is_key(table: Table, column: Column) -> bytes:
 
 
 def layout(settings: Settings[AvroOptions]) -> Layout:
-    options, source = settings.options, settings.source
-    # of values, what is hashed looks as in the product's JSON; old documents of MongoDB are whole
-    texts = Settings(shared(options, CommonOptions), source)
+    options = settings.options
+    # texts that are hashed look as in the product's JSON formats
+    texts = Settings(shared(options, CommonOptions), settings.source, settings.broker)
     row_image: Literal["full", "minimal"] = "minimal" if options.minimal else "full"
     record = shared(options, RecordOptions, row_image=row_image, mongodb_before="document")
     writer = Writer(
-        Settings(record, source),
+        Settings(record, settings.source, settings.broker),
         lambda column: cell(column, texts),
         field_tail=is_key if options.ispk_field else None,
         format=FORMAT.id,
@@ -63,19 +65,19 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     )
     return Layout(
         writer,
-        cloudcanal.routing(texts),
+        routing(texts),
         metadata=metadata(writer, texts),
         container=Container(schema(options.schema_variant, ispk=options.ispk_field)),
-        statements=cloudcanal.statements(texts),
+        statements=PUBLISHED[options.ddl_statements],
     )
 
 
 FORMAT = Format(
     id="cloudcanal-dts-avro",
     title="CloudCanal Aliyun DTS Avro",
-    product=cloudcanal.PRODUCT,
-    spec=cloudcanal.SPEC + "; Record.avsc of DTS",
-    sources=cloudcanal.SOURCES,
+    product=PRODUCT,
+    spec=SPEC + "; Record.avsc of DTS",
+    sources=SOURCES,
     brokers=("kafka",),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),

@@ -11,8 +11,13 @@ Page: "Message Format", section CloudCanal Json. Members in alphabetical order, 
 | `dbValType`, `jdbcType` | columns | columns | columns | columns after the statement |
 | `tableChanges` | absent | absent | absent | the table after the statement (MySQL family) |
 
+Up to `batchWriteSize` rows of one table and action that follow each other share a message, counted after they were put
+into partitions. The product keeps a group open for a time. Here it ends with its transaction (or its statement), so
+that no message depends on a clock, and before a row that an earlier update of the group left just the same, which
+readers cannot tell apart. The full load's rows are put together as they are read, table by table.
+
 Decisions where the page is silent: deleted rows are in `data` (`delete_image`), nulls are written (`null_columns`),
-`before` has all columns (`old_image`), `bid` is a number that rises from message to message and 0 for DDL
+`before` has all columns (`old_image`), `bid` is a number that rises from message to message with gaps, and 0 for DDL
 (`bid_mode=zero`: always), a row of the full load is an INSERT, heartbeats and transaction marks are not sent.
 `emit_transaction_end=on` sends TRANSACTIONEND, whose shape is ours.
 """
@@ -21,25 +26,26 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simulator.batch import ChangeBatch
-from simulator.formats.cloudcanal import envelope as cloudcanal
-from simulator.formats.cloudcanal.envelope import (
-    ACTIONS,
-    action,
-    schema_of,
-    source_ms,
-    statement_columns,
-    statement_table,
-    statement_text,
-)
+from simulator.delivery.pack import Packing
+from simulator.formats.cloudcanal import types
+from simulator.formats.cloudcanal.images import images
 from simulator.formats.cloudcanal.metadata import metadata
-from simulator.formats.cloudcanal.options import BatchedOptions, CommonOptions, JsonOptions
-from simulator.formats.cloudcanal.types import code, expression, is_mysql
-from simulator.formats.cloudcanal.values import writer
+from simulator.formats.cloudcanal.options import BatchedOptions, JsonOptions
+from simulator.formats.cloudcanal.routing import routing
+from simulator.formats.cloudcanal.statements import (
+    PUBLISHED,
+    ROW_ACTIONS,
+    action,
+    columns_after,
+    sql,
+    subject,
+    table_changes,
+)
+from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, linked
+from simulator.formats.cloudcanal.values.cells import writer
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import key_names
+from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
 from simulator.model import (
-    ABSENT,
     BEGIN,
     COMMIT,
     DDL,
@@ -47,139 +53,101 @@ from simulator.model import (
     HEARTBEAT,
     INSERT,
     READ,
-    ROW_KINDS,
     UPDATE,
     Kind,
     SchemaChange,
     Table,
 )
-from simulator.text.json_style import Style, quote
+from simulator.text.json_style import quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
-
-
-def by_kind(rows: Any, ddl: Any, mark: Any = ABSENT) -> dict[Kind, Any]:
-    """The same for all kinds that change rows, another for DDL, another for the end of a transaction."""
-    return {**dict.fromkeys(ROW_KINDS, rows), DDL: ddl, COMMIT: mark}
-
-
-def number(settings: Settings[BatchedOptions]) -> dict[Kind, Any]:
-    """`bid` and `id`: a number of the message's first change, which rises with gaps; 0 for DDL."""
-    if settings.options.bid_mode == "zero":
-        return by_kind(0, 0, 0)
-    counted = PerChange(lambda batch: batch.envelope.offset)
-    return by_kind(counted, 0, counted)
-
-
-def statement_types(settings: Settings[BatchedOptions]) -> PerEvent:
-    """Column name to `dbValType` after a statement."""
-    return PerEvent(lambda event: {c.name: expression(c, settings) for c in statement_columns(event)})
-
-
-def statement_codes(settings: Settings[BatchedOptions]) -> PerEvent:
-    """Column name to `jdbcType` after a statement."""
-    return PerEvent(lambda event: {c.name: code(c, settings) for c in statement_columns(event)})
-
-
-def changes(settings: Settings[CommonOptions]) -> PerEvent:
-    """`tableChanges`, of the MySQL family alone, and where there is a table."""
-
-    def of(event: SchemaChange) -> Any:
-        if not is_mysql(settings) or statement_table(event, settings) is None:
-            return ABSENT
-        return cloudcanal.table_changes(event, settings)
-
-    return PerEvent(of)
-
-
-def times(settings: Settings[BatchedOptions]) -> tuple[PerChange, PerChange]:
-    """When it happened at the source, and when it was sent. A message has the time of its last row, and its rows are
-    of one transaction."""
-
-    def happened(batch: ChangeBatch) -> Any:
-        return source_ms(settings, batch.envelope.event_ms)
-
-    return (
-        PerChange(happened, lambda event: source_ms(settings, event.event_ms)),
-        PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms),
-    )
-
-
-def table_name(settings: Settings[BatchedOptions]) -> PerEvent:
-    """The table of a statement, "" for one about a database."""
-
-    def name(event: SchemaChange) -> str:
-        table = statement_table(event, settings)
-        return table.id.name if table else ""
-
-    return PerEvent(name)
-
-
-def _schema(table: Table, style: Style) -> str:
-    return quote(schema_of(table), style)
-
-
-def _event_schema(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
-    table = statement_table(event, settings)
-    return schema_of(table) if table else event.database
-
-
-def fields(settings: Settings[JsonOptions]) -> tuple[Field, ...]:
-    """The members in wire order."""
-    images = cloudcanal.images(settings)
-    happened, sent = times(settings)
-    database = PerTable(lambda table, style: quote(table.id.database, style))
-    schema = PerTable(_schema)
-    is_ddl = [name for name in ("isDdl", "ddl") if settings.options.ddl_field in (name, "both")]
-    return (
-        Field("action", {**ACTIONS, DDL: PerEvent(lambda event: action(event, settings)), COMMIT: "QUERY"}),
-        Field("before", {**images["before"], COMMIT: []}),
-        Field("bid", number(settings)),
-        Field("data", {**images["data"], COMMIT: []}),
-        Field("db", by_kind(database, PerEvent(lambda event: event.database), database)),
-        Field("dbValType", by_kind(cloudcanal.type_map(settings), statement_types(settings), {})),
-        *(Field(name, by_kind(False, True, False)) for name in is_ddl),
-        Field("entryType", by_kind("ROWDATA", "ROWDATA", "TRANSACTIONEND")),
-        Field("execTs", happened),
-        Field("jdbcType", by_kind(cloudcanal.code_map(settings), statement_codes(settings), {})),
-        Field("pks", by_kind(PerTable(key_names), [], [])),
-        Field("schema", by_kind(schema, PerEvent(lambda event: _event_schema(event, settings)), schema)),
-        Field("sendTs", sent),
-        Field("sql", by_kind("", PerEvent(lambda event: statement_text(event, settings)), "")),
-        Field(
-            "table",
-            by_kind(PerTable(lambda table, style: quote(table.id.name, style)), table_name(settings), ""),
-        ),
-        Field("tableChanges", {DDL: changes(settings)}),
-    )
-
 
 SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
 
 
-def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends: frozenset[Kind]) -> Layout:
+def by_kind(rows: Any, ddl: Any, end: Any) -> dict[Kind, Any]:
+    """The same for all kinds that change rows, others for DDL and for the end of a transaction."""
+    return {**by_row(rows, ddl), COMMIT: end}
+
+
+def schema(table: Table) -> str:
+    """The schema; where a source has none, the database once more."""
+    return table.id.schema or table.id.database
+
+
+def fields(settings: Settings[BatchedOptions], is_ddl: tuple[str, ...] = ("isDdl",)) -> tuple[Field, ...]:
+    """The members in wire order; `is_ddl` are the names of the one that marks DDL."""
+    options = settings.options
+    row = images(settings, array=True, changed=options.old_image == "changed")
+    deleted: dict[str, Any] = {
+        name: row.deleted if options.delete_image in (name, "both") else [] for name in ("data", "before")
+    }
+    event_ms = library_of(settings).event_ms
+    number = 0 if options.bid_mode == "zero" else PerChange(lambda batch: batch.envelope.offset)
+    schemas = PerTable(lambda table, style: quote(schema(table), style))
+
+    def per_event(of: Any) -> PerEvent:
+        return PerEvent(lambda event: of(event, settings))
+
+    def event_schema(event: SchemaChange) -> str:
+        table = subject(event, settings)
+        return schema(table) if table else event.database
+
+    def event_table(event: SchemaChange) -> str:
+        table = subject(event, settings)
+        return table.id.name if table else ""
+
+    def after(of: Any) -> PerEvent:
+        return PerEvent(lambda event: {column.name: of(column, settings) for column in columns_after(event)})
+
+    return (
+        Field("action", {**ROW_ACTIONS, DDL: per_event(action), COMMIT: "QUERY"}),
+        Field("before", {**by_kind([], [], []), UPDATE: row.before, DELETE: deleted["before"]}),
+        Field("bid", by_kind(number, 0, number)),
+        Field("data", {**by_kind(row.inserted, [], []), UPDATE: row.after, DELETE: deleted["data"]}),
+        Field("db", by_kind(DATABASE, PerEvent(lambda event: event.database), DATABASE)),
+        Field("dbValType", by_kind(types.expressions(settings), after(types.expression), {})),
+        *(Field(name, by_kind(False, True, False)) for name in is_ddl),
+        Field("entryType", by_kind("ROWDATA", "ROWDATA", "TRANSACTIONEND")),
+        Field("execTs", event_ms),
+        Field("jdbcType", by_kind(types.codes(settings), after(types.code), {})),
+        Field("pks", by_kind(PerTable(key_names), [], [])),
+        Field("schema", by_kind(schemas, PerEvent(event_schema), schemas)),
+        Field("sendTs", WRITE_MS),
+        Field("sql", by_kind("", per_event(sql), "")),
+        Field("table", by_kind(TABLE, PerEvent(event_table), "")),
+        Field("tableChanges", {DDL: per_event(table_changes)}),
+    )
+
+
+def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends: frozenset[Kind] = SENDS) -> Layout:
     """The layout of a format with several rows in a message."""
-    made = writer(fields, settings)
+    options, values = settings.options, writer(fields, settings)
     return Layout(
-        made,
-        cloudcanal.routing(settings),
-        cloudcanal.packing(settings),
-        metadata(made, settings, settings.options.delay_ms),
+        values,
+        routing(settings),
+        Packing(
+            max_rows=options.batch_rows, scope=options.batch_scope, rows_of="message", distinct=True, full_load=True
+        ),
+        metadata(values, settings, options.delay_ms),
         sends=sends,
-        statements=cloudcanal.statements(settings),
-        sources=cloudcanal.LINKS[settings.broker],
+        statements=PUBLISHED[options.ddl_statements],
+        sources=linked(settings.broker),
     )
 
 
 def layout(settings: Settings[JsonOptions]) -> Layout:
-    return batched(fields(settings), settings, SENDS | {COMMIT} if settings.options.emit_transaction_end else SENDS)
+    options = settings.options
+    is_ddl = ("isDdl", "ddl") if options.ddl_field == "both" else (options.ddl_field,)
+    sends = SENDS | {COMMIT} if options.emit_transaction_end else SENDS
+    return batched(fields(settings, is_ddl), settings, sends)
 
 
 FORMAT = Format(
     id="cloudcanal-json",
     title="CloudCanal Json",
-    product=cloudcanal.PRODUCT,
-    spec=cloudcanal.SPEC,
-    sources=cloudcanal.SOURCES,
+    product=PRODUCT,
+    spec=SPEC,
+    sources=SOURCES,
     brokers=("kafka", "rocketmq", "rabbitmq"),
     sends=SENDS | {COMMIT},
     silent=frozenset({BEGIN, HEARTBEAT}),

@@ -1,8 +1,8 @@
-"""What CloudCanal sends with a message's value: key, headers, RocketMQ's keys and tag, RabbitMQ's delay.
+"""Keys, headers and tags of CloudCanal's messages.
 
-Records have neither key nor headers unless the options say so; of RocketMQ's keys and tags only is known that they hold
-the key's values and the database, schema, table and action (release 1.0.3): their text is a decision. RabbitMQ's
-queue and routing key are the topic, so that there is nothing to say of them.
+Records have neither key nor headers unless the options say so. RocketMQ's keys and tags hold the key's values and the
+database, schema, table and action (release 1.0.3); their text is a decision. RabbitMQ's queue and routing key are the
+topic.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import HEADERS, PackedBatch
-from simulator.formats.cloudcanal import envelope as cloudcanal
 from simulator.formats.cloudcanal.options import CommonOptions
+from simulator.formats.cloudcanal.statements import ROW_ACTIONS, action, subject
 from simulator.formats.format import Settings, Writer
 from simulator.model import Event, SchemaChange, Table
 from simulator.text.json_style import FASTJSON2, escape, quote
 from simulator.text.template import Piece, join, repeat
 
-# RocketMQ's keys of a message: rows at most, and bytes at most (its properties have room for 32 KiB).
+# RocketMQ's keys of a message: at most so many rows, and bytes (its properties have room for 32 KiB).
 KEYS_ROWS: Final = 100
 KEYS_BYTES: Final = 8192
 
@@ -45,48 +45,47 @@ class Metadata:
 
     def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
         """One entry per message."""
-        count, table = len(packed), packed.changes.table
-        made: dict[str, pa.Array] = {}
+        count, table, kind = len(packed), packed.changes.table, packed.changes.kind
+        columns: dict[str, pa.Array] = {}
         if self.headers:
-            made["headers"] = pa.array([self._headers], HEADERS).take(pa.array(np.zeros(count, dtype=np.int64)))
-        if packed.changes.kind in cloudcanal.ACTIONS:
-            if self.broker == "rocketmq":
-                made["tag"] = repeat(tag(table.id.database, table, cloudcanal.ACTIONS[packed.changes.kind]), count)
-                if table.primary_key:
-                    made["key"] = self._rocketmq_keys(packed).cast(pa.binary())
-            elif self.key != "none":
-                key = self._primary_key(packed) if self.key == "pk" else repeat(str(table.id), count)
-                if key is not None:
-                    made["key"] = key.cast(pa.binary())
-        return made
+            columns["headers"] = pa.array([self._headers], HEADERS).take(pa.array(np.zeros(count, dtype=np.int64)))
+        if kind not in ROW_ACTIONS:
+            return columns
+        key = None
+        if self.broker == "rocketmq":
+            columns["tag"] = repeat(tag(table.id.database, table, ROW_ACTIONS[kind]), count)
+            key = self._rocketmq_keys(packed) if table.primary_key else None
+        elif self.key != "none":
+            key = self._primary_key(packed) if self.key == "pk" else repeat(str(table.id), count)
+        return columns if key is None else {**columns, "key": key.cast(pa.binary())}
 
     def event(self, event: Event) -> Mapping[str, Any]:
-        """The same of a statement."""
+        """The same of a DDL statement."""
         assert isinstance(event, SchemaChange)
-        table = cloudcanal.statement_table(event, self.settings)
-        made: dict[str, Any] = {"headers": self._headers} if self.headers else {}
+        table = subject(event, self.settings)
+        columns: dict[str, Any] = {"headers": self._headers} if self.headers else {}
         if self.broker == "rocketmq":
-            made["tag"] = tag(event.database, table, cloudcanal.action(event, self.settings))
+            columns["tag"] = tag(event.database, table, action(event, self.settings))
         elif self.key == "table" and table is not None:
-            made["key"] = str(table.id).encode()
-        return made
+            columns["key"] = str(table.id).encode()
+        return columns
 
-    def _texts(self, packed: PackedBatch, column: int, rows: pa.Array) -> pa.Array:
-        return self.writer.text(packed.changes.table.columns[column], packed.changes.image()[column].take(rows))
+    def _texts(self, packed: PackedBatch, position: int, rows: pa.Array) -> pa.Array:
+        return self.writer.text(packed.changes.table.columns[position], packed.changes.image()[position].take(rows))
 
     def _primary_key(self, packed: PackedBatch) -> pa.Array | None:
         """`{"id":"7"}`: the key of a message's first row; None for a table without one."""
         table, first = packed.changes.table, pa.array(packed.starts[:-1])
         pieces: list[Piece] = []
-        for place in table.key_positions:
-            lead = f'{"," if pieces else "{"}{quote(table.columns[place].name)}:"'
-            pieces += [lead, escape(self._texts(packed, place, first), FASTJSON2), '"']
+        for position in table.key_positions:
+            lead = f'{"," if pieces else "{"}{quote(table.columns[position].name)}:"'
+            pieces += [lead, escape(self._texts(packed, position, first), FASTJSON2), '"']
         return join([*pieces, "}"], len(packed)) if pieces else None
 
     def _rocketmq_keys(self, packed: PackedBatch) -> pa.Array:
         """`7_a 8_b`: the key values of each row; none for a table without a key."""
         table, every = packed.changes.table, pa.array(np.arange(len(packed.changes)))
-        texts = [self._texts(packed, place, every).fill_null("") for place in table.key_positions]
+        texts = [self._texts(packed, position, every).fill_null("") for position in table.key_positions]
         rows = join([piece for text in texts for piece in ("_", text)][1:], len(packed.changes))
         if packed.single:
             return rows
@@ -106,7 +105,7 @@ def metadata(writer: Writer, settings: Settings[CommonOptions], delay_ms: int = 
 
 
 def fitting(keys: list[str]) -> str:
-    """The keys with blanks between, as many as there is room for."""
+    """The keys with blanks between, as many as fit."""
     while len(keys) > 1 and len(" ".join(keys).encode()) > KEYS_BYTES:
         keys = keys[:-1]
     return " ".join(keys)

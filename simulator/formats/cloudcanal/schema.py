@@ -1,11 +1,11 @@
 """The schema part of CloudCanal's Debezium envelope: the vendor's own shape, and Kafka Connect's.
 
-An article of the vendor's blog (020) prints of its own shape
+An article of the vendor's blog (020) prints this of its own shape:
 
     {"fields":[{"field":"after","fields":[{"field":"column_1","isPK":true,"jdbType":4,"type":"int(11)"},…],
     "type":"struct"},…],"type":"struct"}
 
-and nothing of `source` and the scalars: that those are `{"field":"op","type":"string"}` and the like is a decision.
+It does not print `source` and the scalars; that those are `{"field":"op","type":"string"}` and the like is a decision.
 Fields stand in the order of the payload's members.
 """
 
@@ -14,26 +14,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from simulator.formats.cloudcanal import envelope as cloudcanal
 from simulator.formats.cloudcanal.options import DebeziumOptions
-from simulator.formats.cloudcanal.types import code, expression, library
+from simulator.formats.cloudcanal.routing import instance
+from simulator.formats.cloudcanal.statements import subject
+from simulator.formats.cloudcanal.systems import library_of
+from simulator.formats.cloudcanal.types import code, expression
 from simulator.formats.format import Settings
 from simulator.model import ABSENT, DDL, INSERT, Kind, SchemaChange, Table
 from simulator.text.json_style import Style
 from simulator.wire.fields import Field, Members, json_text
 
-# Types of the scalar members; all others are strings.
+# Types of the scalar members, and those that differ for a type library; all others are strings.
 TYPES: Final[Mapping[str, str]] = {
     "event_serial_no": "int64", "lsn": "int64", "ord": "int32", "pos": "int64", "redo_thread": "int32", "row": "int32",
     "server_id": "int64", "ssn": "int64", "thread": "int64", "ts_ms": "int64", "xmin": "int64",
 }  # fmt: skip
+LIBRARY_TYPES: Final[Mapping[str, Mapping[str, str]]] = {"postgresql": {"txId": "int64"}}
 
 
 def scalar_type(name: str, settings: Settings[DebeziumOptions]) -> str:
-    """The type of a scalar member: a transaction is a number in PostgreSQL, and a text in Oracle."""
-    if name == "txId" and library(settings) == "postgresql":
-        return "int64"
-    return TYPES.get(name, "string")
+    own = LIBRARY_TYPES.get(library_of(settings).types, {})
+    return own.get(name) or TYPES.get(name, "string")
 
 
 def table_schema(table: Table, payload: Sequence[Field], settings: Settings[DebeziumOptions], style: Style) -> str:
@@ -46,8 +47,8 @@ def table_schema(table: Table, payload: Sequence[Field], settings: Settings[Debe
 def statement_schema(
     event: SchemaChange, payload: Sequence[Field], settings: Settings[DebeziumOptions]
 ) -> dict[str, Any]:
-    """The schema of the message about a statement."""
-    table = cloudcanal.statement_table(event, settings)
+    """The schema of a DDL message."""
+    table = subject(event, settings)
     if settings.options.connect_schema:
         return connect(table, payload, settings, DDL)
     return {"fields": members(payload, DDL, table, settings), "type": "struct"}
@@ -57,20 +58,21 @@ def members(
     payload: Sequence[Field], kind: Kind, table: Table | None, settings: Settings[DebeziumOptions]
 ) -> list[dict[str, Any]]:
     """The vendor's descriptions of the members that messages of a kind have."""
-    made: list[dict[str, Any]] = []
+    described: list[dict[str, Any]] = []
     for field in payload:
         value = field.on(kind)
         if value is ABSENT:
             continue
         if field.name in ("after", "before"):
             assert table is not None
-            made.append({"field": field.name, "fields": columns(table, settings), "type": "struct"})
+            described.append({"field": field.name, "fields": columns(table, settings), "type": "struct"})
         elif isinstance(value, Members):
-            made.append({"field": field.name, "fields": members(value.fields, kind, table, settings), "type": "struct"})
+            inner = members(value.fields, kind, table, settings)
+            described.append({"field": field.name, "fields": inner, "type": "struct"})
         else:
             struct = field.name == "tableChanges"
-            made.append({"field": field.name, "type": "struct" if struct else scalar_type(field.name, settings)})
-    return made
+            described.append({"field": field.name, "type": "struct" if struct else scalar_type(field.name, settings)})
+    return described
 
 
 def columns(table: Table, settings: Settings[DebeziumOptions]) -> list[dict[str, Any]]:
@@ -91,7 +93,7 @@ def connect(
 ) -> dict[str, Any]:
     """The same members as Kafka Connect's JSON converter describes them; columns are optional strings, as the values
     are."""
-    name = ".".join(part for part in (cloudcanal.instance(settings), *_names(table)) if part)
+    name = ".".join(part for part in (instance(settings), *_names(table)) if part)
     fields: list[dict[str, Any]] = []
     for field in payload:
         value = field.on(kind)

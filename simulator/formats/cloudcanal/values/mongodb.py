@@ -1,8 +1,8 @@
-"""MongoDB's values as CloudCanal writes them: texts, dates in `timezone`, and what is nested as extended JSON.
+"""MongoDB's values: texts, dates in a zone (release notes; default UTC), and extended JSON for what is nested.
 
-Release notes say of dates that they are shown in a zone (default UTC); all else is a decision. Documents and arrays,
-and the types that no other system has, are the text that MongoDB's Java driver makes by default (JsonMode.RELAXED):
-numbers plain, dates from 1970 to 9999 as ISO 8601, a blank after colons and commas.
+All but the zone is a decision. Documents and arrays, and the types that no other system has, are the text that
+MongoDB's Java driver writes by default (JsonMode.RELAXED): numbers plain, dates from 1970 to 9999 as ISO 8601, a blank
+after colons and commas.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
+from simulator.formats.cloudcanal.values.families import TEXT, Values
+from simulator.formats.cloudcanal.values.postgresql import boolean, millis, numeric
 from simulator.model import ColumnType
 from simulator.sources import mongodb
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.shell import shell_string
+from simulator.text import mysql as binlog_text
 from simulator.text.java import numbers as java
 
-# What the driver may write otherwise than the text that travels: escapes, wrappers, numbers that Java prints with an
-# exponent or with more digits.
-_CARE: Final = r'[^ -~]|\\|"\$|[0-9]{7}\.|\.[0-9]{7}|[ \[]-?0\.00|[0-9]e'
+# Texts that the driver may write differently: with escapes, wrappers, numbers that Java prints with an exponent or with
+# more digits.
+_SUSPECT: Final = r'[^ -~]|\\|"\$|[0-9]{7}\.|\.[0-9]{7}|[ \[]-?0\.00|[0-9]e'
 
 
 def document(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -38,15 +41,15 @@ def document(array: pa.Array, type: ColumnType) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         return document(array.dictionary, type).take(array.indices)
     texts = decoded(mongodb.extended_text(array, type))
-    care = pc.fill_null(pc.match_substring_regex(texts, _CARE), False)
-    if not pc.any(care).as_py():
+    suspect = pc.fill_null(pc.match_substring_regex(texts, _SUSPECT), False)
+    if not pc.any(suspect).as_py():
         return texts
-    made = [bson.write(bson.loads(text), relaxed) for text in texts.filter(care).to_pylist()]
-    return pc.replace_with_mask(texts, care, pa.array(made, pa.string()))
+    written = [bson.write(bson.loads(text), relaxed) for text in texts.filter(suspect).to_pylist()]
+    return pc.replace_with_mask(texts, suspect, pa.array(written, pa.string()))
 
 
 def relaxed(value: Any) -> str:
-    """What is neither a document nor an array, as the driver writes it inside of one.
+    """A value inside a document or array, neither of both itself, as the driver writes it.
 
     >>> relaxed("é\\x7f"), relaxed(bson.Long(7)), relaxed(float("nan")), relaxed(bson.Date(-1))
     ('"é\\\\u007f"', '7', '{"$numberDouble": "NaN"}', '{"$date": {"$numberLong": "-1"}}')
@@ -66,8 +69,8 @@ def _date(value: bson.Date) -> str:
     if "numberLong" in text:
         return text
     whole, _, fraction = bson.iso_text(value.ms).removesuffix("Z").partition(".")
-    shown = fraction.rstrip("0")
-    return f'{{"$date": "{whole}{"." + shown if shown else ""}Z"}}'
+    digits = fraction.rstrip("0")
+    return f'{{"$date": "{whole}{"." + digits if digits else ""}Z"}}'
 
 
 def _regex(value: bson.Regex) -> str:
@@ -95,3 +98,15 @@ _LEAVES: Final[dict[type, Callable[[Any], str]]] = {
     bson.Code: _code,
     bson.Symbol: lambda value: f'{{"$symbol": {shell_string(value.text)}}}',
 }
+
+VALUES: Final = Values(
+    {
+        **TEXT,
+        **dict.fromkeys(("document", "other", "timestamp"), document),
+        "boolean": boolean,
+        "decimal": numeric,
+        "objectid": binlog_text.text,
+    },
+    timestamp=millis,
+    scanned=millis,
+)

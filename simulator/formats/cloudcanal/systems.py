@@ -1,0 +1,92 @@
+"""What CloudCanal says of each source: a row a source.
+
+Pages: the pages of links, `api_datajob_mapping` (ids of instances), and the release notes up to 5.4.0.0. Only MySQL's
+`connector` is printed anywhere; the others are decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simulator.errors import NotOffered
+from simulator.formats.format import Broker, Settings
+from simulator.formats.members import EVENT_MS, EVENT_SECOND_MS
+from simulator.wire.fields import PerChange
+
+PRODUCT: Final = "CloudCanal"
+SPEC: Final = "Message Format, and the product's documentation up to 5.4.0.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A type library of the product, and what holds for all systems that share it.
+
+    * `types`: its rows of `types.csv`; `style`: how the source's catalogue spells types; empty: as the version's SHOW
+      CREATE TABLE does.
+    * `instance`: how ids of instances begin.
+    * `event_ms`: the time at the source; `table_changes`: DDL has this member.
+    * `replica_identity`: tables say what the log has of old rows; `triggers`: triggers report DDL.
+    """
+
+    types: str
+    instance: str
+    style: str = ""
+    event_ms: PerChange = EVENT_MS
+    table_changes: bool = False
+    replica_identity: bool = False
+    triggers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A row: the type library, the data source's type as the product spells it, and the kinds of broker that links from
+    it lead to. `log_blobs`: the log shows BLOBs, which LogMiner does only with `oraLmLobEnable` (5.5.0.0)."""
+
+    library: Library
+    connector: str
+    brokers: tuple[Broker, ...] = ("kafka",)
+    log_blobs: bool = True
+
+
+MYSQL: Final = Library("mysql", "my", event_ms=EVENT_SECOND_MS, table_changes=True)
+ORACLE: Final = Library("oracle", "ora", "dictionary")
+POSTGRESQL: Final = Library("postgresql", "pg", "format_type", replica_identity=True, triggers=True)
+SQLSERVER: Final = Library("sqlserver", "sqlserver", "catalogue")
+MONGODB: Final = Library("mongodb", "mongo")
+
+SYSTEMS: Final[Mapping[str, System]] = {
+    "gaussdb": System(POSTGRESQL, "openGauss"),
+    "mariadb": System(MYSQL, "MariaDB"),
+    "mongodb": System(MONGODB, "MongoDB"),
+    "mysql": System(MYSQL, "MySQL", ("kafka", "rocketmq", "rabbitmq")),
+    "oceanbase-mysql": System(MYSQL, "OceanBase", ("kafka", "rocketmq")),
+    "oceanbase-oracle": System(ORACLE, "OceanBase", ("kafka", "rocketmq")),
+    "oracle": System(ORACLE, "Oracle", ("kafka", "rocketmq"), log_blobs=False),
+    "postgresql": System(POSTGRESQL, "PostgreSQL", ("kafka", "rocketmq", "rabbitmq")),
+    "sqlserver": System(SQLSERVER, "SQLServer"),
+}
+SOURCES: Final = tuple(SYSTEMS)
+
+
+def linked(broker: Broker) -> tuple[str, ...]:
+    """The sources with links to a kind of broker."""
+    return tuple(id for id, system in SYSTEMS.items() if broker in system.brokers)
+
+
+def system_of(settings: Settings[Any]) -> System:
+    """The row of the settings' source. Raises NotOffered."""
+    system = SYSTEMS.get(settings.source.id)
+    if system is None:
+        raise NotOffered(f"{PRODUCT} has no types for {settings.source.title}: choose one of {', '.join(SOURCES)}.")
+    return system
+
+
+def library_of(settings: Settings[Any]) -> Library:
+    return system_of(settings).library
+
+
+def has_schemas(settings: Settings[Any]) -> bool:
+    """Whether the source has schemas between databases and tables."""
+    return bool(settings.source.place("x")[1])

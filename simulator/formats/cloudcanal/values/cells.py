@@ -1,0 +1,113 @@
+"""How CloudCanal writes the values of a column: strings, whatever the type, in all of its JSON formats.
+
+Pages: "Message Format" (its examples hold strings only) and release notes: zero dates may be replaced
+(`defaultZeroDate`), TIMESTAMP is shown in the source's zone (`srcTimeZone`), LogMiner shows no BLOB (`oraLmLobEnable`,
+5.5.0.0). What a source has beyond these is written in its own text, which is a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.errors import UnsupportedType
+from simulator.formats.cloudcanal.options import CommonOptions
+from simulator.formats.cloudcanal.systems import system_of
+from simulator.formats.cloudcanal.values import mongodb, mysql, oracle, postgresql, sqlserver
+from simulator.formats.cloudcanal.values.families import SAFE, Values
+from simulator.formats.format import Settings
+from simulator.model import READ, Column, ColumnType, Table
+from simulator.text import mysql as binlog_text
+from simulator.text.fixed_width import distinct_text
+from simulator.text.json_style import FASTJSON2
+from simulator.wire.by_kind import ByKind
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Cell, Field
+
+# By the rows of `types.csv`.
+LIBRARIES: Final[Mapping[str, Values]] = {
+    "mongodb": mongodb.VALUES,
+    "mysql": mysql.VALUES,
+    "oracle": oracle.VALUES,
+    "postgresql": postgresql.VALUES,
+    "sqlserver": sqlserver.VALUES,
+}
+
+
+def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = False) -> Cell:
+    """How a column's values are written; `scanned`: by the full load. Raises UnsupportedType."""
+    options, type, system = settings.options, column.type, system_of(settings)
+    family, values = settings.source.types.family(type), LIBRARIES[system.library.types]
+    if family in ("datetime", "timestamptz"):
+        timestamp = values.scanned if scanned and options.full_datetime == "millis" else values.timestamp
+        zone = options.timestamp_zone if family == "timestamptz" or type.name in values.local else None
+        return Cell(zero_dates(lambda array: timestamp(array, type, zone), options.zero_date))
+    if family == "date":
+        return Cell(zero_dates(lambda array: values.date(array, type), options.zero_date[:10]))
+    if family == "float":
+        float_text = plain_float if options.float_text == "plain" else binlog_text.float_
+        return Cell(
+            lambda array: float_text(array, type), quoted=not (options.value_types == "native" and values.finite)
+        )
+    if family == "geometry" and values.geometry is not None:
+        return Cell(well_known(values.geometry, type, keep_srid=options.geometry_srid == "keep"))
+    if type.name == "blob" and not (system.log_blobs or scanned or options.oracle_lob):
+        return Cell(lambda array: pa.nulls(len(array), pa.string()))
+    if family not in values.texts:
+        raise UnsupportedType(f"{type.name} of column {column.name} has no rendering")
+    text = values.texts[family]
+    native = family == "integer" and options.value_types == "native"
+    return Cell(lambda array: text(array, type), quoted=not native, escaped=family not in SAFE)
+
+
+def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[pa.Array], pa.Array]:
+    """The texts with `defaultZeroDate` in the place of zero dates."""
+    if not instead:
+        return text
+
+    def replaced(array: pa.Array) -> pa.Array:
+        texts = text(array)
+        return pc.if_else(pc.starts_with(texts, "0000-00-00"), instead, texts)
+
+    return replaced
+
+
+def well_known(
+    shape: Callable[[bytes, ColumnType], tuple[int, str]], type: ColumnType, *, keep_srid: bool
+) -> Callable[[pa.Array], pa.Array]:
+    """`POINT(1 2)`; with its reference system `SRID=4326;POINT(1 2)`."""
+
+    def text(stored: bytes) -> str:
+        srid, points = shape(stored, type)
+        return f"SRID={srid};{points}" if keep_srid and srid else points
+
+    return lambda array: distinct_text(array, text)
+
+
+def plain_float(array: pa.Array, type: ColumnType) -> pa.Array:
+    """Java's digits without an exponent: `10000000000`, `0.0001`; a whole number below ten million keeps its `.0`."""
+    return distinct_text(binlog_text.float_(array, type), lambda text: format(Decimal(text), "f"))
+
+
+def writer(fields: tuple[Field, ...], settings: Settings[CommonOptions]) -> ByKind:
+    """An encoder, and one for rows of the full load, whose timestamps look different; texts that are hashed look the
+    same in both phases (release 3.4.1.0)."""
+
+    def check(table: Table) -> None:
+        for column in table.columns:
+            try:
+                cell(column, settings)
+            except UnsupportedType:
+                raise UnsupportedType(
+                    f"CloudCanal has no known text for {column.type.name} ({table.id}.{column.name}). "
+                    "Drop the column or use another format."
+                ) from None
+
+    def encoder(*, scanned: bool) -> Encoder:
+        return Encoder(fields, lambda column: cell(column, settings, scanned=scanned), FASTJSON2)
+
+    return ByKind(encoder(scanned=False), {READ: encoder(scanned=True)}, check)
