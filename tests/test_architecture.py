@@ -20,7 +20,7 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 LAYERS: Final = (
     "__main__",
     "cli",
-    "run",
+    "run | truth",
     "sql",
     "stream",
     "formats | sinks",

@@ -221,6 +221,8 @@ def run(
             _write_json(summary_to, facts)
         if not quiet:
             click.echo(progress.summary(this.summary, job, to), err=True)
+            if command := progress.expected_command(scenario, job, this.summary, seed):
+                click.echo(f"rows that a consumer must hold now: {command}", err=True)
         if failure := failure or job.failure:
             raise failure
         return INTERRUPTED if this.summary.interrupted else 0
@@ -318,6 +320,39 @@ def show(
     job = job.addressed(route=route, partitions=Partitions(partitions))
     for message in islice(job.messages(Limits(start_at), snapshot=snapshot), count):
         click.echo(message_text(message, job.codec))
+
+
+@cli.command()
+@scenario_argument
+@click.option(
+    "--at",
+    type=click.IntRange(min=0),
+    metavar="TURN",
+    help="Write the rows before the first transaction border at or after this turn; default: the end of a script.",
+)
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR", help="A new folder.")
+@click.option(
+    "--as", "form", type=click.Choice(["parquet", "csv", "jsonl"]), default="parquet", show_default=True,
+    help="Parquet has types; CSV and JSON lines hold values as the database's client prints them.",
+)  # fmt: skip
+@source_option
+@seed_option
+@force_option
+def expected(
+    scenario: str, at: int | None, folder: Path, form: str, source: str | None, seed: int | None, force: bool
+) -> None:
+    """Write the rows that every table must hold before a turn, one file per table."""
+    from simulator.cli.progress import counted
+    from simulator.run.scenario import load, open_stream, resolve
+    from simulator.truth.expected import write_expected
+
+    loaded, found = load(scenario, source)
+    stream = open_stream(resolve(loaded, found, seed=seed), found, force=force)
+    tables = write_expected(stream, at, folder, form)
+    for each in tables:
+        click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
+    if stream.failure is not None:
+        raise stream.failure
 
 
 @cli.command()

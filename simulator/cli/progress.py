@@ -110,3 +110,12 @@ def _departures(job: Job) -> Iterator[str]:
 def counted(count: int, name: str) -> str:
     """`counted(1, "message")` is `1 message`, `counted(2000, "message")` is `2,000 messages`."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def expected_command(scenario: str, job: Job, done: Summary, seed: int | None) -> str | None:
+    """The command that writes what a consumer of the run must hold; None where it has not got every row."""
+    script_from_its_start = job.stream.turns is not None and not done.first_turn
+    if done.failed or not (done.snapshot_rows or script_from_its_start):
+        return None
+    more = f" --source {job.source}" + ("" if seed is None else f" --seed {seed}")
+    return f"cdcsim expected {scenario} --at {done.next_turn}{more} --to DIR"

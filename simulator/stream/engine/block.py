@@ -132,6 +132,10 @@ class Stream(ABC):
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time."""
 
+    def tables_at(self, turn: int) -> tuple[Table, ...]:
+        """The tables before a turn of which `rows_at` gives only those with rows; none where it gives them all."""
+        return ()
+
     # ------------------------------------------------------------------------------------------------------- snapshot
 
     @abstractmethod

@@ -1,0 +1,1 @@
+"""Ground truth: what a consumer of a stream must hold. `expected` writes the rows of every table before a turn."""

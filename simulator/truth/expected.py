@@ -1,0 +1,168 @@
+"""The rows that every table holds before a turn, as files: what a correct consumer must hold by then.
+
+They are computed in closed form, whatever the turn: nothing is replayed. One file a table, `shop.orders.parquet`:
+
+| form | values |
+| --- | --- |
+| `parquet` | Arrow types of `simulator.carriers`: decimals, unsigned 64-bit numbers, bytes, timestamps in UTC |
+| `csv` | texts as the database's own client prints them; null is an empty field, the empty text is `""` |
+| `jsonl` | one object a row, the same texts as strings, null |
+
+`tables.json` beside them has the turn, the source, and each table's columns, types, key and number of rows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import orjson
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as parquet
+
+from simulator.batch import decoded
+from simulator.errors import SinkError, UsageError
+from simulator.model import Table
+from simulator.sources import Source
+from simulator.stream.engine.block import FARTHEST, Stream
+
+MANIFEST: Final = "tables.json"
+
+
+class Writer(Protocol):
+    """A file of rows being written: tables of one schema, then `close`."""
+
+    def write(self, rows: pa.Table) -> Any: ...
+    def close(self) -> Any: ...
+
+
+class JsonLines:
+    """One object a row."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+
+    def write(self, rows: pa.Table) -> None:
+        self._file.write(b"".join(orjson.dumps(row) + b"\n" for row in rows.to_pylist()))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+# Each form: whether it has types of its own, and what opens a file of it.
+FORMS: Final[dict[str, tuple[bool, Callable[[Path, pa.Schema], Writer]]]] = {
+    "parquet": (True, lambda path, schema: parquet.ParquetWriter(path, schema)),
+    "csv": (False, lambda path, schema: csv.CSVWriter(path, schema)),
+    "jsonl": (False, lambda path, schema: JsonLines(path)),
+}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A table before the turn, its number of rows and the file that holds them."""
+
+    table: Table
+    rows: int
+    file: str
+
+
+def write_expected(stream: Stream, turn: int | None, folder: Path, form: str) -> list[Expected]:
+    """Write the rows before a turn (None: those at the end of a script), and the manifest. Nothing is overwritten, and
+    nothing stays where it fails. Raises UsageError, SinkError."""
+    at = _border(stream, turn)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise SinkError(f"--to {folder}: the folder is not empty. Name a new one, or empty it.")
+        # in a folder of its own first, so that a run that stops leaves nothing that looks complete
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as scratch:
+            tables = list(_write_tables(stream, at, Path(scratch), form))
+            (Path(scratch) / MANIFEST).write_bytes(manifest(stream, at, tables))
+            for name in (*(each.file for each in tables), MANIFEST):
+                os.replace(Path(scratch) / name, folder / name)
+    except OSError as error:
+        raise SinkError(f"--to {folder}: {error.strerror or error}.") from None
+    return tables
+
+
+def _border(stream: Stream, turn: int | None) -> int:
+    if turn is None:
+        if stream.turns is None:
+            raise UsageError(f"{stream.file} has no end: name a turn, as in --at 100000 (a run's summary names one).")
+        return stream.turns
+    if stream.turns is not None and turn > stream.turns:
+        raise UsageError(f"--at {turn}: {stream.file} ends at turn {stream.turns}.")
+    if turn > FARTHEST:
+        raise UsageError(f"--at {turn}: it is a number from 0 to {FARTHEST}.")
+    return stream.border(turn)
+
+
+def _write_tables(stream: Stream, turn: int, folder: Path, form: str) -> Iterator[Expected]:
+    typed, open_file = FORMS[form]
+    texts = None if typed else stream.source
+    current: Table | None = None
+    writer: Writer | None = None
+    rows = 0
+    # every table has a file, those without rows, too; `rows_at` gives the tables one after the other
+    left = {table.id: table for table in stream.tables_at(turn)}
+    for table, columns in stream.rows_at(turn):
+        data = as_table(table, columns, texts)
+        if writer is None or current != table:
+            if writer is not None and current is not None:
+                writer.close()
+                yield Expected(current, rows, file_name(current, form))
+            current, rows = table, 0
+            writer = open_file(folder / file_name(table, form), data.schema)
+            left.pop(table.id, None)
+        writer.write(data)
+        rows += data.num_rows
+    if writer is not None and current is not None:
+        writer.close()
+        yield Expected(current, rows, file_name(current, form))
+    for table in left.values():
+        none = tuple(stream.source.parse_values([], column.type) for column in table.columns)
+        open_file(folder / file_name(table, form), as_table(table, none, texts).schema).close()
+        yield Expected(table, 0, file_name(table, form))
+
+
+def as_table(table: Table, columns: Sequence[pa.Array], texts: Source | None) -> pa.Table:
+    """Rows under their columns' names; as the database's texts where the form has no types."""
+    arrays = [decoded(array) for array in columns]
+    if texts is not None:
+        arrays = [
+            pa.array(texts.types.format_values(array, column.type), pa.string())  # type: ignore[attr-defined]
+            for array, column in zip(arrays, table.columns, strict=True)
+        ]
+    fields = [pa.field(column.name, array.type) for column, array in zip(table.columns, arrays, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def file_name(table: Table, form: str) -> str:
+    """`shop.orders.parquet`; what a file name cannot hold is written as its code."""
+    return re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", str(table.id)) + f".{form}"
+
+
+def manifest(stream: Stream, turn: int, tables: Sequence[Expected]) -> bytes:
+    """What the files hold, for programs."""
+    found = {
+        "scenario": stream.file,
+        "source": str(stream.source),
+        "turn": turn,
+        "tables": [
+            {
+                "table": str(each.table.id),
+                "file": each.file,
+                "rows": each.rows,
+                "key": list(each.table.primary_key),
+                "columns": {column.name: stream.source.ddl.type_name(column.type) for column in each.table.columns},
+            }
+            for each in tables
+        ],
+    }
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n"

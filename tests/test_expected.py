@@ -1,0 +1,116 @@
+"""`cdcsim expected`: the rows that a consumer must hold, computed without a replay, are those that a consumer gets."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from command import Command
+
+import simulator
+
+# It has values as the database's client prints them.
+FORMAT = "dts-canal-json,frac=pad,timestamp_zone=UTC"
+Rows = dict[str, dict[tuple[str, ...], dict[str, str | None]]]
+
+
+def consumed(scenario: str, **options: Any) -> tuple[Rows, int]:
+    """A consumer: the rows that it holds at the end, by table and key, and the turn after the last."""
+    held: Rows = {}
+    turn = 0
+    for message in simulator.messages(scenario, FORMAT, snapshot=True, **options):
+        turn = max(turn, message.order.turn * message.order.phase)
+        value = json.loads(message.value or b"")
+        if value["isDdl"]:
+            continue
+        rows = held.setdefault(value["table"], {})
+        (row,) = value["data"]
+        if value["type"] in ("UPDATE", "DELETE"):
+            (old,) = value.get("old", value["data"])
+            del rows[tuple(old[name] for name in value["pkNames"])]
+        if value["type"] != "DELETE":
+            rows[tuple(row[name] for name in value["pkNames"])] = row
+    return held, turn + 1
+
+
+def written(folder: Path, form: str) -> Rows:
+    """The files' rows by table and key, as texts."""
+    held: Rows = {}
+    for table in json.loads((folder / "tables.json").read_bytes())["tables"]:
+        path = folder / table["file"]
+        if form == "csv":
+            with path.open(newline="", encoding="utf-8") as file:
+                rows: Any = list(csv.DictReader(file))
+        else:
+            rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+        assert len(rows) == table["rows"]
+        if rows:
+            held[table["table"].rpartition(".")[2]] = {tuple(row[name] for name in table["key"]): row for row in rows}
+    return held
+
+
+@pytest.mark.parametrize(("scenario", "start"), [("orders", 0), ("orders", 20_000)])
+def test_a_consumer_holds_these_rows(command: Command, tmp_path: Path, scenario: str, start: int) -> None:
+    held, turn = consumed(scenario, limit=3000, start_at=start)
+    command("expected", scenario, "--at", str(turn), "--to", tmp_path / "rows", "--as", "jsonl", status=0)
+    assert written(tmp_path / "rows", "jsonl") == held
+
+
+SCRIPT = """create database shop; use shop;
+create table t (id bigint unsigned primary key, price decimal(20,4), data varbinary(8), note text);
+create table unused (id int primary key);
+insert into t values (18446744073709551615, 12.5, x'00ff', ''), (2, null, null, null), (3, 1, x'', 'x');
+update t set price = 0.0001 where id = 2;
+delete from t where id = 3;
+"""
+
+
+def test_values_survive(command: Command, tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text(SCRIPT)
+    command("expected", script, "--to", tmp_path / "typed", status=0)
+    rows = parquet.read_table(tmp_path / "typed" / "shop.t.parquet")
+    assert rows.schema.types == [pa.uint64(), pa.decimal128(20, 4), pa.binary(), pa.string()]
+    assert [list(map(str, row.values())) for row in rows.to_pylist()] == [
+        ["2", "0.0001", "None", "None"],
+        ["18446744073709551615", "12.5000", "b'\\x00\\xff'", ""],
+    ]
+    assert parquet.read_table(tmp_path / "typed" / "shop.unused.parquet").num_rows == 0
+    command("expected", script, "--to", tmp_path / "texts", "--as", "csv", status=0)
+    lines = (tmp_path / "texts" / "shop.t.csv").read_text().splitlines()
+    assert lines[0] == '"id","price","data","note"'
+    assert lines[1] == '"2","0.0001",,'
+    assert lines[2].endswith(',""')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["orders"], "orders.yaml has no end: name a turn, as in --at 100000 (a run's summary names one)."),
+        (["tour", "--at", "1000"], "--at 1000: "),
+        (["orders", "--at", str(10**30)], "--at 1000000000000000000000000000000: it is a number from 0 to"),
+    ],
+)
+def test_a_wrong_turn(command: Command, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    done = command("expected", *arguments, "--to", tmp_path / "rows", status=2)
+    assert sentence in done.err
+    assert not (tmp_path / "rows").exists()
+
+
+def test_nothing_is_overwritten(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("")
+    done = command("expected", "tour", "--to", tmp_path, status=1)
+    assert f"--to {tmp_path}: the folder is not empty." in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_run_names_the_command(command: Command, tmp_path: Path) -> None:
+    run = ("run", "orders", "-f", "canal-json", "--limit", "5")
+    done = command(*run, "--snapshot", "--to", f"file:{tmp_path}", status=0)
+    assert "rows that a consumer must hold now: cdcsim expected orders --at " in done.err
+    assert "expected" not in command(*run, status=0).err
