@@ -14,7 +14,7 @@ from building import Case, Rows, block_of, table_of
 
 from simulator import sources
 from simulator.batch import HEADERS, MESSAGE_SCHEMA, MessageBatch, PackedBatch
-from simulator.delivery.policies.by_client import ByClient
+from simulator.delivery.policies.client import ByClient
 from simulator.delivery.policies.single import Single
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Routing, Topics

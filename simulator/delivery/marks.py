@@ -21,7 +21,7 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     arrays = {name: np.concatenate([getattr(each, name) for each in envelopes]) for name in Envelope.ARRAYS}
     order = np.lexsort((arrays["ordinal"], arrays["turn"]))
     txn = arrays["txn"][order]
-    # the numbers beside those of changes are free: before the first none ends, behind the last a split insert may stand
+    # numbers next to those of changes are free: before the first none ends, behind the last a split insert may stand
     border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
     executed = [each.executed for each in envelopes if each.executed is not None]

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.delivery.policies.by_client import ByClient
-from simulator.delivery.policies.by_name import ByName
-from simulator.delivery.policies.by_text import ByText
-from simulator.delivery.policies.by_xor import ByXor
+from simulator.delivery.policies.client import ByClient
+from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
+from simulator.delivery.policies.texts import ByText
+from simulator.delivery.policies.xor import ByXor
 from simulator.delivery.routing import Address, Policy, Route, Routing, Spread, Texts, hashed_text
 from simulator.errors import UsageError, closest
 from simulator.model import MARKS, Event, Table

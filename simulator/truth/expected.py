@@ -8,7 +8,7 @@ They are computed in closed form, whatever the turn: nothing is replayed. One fi
 | `csv` | texts as the database's own client prints them; null is an empty field, the empty text is `""` |
 | `jsonl` | one object a row, the same texts as strings, null |
 
-`tables.json` beside them has the turn, the source, and each table's columns, types, key and number of rows.
+`tables.json` in the same folder has the turn, the source, and each table's columns, types, key and number of rows.
 """
 
 from __future__ import annotations

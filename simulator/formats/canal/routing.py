@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from simulator.batch import ChangeBatch
 from simulator.delivery.hashes import JAVA_ABS
-from simulator.delivery.policies.by_name import ByName
-from simulator.delivery.policies.by_xor import ByXor
+from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
+from simulator.delivery.policies.xor import ByXor
 from simulator.delivery.routing import Policy, Routing, Spread, Statements, Texts, Topics
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.canal.rules import TableRule

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.delivery.hashes import JAVA_ABS
-from simulator.delivery.policies.by_name import ByName
-from simulator.delivery.policies.by_xor import ByXor
+from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
+from simulator.delivery.policies.xor import ByXor
 from simulator.delivery.routing import Routing, Statements
 from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.systems import has_schemas, library_of

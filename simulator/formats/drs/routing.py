@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from simulator.delivery.hashes import MURMUR2
-from simulator.delivery.policies.by_name import ByName
-from simulator.delivery.policies.by_text import ByText
+from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
+from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, fill, hashed_text, without
 from simulator.errors import OptionError
 from simulator.formats.drs.options import DrsOptions

@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch, PackedBatch
 from simulator.delivery.hashes import JAVA_MASK
-from simulator.delivery.policies.by_name import ByName
-from simulator.delivery.policies.by_text import ByText
+from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
+from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
 from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions

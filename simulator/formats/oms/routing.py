@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.delivery.hashes import JAVA_MASK
-from simulator.delivery.policies.by_name import ByName
-from simulator.delivery.policies.by_text import ByText
 from simulator.delivery.policies.columns import column_texts
+from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
+from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Key, Routing, Spread, Statements, Texts, Topics
 from simulator.formats.format import Settings
 from simulator.formats.oms.options import OmsOptions
