@@ -1,9 +1,9 @@
 """Rows of DRDS (PolarDB-X): MySQL's, in physical tables of many databases.
 
-objectName is the physical table, as in the one message that somebody printed (`test_drds_hzy_pyii_0005.
-sample_order_real_aeje_11`), the tags l_db_name and l_tb_name are the logical names. Decided here: eight databases of
-two tables each, which that message agrees with; a row's table is made of its key before the change, and so is the same
-as long as the key is; the four letters are made of the name.
+objectName is the physical table, as in the one printed message (`test_drds_hzy_pyii_0005.sample_order_real_aeje_11`);
+the tags l_db_name and l_tb_name are the logical names. Decided here: eight databases of two tables each, which agrees
+with that message; a hash of the key before the change decides a row's table, so it stays the same as long as the key
+does; the four letters are a hash of the name.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from simulator.model import Table
 from simulator.sources.oracle import log as oracle_log
 
 DATABASES, TABLES = 8, 16
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 def names(batch: ChangeBatch) -> pa.Array:
     """The objectName of each row."""
     table = batch.table
-    places = table.key_positions or range(len(table.columns))
-    row = [batch.image()[place] if batch.before is None else batch.full_before(place) for place in places]
+    columns = table.key_positions or range(len(table.columns))
+    row = [batch.image()[i] if batch.before is None else batch.full_before(i) for i in columns]
     shards = oracle_log.row_numbers(row) % TABLES
     physical = [physical_name(table, shard) for shard in range(TABLES)]
     return pa.DictionaryArray.from_arrays(pa.array(shards.astype(np.int32)), pa.array(physical, pa.string()))
 
 
 def physical_name(table: Table, shard: int) -> str:
-    database = f"{table.id.database}_{_word(table.id.database)}_{shard * DATABASES // TABLES:04}"
-    return object_name(database, f"{table.id.name}_{_word(table.id.name)}_{shard:02}")
+    database = f"{table.id.database}_{_letters(table.id.database)}_{shard * DATABASES // TABLES:04}"
+    return object_name(database, f"{table.id.name}_{_letters(table.id.name)}_{shard:02}")
 
 
-def _word(name: str) -> str:
+def _letters(name: str) -> str:
     number = zlib.crc32(name.encode())
-    return "".join(_LETTERS[number // 26**place % 26] for place in range(4))
+    return "".join(_ALPHABET[number // 26**i % 26] for i in range(4))
 
 
 def tags(table: Table) -> dict[str, Texts]:

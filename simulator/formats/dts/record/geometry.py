@@ -1,7 +1,7 @@
-"""SQL Server's shapes as well-known binary, which is what readers of geometries take.
+"""SQL Server's shapes as well-known binary (WKB), which readers of geometries expect.
 
-A shape is stored as four lists (MS-SSCLRT, "CLR UDTs"): points, figures (kind, first point), shapes (parent, first
-figure, kind), after a header of reference system, version and flags. Geography stores latitude before longitude.
+SQL Server stores a header (reference system, version, flags) and lists (MS-SSCLRT, "CLR UDTs"): points, figures (kind,
+first point), shapes (parent, first figure, kind). Geography stores latitude before longitude.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Point = tuple[float, float]
 _SINGLE_POINT, _SINGLE_LINE = 0x08, 0x10
 _Z, _M = 0x01, 0x02
 _POINT, _LINE, _POLYGON = 1, 2, 3
-NOWHERE: Final = struct.pack("<dd", float("nan"), float("nan"))
+EMPTY_POINT: Final = struct.pack("<dd", float("nan"), float("nan"))
 
 
 def well_known_binary(stored: bytes, *, latitude_first: bool) -> bytes:
     """A stored geometry or geography as WKB, little-endian, without its reference system.
 
-    Raises ValueError for shapes with heights or measures, which no literal here has.
+    Raises ValueError for shapes with heights or measures.
 
     >>> well_known_binary(bytes.fromhex("00000000010c00000000000008400000000000001040"), latitude_first=False).hex()
     '010100000000000000000008400000000000001040'
@@ -32,22 +32,22 @@ def well_known_binary(stored: bytes, *, latitude_first: bool) -> bytes:
         return _header(_POINT) + _point(_points(stored, 6, 1, latitude_first)[0])
     if flags & _SINGLE_LINE:
         return _line(_points(stored, 6, 2, latitude_first), header=True)
-    place = 6
-    (count,) = struct.unpack_from("<I", stored, place)
-    points = _points(stored, place + 4, count, latitude_first)
-    place += 4 + 16 * count
-    (count,) = struct.unpack_from("<I", stored, place)
-    firsts = [struct.unpack_from("<BI", stored, place + 4 + 5 * i)[1] for i in range(count)]
-    place += 4 + 5 * count
-    (count,) = struct.unpack_from("<I", stored, place)
-    shapes = [struct.unpack_from("<iiB", stored, place + 4 + 9 * i) for i in range(count)]
+    at = 6
+    (count,) = struct.unpack_from("<I", stored, at)
+    points = _points(stored, at + 4, count, latitude_first)
+    at += 4 + 16 * count
+    (count,) = struct.unpack_from("<I", stored, at)
+    firsts = [struct.unpack_from("<BI", stored, at + 4 + 5 * i)[1] for i in range(count)]
+    at += 4 + 5 * count
+    (count,) = struct.unpack_from("<I", stored, at)
+    shapes = [struct.unpack_from("<iiB", stored, at + 4 + 9 * i) for i in range(count)]
     ends = [*firsts[1:], len(points)][: len(firsts)]
     figures = [points[first:end] for first, end in zip(firsts, ends, strict=True)]
     return _shape(0, shapes, figures)
 
 
-def _points(stored: bytes, place: int, count: int, latitude_first: bool) -> list[Point]:
-    pairs = struct.iter_unpack("<dd", stored[place : place + 16 * count])
+def _points(stored: bytes, at: int, count: int, latitude_first: bool) -> list[Point]:
+    pairs = struct.iter_unpack("<dd", stored[at : at + 16 * count])
     return [(b, a) if latitude_first else (a, b) for a, b in pairs]
 
 
@@ -64,17 +64,17 @@ def _line(points: list[Point], *, header: bool = False) -> bytes:
     return _header(_LINE) + body if header else body
 
 
-def _shape(own: int, shapes: list[tuple[int, int, int]], figures: list[list[Point]]) -> bytes:
-    """A shape and those that have it for a parent."""
-    _, first, kind = shapes[own]
-    later = [shape[1] for shape in shapes[own + 1 :] if shape[1] >= 0]
-    mine = figures[first : later[0] if later else None] if first >= 0 else []
+def _shape(index: int, shapes: list[tuple[int, int, int]], figures: list[list[Point]]) -> bytes:
+    """A shape with its children."""
+    _, first, kind = shapes[index]
+    later = [shape[1] for shape in shapes[index + 1 :] if shape[1] >= 0]
+    lines = figures[first : later[0] if later else None] if first >= 0 else []
     if kind == _POINT:
-        return _header(kind) + (_point(mine[0][0]) if mine else NOWHERE)
+        return _header(kind) + (_point(lines[0][0]) if lines else EMPTY_POINT)
     if kind == _LINE:
-        return _header(kind) + _line(mine[0] if mine else [])
+        return _header(kind) + _line(lines[0] if lines else [])
     if kind == _POLYGON:
-        return _header(kind) + struct.pack("<I", len(mine)) + b"".join(map(_line, mine))
-    children = [i for i, shape in enumerate(shapes) if shape[0] == own]
+        return _header(kind) + struct.pack("<I", len(lines)) + b"".join(map(_line, lines))
+    children = [i for i, shape in enumerate(shapes) if shape[0] == index]
     parts = b"".join(_shape(child, shapes, figures) for child in children)
     return _header(kind) + struct.pack("<I", len(children)) + parts

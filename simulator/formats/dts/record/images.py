@@ -1,14 +1,15 @@
-"""The row images of DTS records: an array of values for each side, in the order of the record's fields.
+"""The row images of records: arrays of values, in the order of the record's fields.
 
 | | before | after |
 | --- | --- | --- |
 | INSERT, INIT | - | the row |
 | UPDATE | the row | the row |
-| UPDATE, `row_image=minimal` | the key, without one the row | what changed |
-| DELETE | the row, or `row_image=minimal` its key | - |
+| UPDATE, `row_image=minimal` | the key; the row if it has none | the changed columns |
+| DELETE | the row | - |
+| DELETE, `row_image=minimal` | the key; the row if it has none | - |
 
-`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here it is so for every source with columns. A value that
-the log does not have is EmptyObject NONE, since readers find values by their place.
+`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here every source with columns can log so. A value that the
+log lacks is EmptyObject NONE, since readers find values by position.
 """
 
 from __future__ import annotations
@@ -21,32 +22,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, changed_rows
-from simulator.formats.dts.record import record as dts_record
-from simulator.formats.dts.record import values as dts_values
+from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
+from simulator.formats.dts.record.values import Values, whole
 from simulator.model import UPDATE, Column, ColumnType
 from simulator.sources.oracle import log as oracle_log
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.columns import KEPT_DICTIONARIES
 
-# What RDS adds to tables without a key; as messages that people have printed have it, the last field.
+# RDS adds it to tables without a key; printed messages have it as the last field.
 HIDDEN_KEY: Final = Column("__#alibaba_rds_row_id#__", ColumnType("bigint"), nullable=False)
 _HIDDEN_BYTES: Final = 8
 _UNKNOWN: Final = pa.scalar(NONE, pa.binary())
 
 
 class Images:
-    """Makes the images of batches. Holds no state but a cache of pools in finished form."""
+    """The images of batches. Holds no state but a cache of dictionaries in finished form."""
 
     def __init__(self, *, minimal: bool) -> None:
         self.minimal = minimal
         self._pools: dict[tuple[Column, int, int, int], tuple[pa.Array, pa.Array]] = {}
 
-    def of(
-        self, batch: ChangeBatch, writes: Sequence[dts_values.Values], *, hidden_key: bool
-    ) -> tuple[list[Bytes], list[Bytes]]:
-        """The before and the after image; what is the same in both is made once. `writes` are the columns' own."""
+    def of(self, batch: ChangeBatch, writes: Sequence[Values], *, hidden_key: bool) -> tuple[list[Bytes], list[Bytes]]:
+        """The before and the after image; what both have is made once. `writes` has a function for each column."""
         columns = batch.table.columns
         places = range(len(columns))
         after = None if batch.after is None else [self._column(columns[i], writes[i], batch.after[i]) for i in places]
@@ -64,13 +63,12 @@ class Images:
             row = hidden_values(batch)
             before, after = (None if values is None else [*values, row] for values in (before, after))
         first, second = (
-            [dts_record.NOTHING] if values is None else dts_record.image(values, len(values))
-            for values in (before, after)
+            [record.NOTHING] if values is None else record.image(values, len(values)) for values in (before, after)
         )
         return first, second
 
-    def _column(self, column: Column, write: dts_values.Values, array: pa.Array) -> list[Bytes]:
-        """A column's values, each with its branch; of a pool those that differ are written once."""
+    def _column(self, column: Column, write: Values, array: pa.Array) -> list[Bytes]:
+        """A column's values, each with its branch. Pools come again with every batch and are kept."""
         if pa.types.is_dictionary(array.type):
             pool = array.dictionary
             data = pool.buffers()[2]
@@ -79,27 +77,27 @@ class Images:
                 if len(self._pools) >= KEPT_DICTIONARIES:
                     self._pools.clear()
                 # the pool is kept, too, so that no other gets its address
-                self._pools[key] = (pool, dts_values.whole(write(pool), len(pool)))
+                self._pools[key] = (pool, whole(write(pool), len(pool)))
             return [avro.present(self._pools[key][1].take(array.indices))]
         pieces = write(array)
-        return [dts_values.whole(pieces, len(array))] if array.null_count else pieces
+        return [whole(pieces, len(array))] if array.null_count else pieces
 
 
 Image = list[list[Bytes]]
 
 
 def minimal(batch: ChangeBatch, before: Image | None, after: Image | None) -> tuple[Image | None, Image | None]:
-    """Images of a log that has the key before a change, and what changed after it."""
+    """Images of a log that has the key before a change and the changed columns after it."""
     keys = set(batch.table.key_positions)
     if before is not None and keys:
-        before = [values if place in keys else [NONE] for place, values in enumerate(before)]
+        before = [values if i in keys else [NONE] for i, values in enumerate(before)]
     if after is not None and batch.kind is UPDATE:
-        after = [_changed(batch, place, values) for place, values in enumerate(after)]
+        after = [_changed(batch, i, values) for i, values in enumerate(after)]
     return before, after
 
 
-def _changed(batch: ChangeBatch, place: int, values: list[Bytes]) -> list[Bytes]:
-    rows = changed_rows(batch, place)
+def _changed(batch: ChangeBatch, i: int, values: list[Bytes]) -> list[Bytes]:
+    rows = changed_rows(batch, i)
     if rows is None:
         return [NONE]
     mask = np.zeros(len(batch), dtype=bool)
@@ -108,11 +106,11 @@ def _changed(batch: ChangeBatch, place: int, values: list[Bytes]) -> list[Bytes]
 
 
 def hidden_values(batch: ChangeBatch) -> list[Bytes]:
-    """The hidden key of each row: a number made of the row as it was before the change, so that both images of an
-    update have the same. (RDS numbers rows as they come; here rows with equal values have equal numbers.)"""
+    """The hidden key of each row: a hash of the row before the change, the same in both images of an update. (RDS
+    numbers rows as they come; here equal rows have equal numbers.)"""
     if batch.before is None:
         row = batch.image()
     else:
-        row = tuple(batch.full_before(place) for place in range(len(batch.table.columns)))
+        row = tuple(batch.full_before(i) for i in range(len(batch.table.columns)))
     numbers = pa.array(oracle_log.row_numbers(row)).cast(pa.string())
     return [BRANCHES["Integer"] + avro.long(_HIDDEN_BYTES), *avro.string_pieces(numbers)]

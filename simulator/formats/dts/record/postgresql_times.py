@@ -1,7 +1,7 @@
-"""PostgreSQL's dates and times as DTS Avro has them: its calendar begins before Christ and ends far behind 9999.
+"""PostgreSQL's dates and times in row images: its calendar begins before Christ and ends far after 9999.
 
-A DateTime cannot say `infinity`: decided here, it is the day that PostgreSQL's JDBC driver takes for it (constants of
-`PGStatement`), 292278994-08-17 and 292269055-12-03 BC. Days before Christ have negative members, all of them.
+A DateTime cannot say `infinity`. Decided here: it is the day that PostgreSQL's JDBC driver uses for it (constants of
+`PGStatement`), 292278994-08-17 and 292269055-12-03 BC. All members of a day before Christ are negative.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from simulator.sources.postgresql.times import civil
 from simulator.text.fixed_width import whole_numbers
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
+from simulator.wire.fields import plain
 
 Ints = npt.NDArray[np.int64]
 
@@ -43,8 +44,8 @@ def dates(array: pa.Array) -> list[Bytes]:
     """DateTimes with year, month and day."""
     array = decoded(array)
     days, _ = whole_numbers(array)
-    nowhere = np.zeros(len(days), dtype=np.int64)
-    return _members("DateTime", array, days, nowhere, nowhere, "YMD")
+    zeros = np.zeros(len(days), dtype=np.int64)
+    return _members("DateTime", array, days, zeros, zeros, "YMD")
 
 
 def timestamps(array: pa.Array, members: str, branch: str = "DateTime") -> list[Bytes]:
@@ -65,32 +66,31 @@ def zoned_timestamps(array: pa.Array, members: str) -> list[Bytes]:
 
 
 def zoned_times(array: pa.Array, members: str) -> list[Bytes]:
-    """Times of day and their offset, of the server's text: `12:34:56.5+02`."""
+    """Times of day and their offset, from the server's text: `12:34:56.5+02`."""
 
     def record(text: str) -> bytes:
         match = _OFFSET.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text!r} is no time with an offset")
+            raise ValueError(f"{text!r} is not a time with an offset")
         clock, hours, minutes, seconds = match.groups()
         zone = f"{hours}:{minutes or '00'}{seconds or ''}"
         return datetime_record(members_of(clock, members), members, 1) + avro.string(zone)
 
-    made = of_distinct(array, record)
-    return [BRANCHES["TimestampWithTimeZone"], made.dictionary.take(made.indices)]
+    return [BRANCHES["TimestampWithTimeZone"], plain(of_distinct(array, record))]
 
 
 def _members(branch: str, array: pa.Array, days: Ints, seconds: Ints, us: Ints, members: str) -> list[Bytes]:
     """Records of days since 1970, seconds of the day and microseconds."""
     rare = (days < FIRST_DAY) | (days > _LAST_DAY)
     clocked = "h" in members
-    tame = np.where(rare, 0, days) if rare.any() else days
-    pieces: list[Bytes] = [BRANCHES[branch], with_nulls_of(day_members(tame), array)]
+    ordinary = np.where(rare, 0, days) if rare.any() else days
+    pieces: list[Bytes] = [BRANCHES[branch], with_nulls_of(day_members(ordinary), array)]
     pieces += [clock_members(seconds), fraction_member(us)] if clocked else [b"\x00" * 4]
     if not rare.any():
         return pieces
     records = [
-        None if not there else BRANCHES[branch] + record_of(_numbers(*numbers, clocked=clocked))
-        for there, *numbers in zip(
+        None if not valid else BRANCHES[branch] + record_of(_numbers(*numbers, clocked=clocked))
+        for valid, *numbers in zip(
             np.asarray(array.is_valid())[rare].tolist(),
             days[rare].tolist(),
             seconds[rare].tolist(),
@@ -102,7 +102,7 @@ def _members(branch: str, array: pa.Array, days: Ints, seconds: Ints, us: Ints, 
 
 
 def _numbers(day: int, seconds: int, us: int, *, clocked: bool) -> list[int | None]:
-    """The seven members of a day that is far away."""
+    """The seven members of a day outside the years 1 to 9999."""
     if abs(day) == INFINITE_DAYS:
         year, month, number = INFINITY if day > 0 else MINUS_INFINITY
         before = day < 0

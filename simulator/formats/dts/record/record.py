@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -43,19 +43,19 @@ BRANCHES: Final[Mapping[str, bytes]] = {
         )
     )
 }  # fmt: skip
-# What stands for a value that is not known in an image (EmptyObject NONE).
+# A value that the image does not know: EmptyObject NONE.
 NONE: Final = BRANCHES["EmptyObject"] + avro.long(1)
-# The branches of fields, beforeImages and afterImages: null, a text, an array.
+# Branches: null, a text; of fields and images an array.
 NOTHING, TEXT, ARRAY = avro.long(0), avro.long(1), avro.long(2)
 
 
 @lru_cache(maxsize=2)
 def schema(variant: str) -> str:
     """The schema of version A or B, as JSON text."""
-    found = json.loads(files("simulator.formats.dts.record").joinpath("record.avsc").read_text(encoding="utf-8"))
+    schema = json.loads(Path(__file__).with_name("record.avsc").read_text(encoding="utf-8"))
     if variant == "A":
-        found["fields"] = [field for field in found["fields"] if field["name"] != "bornTimestamp"]
-    return json.dumps(found, separators=(",", ":"))
+        schema["fields"] = [field for field in schema["fields"] if field["name"] != "bornTimestamp"]
+    return json.dumps(schema, separators=(",", ":"))
 
 
 def records(
@@ -77,13 +77,13 @@ def records(
     born_timestamp: Numbers | None,
     version: int = 0,
 ) -> pa.Array:
-    """`count` records. Arguments are named and given as the schema's fields are; times in their units.
+    """`count` records; the arguments are the schema's fields, times in their units.
 
-    `fields`, `before` and `after` come with their branch (`fields_of`, `image`, `statement`); a `born_timestamp` of
+    `fields`, `before` and `after` come with their branch (`fields_of`, `image`, `statement`). A `born_timestamp` of
     None leaves it out, as version A of the schema does.
     """
-    operations = avro.long(SOURCE_TYPES.index(source_type)) + avro.string(source_version)
-    named = [avro.long(0)] if object_name is None else [avro.long(1), *text(object_name)]
+    source = avro.long(SOURCE_TYPES.index(source_type)) + avro.string(source_version)
+    name = [NOTHING] if object_name is None else [TEXT, *text(object_name)]
     return avro.join(
         [
             avro.long(version),
@@ -92,9 +92,9 @@ def records(
             *text(source_position),
             *text(safe_source_position),
             *text(source_txid),
-            operations + avro.long(OPERATIONS.index(operation)),
-            *named,
-            avro.long(0),  # processTimestamps
+            source + avro.long(OPERATIONS.index(operation)),
+            *name,
+            NOTHING,  # processTimestamps
             *tag_map(tags),
             fields,
             *before,
@@ -106,7 +106,7 @@ def records(
 
 
 def number(value: Numbers) -> Bytes:
-    """An int or long. Times come in runs: what all rows have is made once."""
+    """An int or long; what all rows share is made once."""
     if isinstance(value, int):
         return avro.long(value)
     if len(value) and value[0] == value[-1] and (value == value[0]).all():
@@ -119,7 +119,7 @@ def text(value: Texts) -> list[Bytes]:
 
 
 def tag_map(tags: Mapping[str, Texts]) -> list[Bytes]:
-    """A map in the order that it has here."""
+    """A map in the order of `tags`."""
     if not tags:
         return [b"\x00"]
     pairs = [piece for name, value in tags.items() for piece in (avro.string(name), *text(value))]
@@ -133,26 +133,26 @@ def digits(numbers: Numbers) -> Texts:
     begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
     if len(begins) > len(numbers) // 4:
         return pa.array(numbers).cast(pa.string())
-    # times come in runs of equal ones, which are written once
+    # equal times come in runs; each is written once
     runs = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(begins, append=len(numbers)))
     return pa.DictionaryArray.from_arrays(pa.array(runs), pa.array(numbers[begins]).cast(pa.string()))
 
 
 def image(values: Iterable[Sequence[Bytes]], count: int) -> list[Bytes]:
-    """A row image: an array of as many values as there are fields, each with its branch."""
+    """A row image: an array of values, each with its branch."""
     pieces = [piece for value in values for piece in value]
     return [ARRAY + avro.long(count), *pieces, b"\x00"] if count else [ARRAY + b"\x00"]
 
 
 def statement(sql: str) -> list[Bytes]:
-    """What stands for the after image of a DDL statement."""
+    """The text of a DDL statement, instead of an after image."""
     return [TEXT + avro.string(sql)]
 
 
 def fields_of(
     columns: Sequence[Column], number_of: Callable[[Column], int], tail: Callable[[Column], bytes] | None = None
 ) -> bytes:
-    """The names and numbers of the columns; `tail` gives what a wider Field record has behind them."""
+    """Names and numbers of columns; `tail` is what a wider Field record has after them."""
     each = (
         avro.string(column.name) + avro.long(number_of(column)) + (b"" if tail is None else tail(column))
         for column in columns
@@ -161,7 +161,7 @@ def fields_of(
 
 
 def object_name(*names: str) -> str:
-    r"""Names with points between; a point in a name is written as its code.
+    r"""Names joined with dots; a dot in a name is written as its code.
 
     >>> print(object_name("my.db", "t"))
     my\u002Edb.t
@@ -171,23 +171,23 @@ def object_name(*names: str) -> str:
 
 def table_name(table: Table, parts: Sequence[str]) -> str:
     """The objectName of a table: these parts of its id."""
-    found: list[Any] = [getattr(table.id, part) for part in parts]
-    return object_name(*(name for name in found if name))
+    names: list[str] = [getattr(table.id, part) for part in parts]
+    return object_name(*filter(None, names))
 
 
 # ------------------------------------------------------------------------------------------------- columns of carriers
 
 
 def decoded_type(array: pa.Array) -> pa.DataType:
-    """The type of a column's values, whether they come from a dictionary or not."""
+    """The type of a column's values, or of those in its dictionary."""
     return array.type.value_type if pa.types.is_dictionary(array.type) else array.type
 
 
 def of_distinct(array: pa.Array, bytes_of: Callable[[Any], bytes]) -> pa.Array:
-    """Bytes made one by one, of each different value, as a dictionary array."""
+    """The bytes of each distinct value, as a dictionary array."""
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    made = [None if value is None else bytes_of(value) for value in coded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(made, pa.binary()))
+    distinct = [None if value is None else bytes_of(value) for value in coded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(distinct, pa.binary()))
 
 
 def with_nulls_of(column: pa.Array, array: pa.Array) -> pa.Array:

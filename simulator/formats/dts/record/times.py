@@ -1,6 +1,6 @@
-"""Dates and times of row images as DTS Avro has them: records Timestamp, DateTime and TimestampWithTimeZone.
+"""Dates and times in row images: the value records Timestamp, DateTime and TimestampWithTimeZone.
 
-Members that a type has not are null. Values before Christ and negative intervals have their sign on all members.
+Members that the type lacks are null. All members of a date before Christ or of a negative interval are negative.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_disti
 from simulator.text.fixed_width import joined, split_moments, whole_numbers
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
+from simulator.wire.fields import plain
 
 Ints = npt.NDArray[np.int64]
 MEMBERS: Final = "YMDhmsf"
@@ -38,13 +39,15 @@ def timestamps(array: pa.Array) -> list[Bytes]:
 def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime") -> list[Bytes]:
     """The members that the type has, null for the others.
 
-    Of carriers: days, moments, times of day; whole numbers are years; texts are taken apart (`members_of`).
+    Carriers are days, timestamps, times of day, whole numbers (years) and texts (`members_of`).
     """
     type = decoded_type(array)
     lead = BRANCHES[branch]
     if pa.types.is_string(type):
-        made = of_distinct(array, lambda text: datetime_record(members_of(text, members), members, units))
-        return [lead, made.dictionary.take(made.indices)]
+        return [
+            lead,
+            plain(of_distinct(array, lambda text: datetime_record(members_of(text, members), members, units))),
+        ]
     array = decoded(array)
     if pa.types.is_integer(type):
         years, _ = whole_numbers(array)
@@ -65,13 +68,14 @@ def record_of(numbers: Sequence[int | None]) -> bytes:
     return b"".join(b"\x00" if number is None else b"\x02" + avro.long(number) for number in numbers)
 
 
-def datetime_record(found: Mapping[str, int], members: str, units: int) -> bytes:
-    """A DateTime of members by their letters, the fraction in nanoseconds, which `units` makes smaller."""
-    scaled = {**found, "f": int(found.get("f", 0) / (1000 / units))}
+def datetime_record(values: Mapping[str, int], members: str, units: int) -> bytes:
+    """A DateTime of values by the letters of their members. The fraction comes in nanoseconds and is written in
+    `units` of a microsecond."""
+    scaled = {**values, "f": int(values.get("f", 0) / (1000 / units))}
     return record_of([scaled.get(letter, 0) if letter in members else None for letter in MEMBERS])
 
 
-# The days of two centuries, which all take the same number of bytes; others are made one by one.
+# The days of two centuries take the same number of bytes each, so they come from a table; others are made one by one.
 _FIRST_TABLED: Final = -25_567  # 1900-01-01
 _TABLED: Final = 84_006  # up to 2129
 
@@ -99,9 +103,9 @@ def _clock() -> npt.NDArray[np.void]:
 
 def day_members(days: Ints) -> pa.Array:
     """Year, month, day."""
-    places = days - _FIRST_TABLED
-    if not len(days) or (int(places.min()) >= 0 and int(places.max()) < _TABLED):
-        return joined(len(days), None, _days()[places], type=pa.binary())
+    rows = days - _FIRST_TABLED
+    if not len(days) or (int(rows.min()) >= 0 and int(rows.max()) < _TABLED):
+        return joined(len(days), None, _days()[rows], type=pa.binary())
     distinct, inverse = np.unique(days, return_inverse=True)
     return avro.looked_up([record_of(day_numbers(day)) for day in distinct.tolist()], inverse)
 
@@ -110,8 +114,8 @@ def day_numbers(day: int) -> tuple[int, int, int]:
     """Year, month and day of an epoch day, or of the code of a partial date."""
     if day < FIRST_DAY:
         return split_partial(day - PARTIAL_DAYS)
-    moment = np.datetime64(day, "D").item()
-    return moment.year, moment.month, moment.day
+    date = np.datetime64(day, "D").item()
+    return date.year, date.month, date.day
 
 
 def clock_members(seconds: npt.NDArray[Any]) -> pa.Array:
@@ -140,39 +144,38 @@ def time_members(array: pa.Array, units: int) -> list[Bytes]:
 
 
 def zoned(array: pa.Array, members: str, units: int) -> list[Bytes]:
-    """A wall clock and its zone. Of moments that keep none, the wall clock at UTC."""
+    """A wall clock and its time zone; timestamps that keep no time zone are in UTC."""
     if not pa.types.is_string(decoded_type(array)):
         return [*datetimes(array, members, units, "TimestampWithTimeZone"), avro.string("+00:00")]
 
     def record(text: str) -> bytes:
         clock, _, zone = text.rpartition(" ")
         if ":" in zone and zone[0].isdigit():
-            clock, zone = text, "+00:00"  # a moment that keeps no zone, with more digits than microseconds have
+            clock, zone = text, "+00:00"  # no time zone, and more digits than microseconds have
         return datetime_record(members_of(clock, members), members, units) + avro.string(zone)
 
-    made = of_distinct(array, record)
-    return [BRANCHES["TimestampWithTimeZone"], made.dictionary.take(made.indices)]
+    return [BRANCHES["TimestampWithTimeZone"], plain(of_distinct(array, record))]
 
 
-_MOMENT: Final = re.compile(r"(-?)(?:(-?\d+)-(\d\d)-(\d\d))?[ T]?(?:(\d+):(\d\d):(\d\d)(?:\.(\d+))?)?")
+_DATE_TIME: Final = re.compile(r"(-?)(?:(-?\d+)-(\d\d)-(\d\d))?[ T]?(?:(\d+):(\d\d):(\d\d)(?:\.(\d+))?)?")
 _YEARS: Final = re.compile(r"([+-]?)(\d+)-(\d+)")
 _DAYS: Final = re.compile(r"([+-]?)(\d+) (\d+):(\d+):(\d+)(?:\.(\d+))?")
 
 
 def members_of(text: str, members: str) -> dict[str, int]:
-    """A text's members, the fraction in nanoseconds. Intervals have their sign on all of them.
+    """A text's members, the fraction in nanoseconds. All members of a negative interval are negative.
 
     >>> members_of("2024-05-01 10:00:00.1234567", "YMDhmsf")
     {'Y': 2024, 'M': 5, 'D': 1, 'h': 10, 'm': 0, 's': 0, 'f': 123456700}
     >>> members_of("-1 02:03:04.5", "Dhmsf"), members_of("+04-03", "YM")
     ({'D': -1, 'h': -2, 'm': -3, 's': -4, 'f': -500000000}, {'Y': 4, 'M': 3})
     """
-    pattern = {"YM": _YEARS, "Dhmsf": _DAYS}.get(members, _MOMENT)
+    pattern = {"YM": _YEARS, "Dhmsf": _DAYS}.get(members, _DATE_TIME)
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not made of {members}")
     sign, *parts = match.groups()
-    letters = "YMDhmsf" if pattern is _MOMENT else members
-    found = {letter: int(part.ljust(9, "0")[:9] if letter == "f" else part)
-             for letter, part in zip(letters, parts, strict=True) if part is not None}  # fmt: skip
-    return {letter: -number for letter, number in found.items()} if sign == "-" else found
+    letters = "YMDhmsf" if pattern is _DATE_TIME else members
+    factor = -1 if sign == "-" else 1
+    return {letter: factor * int(part.ljust(9, "0")[:9] if letter == "f" else part)
+            for letter, part in zip(letters, parts, strict=True) if part is not None}  # fmt: skip

@@ -1,7 +1,7 @@
-"""Values of row images as DTS Avro has them: a branch of the union and its record, column by column.
+"""Values of row images, column by column: a branch of the union and its value record.
 
 Each function takes a column of carriers and gives its values as pieces (`simulator.wire.avro`): bytes that all rows
-have, and columns of bytes that are null where the carrier is.
+share, and columns of bytes that are null where the carrier is.
 
 | branch | record | members |
 | --- | --- | --- |
@@ -100,7 +100,7 @@ def sqlserver_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
 
 
 def whole(pieces: Sequence[Bytes], count: int) -> pa.Array:
-    """The pieces of a column put together; null is the union's first branch."""
+    """The joined pieces of a column; null is the union's first branch."""
     return avro.present(avro.join(pieces, count))
 
 
@@ -127,7 +127,7 @@ _PRECISIONS: Final = [avro.long(digits) for digits in range(20)]
 def decimals(array: pa.Array) -> list[Bytes]:
     """The number in plain digits, its scale kept; `348.00` has precision 5 and scale 2, `0.00` 1 and 2.
 
-    A decimal's carrier is an Arrow decimal, or text where the number keeps the scale that it was given.
+    The carrier is an Arrow decimal, or text if the number keeps the scale that it was given.
     """
     type = decoded_type(array)
     if pa.types.is_decimal(type):
@@ -145,7 +145,7 @@ def decimals(array: pa.Array) -> list[Bytes]:
 
 
 def _narrow(texts: pa.Array, unscaled: npt.NDArray[np.int64], array: pa.Array, scale: int) -> list[Bytes]:
-    """Decimals of which the digits can be counted by their numbers."""
+    """Decimals of at most 18 digits, which are counted by comparing numbers."""
     nulls = nulls_of(array)
     size = np.abs(unscaled if nulls is None else np.where(nulls, 0, unscaled))
     digits = np.searchsorted(_POWERS, size, side="right") + 1
@@ -163,7 +163,7 @@ def decimal_record(text: str) -> bytes:
     >>> [part for part in decimal_record("-0.01")]
     [10, 45, 48, 46, 48, 49, 2, 4]
     """
-    if text.lstrip("-").isalpha():  # PostgreSQL's NaN and Infinity, which have no digits
+    if text.lstrip("-").isalpha():  # PostgreSQL's NaN and Infinity have no digits
         return avro.string(text) + avro.long(0) * 2
     whole_part, _, fraction = text.lstrip("-").partition(".")
     digits = (whole_part + fraction).lstrip("0")
@@ -181,12 +181,12 @@ def floats(array: pa.Array) -> list[Bytes]:
 
 
 def objects(record: str, type: str, values: pa.Array) -> list[Bytes]:
-    """What an object is, and its text or bytes."""
+    """An object's type, and its text or bytes."""
     return [BRANCHES[record] + avro.string(type), *avro.string_pieces(values)]
 
 
 def well_known_binary(array: pa.Array) -> pa.Array:
-    """Geometries without the four bytes of their reference system."""
+    """MySQL's geometries without the four bytes of their reference system."""
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, well_known_binary(array.dictionary))
     if array.null_count == len(array):
@@ -208,7 +208,7 @@ def shapes(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def label_texts(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Texts and bytes as they are, numbers of labels as the labels."""
+    """Texts and bytes as they are; labels of ENUM and SET; booleans as t and f."""
     if type.labels and pa.types.is_integer(decoded_type(array)):
         render = binlog_text.set_labels if type.name == "set" else binlog_text.enum_label
         return render(decoded(array), type)
