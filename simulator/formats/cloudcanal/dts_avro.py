@@ -57,10 +57,11 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     row_image: Literal["full", "minimal"] = "minimal" if options.minimal else "full"
     record = shared(options, RecordOptions, row_image=row_image, mongodb_before="document")
     writer = Writer(
-        Settings(record, settings.source, settings.broker),
+        record,
+        settings.source,
         lambda column: cell(column, texts),
-        field_tail=is_key if options.ispk_field else None,
         format=FORMAT.id,
+        field_tail=is_key if options.ispk_field else None,
         operations={**OPERATIONS, READ: options.init_op},
     )
     return Layout(

@@ -1,18 +1,22 @@
 """dts-canal-json: Alibaba Cloud DTS, "Canal Json", synchronisation and migration to a message queue.
 
-Spec: "Data storage formats in message queues" (page of 2026-02-07). Stands on canal-json. Differs in:
+Spec: "Data storage formats in message queues" (page of 2026-02-07). Canal's message in other words. Differs from
+canal-json in:
 
-* one row per message; type INIT for rows of the full load, DDL for every statement;
-* null members are left out, as in every published example (`null_members=null` writes them);
-* `old` of an update has all columns, as the page says (`old_columns=changed`: Canal's way);
-* instances created before 2022-03-20 put a deleted row into `old` and exchange the images of an update;
-* mysqlType without parameters; sqlType are Canal's JDBC codes by declared type, nulls alike; of other sources
-  than MySQL their own names of types and dataTypeNumbers;
-* database is Oracle's owner; the table stands alone (`table_name=schema`: behind its schema);
-* values: decimals with their scale, labels of ENUM and SET, fractions without trailing zeros, TIMESTAMP at +08:00;
-* `id` is a number of the record, not of a batch (`id_style=ts_offset`: made of es, as the page says of it); gtid is the
-  transaction's own;
-* topics and partitions as in `delivery`.
+| member | difference |
+| --- | --- |
+| data, old | one row a message; `old` of an update has all columns, as the page says (`old_columns=changed`: Canal's) |
+| database, table | Oracle: the owner, and the table; others: the table alone (`table_name=schema`: schema.table) |
+| gtid | that of the transaction (`gtid=on`) |
+| id | a record's number, not a batch's (`id_style=ts_offset`: made of es, as the page says) |
+| mysqlType | without parameters; of other sources than MySQL their own names of types |
+| sqlType | Canal's JDBC codes by declared type, for nulls too; of other sources their dataTypeNumbers |
+| type | INIT for rows of the full load, DDL for every statement |
+
+* Null members are left out, as in every published example (`null_members=null` writes them).
+* Instances created before 2022-03-20 have a deleted row in `old` and exchange the images of an update.
+* Values (see `cells`): decimals with their scale, labels of ENUM and SET, fractions without trailing zeros, TIMESTAMP
+  at +08:00.
 """
 
 from __future__ import annotations
@@ -27,13 +31,11 @@ import pyarrow.compute as pc
 from simulator.batch import decoded
 from simulator.carriers import numbers
 from simulator.formats.canal import cells as canal_cells
-from simulator.formats.canal import json as canal_json
-from simulator.formats.canal import options as canal_options
-from simulator.formats.dts import delivery as dts_delivery
+from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import check, number_of, system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row, key_names, per_entry
+from simulator.formats.members import by_row, key_names, per_entry, table_of, whole_seconds
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -47,6 +49,7 @@ from simulator.model import (
     UPDATE,
     Column,
     Kind,
+    SchemaChange,
     Table,
 )
 from simulator.sources import mysql
@@ -54,7 +57,7 @@ from simulator.sources.mysql.log import MysqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
 from simulator.wire.encoder import Encoder
-from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows, derived
+from simulator.wire.fields import Cell, Codes, Field, PerChange, PerEvent, PerTable, Rows
 
 # Members that are left out where they are null.
 NULLABLE: Final = ("data", "gtid", "mysqlType", "old", "pkNames", "sqlType")
@@ -86,7 +89,7 @@ def type_name(column: Column, settings: Settings[CanalOptions]) -> str:
     if not system.mysql:
         if options.mysql_type_params:
             return source.ddl.type_name(column.type).lower()
-        # of a type that users make, its own name
+        # a user-defined type has a name of its own
         return source.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
     type = system.logged_as.get(column.type.name, column.type)
     text = mysql.type_text(type, style="show_create_57" if options.mysql_type_params else "bare")
@@ -103,7 +106,7 @@ def type_names(settings: Settings[CanalOptions]) -> PerTable:
 
 
 def gtid(settings: Settings[CanalOptions]) -> Any:
-    """The transaction's own GTID, null where the source has none, and for rows of the full load."""
+    """The GTID of the transaction; null if the source has none, and for rows of the full load."""
     log = settings.source.log
     if not settings.options.gtid or not isinstance(log, MysqlLog):
         return None
@@ -111,89 +114,84 @@ def gtid(settings: Settings[CanalOptions]) -> Any:
     return by_row(gtids, gtids) | {READ: None}
 
 
-def record_id(settings: Settings[CanalOptions]) -> PerChange:
-    """A number of the record; or, "generated from the timestamp and an internal DTS offset", the seconds of es and nine
-    digits of a number in that second. (A second that is full runs over into the next, so that ids rise.)"""
-    if settings.options.id_style == "counter":
+def record_id(options: CanalOptions) -> PerChange:
+    """A record's number; or, "generated from the timestamp and an internal DTS offset", the seconds of es and nine
+    digits of a number within the second. (A full second runs over into the next, so that ids rise.)"""
+    if options.id_style == "counter":
         return PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)
 
-    def made(event_ms: Any, in_second: Any) -> Any:
+    def of(event_ms: Any, in_second: Any) -> Any:
         seconds, offset = divmod(event_ms // 1000 * SECOND_NUMBERS + in_second, SECOND_NUMBERS)
         return seconds * 10**9 + offset
 
     return PerChange(
-        lambda batch: made(batch.envelope.event_ms, batch.envelope.in_second),
-        lambda event: made(event.event_ms, event.in_second),
+        lambda batch: of(batch.envelope.event_ms, batch.envelope.in_second),
+        lambda event: of(event.event_ms, event.in_second),
     )
 
 
 def names(settings: Settings[CanalOptions]) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
-    """The database (Oracle: the owner) and the table of rows and of statements: there the old name of a rename, "" for
-    a statement of no table."""
-    owner = system_of(settings.source).name_parts[0]
-    schemas = settings.options.table_name == "schema"
+    """`database` and `table`; of DDL the old name of a rename, and "" without a table."""
+    system, with_schema = system_of(settings.source), settings.options.table_name == "schema"
 
     def database(table: Table) -> str:
-        return str(getattr(table.id, owner))
+        return system.names(table.id)[0]
 
     def name(table: Table) -> str:
-        return f"{table.id.schema}.{table.id.name}" if schemas and table.id.schema else table.id.name
+        return f"{table.id.schema}.{table.id.name}" if with_schema and table.id.schema else table.id.name
 
-    def of(event: Any, text: Callable[[Table], str], otherwise: str) -> str:
-        table = event.before or event.after
-        return text(table) if table else otherwise
+    def member(of: Callable[[Table], str], without_table: Callable[[SchemaChange], str]) -> dict[Kind, Any]:
+        def ddl(event: SchemaChange) -> str:
+            table = table_of(event)
+            return of(table) if table else without_table(event)
 
-    return (
-        by_row(
-            PerTable(lambda table, style: quote(database(table), style)),
-            PerEvent(lambda event: of(event, database, event.database)),
-        ),
-        by_row(PerTable(lambda table, style: quote(name(table), style)), PerEvent(lambda event: of(event, name, ""))),
-    )
+        return by_row(PerTable(lambda table, style: quote(of(table), style)), PerEvent(ddl))
+
+    return member(database, lambda event: event.database), member(name, lambda event: "")
 
 
-def layout(settings: Settings[CanalOptions]) -> Layout:
-    before_2022 = settings.options.images == "before-2022-03-20"
-    exchanged = before_2022 and settings.options.pre_update == "exchanged"
-    changed = Rows("changed") if settings.options.old_columns == "changed" else Rows("before")
-    data = {**by_row(Rows("after")), DELETE: Rows("before")}
-    old: dict[Kind, Any] = {**by_row(None), UPDATE: changed}
-    if before_2022:
-        data[DELETE], old[DELETE] = None, Rows("before")
-    if exchanged:
-        data[UPDATE], old[UPDATE] = Rows("before"), Rows("after")
+def images(options: CanalOptions) -> tuple[dict[Kind, Any], dict[Kind, Any]]:
+    """`data` and `old`."""
+    after, before = Rows("after"), Rows("before")
+    data = {**by_row(after), DELETE: before}
+    old = {**by_row(None), UPDATE: Rows("changed") if options.old_columns == "changed" else before}
+    if options.images == "before-2022-03-20":
+        data[DELETE], old[DELETE] = None, before
+        if options.pre_update == "exchanged":
+            data[UPDATE], old[UPDATE] = before, after
+    return data, old
+
+
+def fields(settings: Settings[CanalOptions]) -> tuple[Field, ...]:
+    """The members, in alphabetical order."""
+    options = settings.options
+    data, old = images(options)
     database, table = names(settings)
-    fields = [
+    init = "INSERT" if options.init_as_insert else "INIT"
+    members = (
         Field("data", data),
         Field("database", database),
+        Field(
+            "es",
+            PerChange(
+                lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
+            ),
+        ),
         Field("gtid", gtid(settings)),
-        Field("id", record_id(settings)),
+        Field("id", record_id(options)),
         Field("isDdl", by_row(False, True)),
         Field("mysqlType", by_row(type_names(settings))),
         Field("old", old),
         Field("pkNames", by_row(PerTable(key_names))),
+        Field("sql", by_row("", PerEvent(lambda event: event.sql))),
         Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
         Field("table", table),
-        Field(
-            "type",
-            {
-                READ: "INSERT" if settings.options.init_as_insert else "INIT",
-                INSERT: "INSERT",
-                UPDATE: "UPDATE",
-                DELETE: "DELETE",
-                DDL: "DDL",
-            },
-        ),
-    ]
-    if settings.options.null_members == "omit":
-        fields = [without_nulls(field) if field.name in NULLABLE else field for field in fields]
-    # the members of Canal's own that stay are the same for all sources
-    members = derived(canal_json.fields(Settings(canal_options.CanalOptions(), settings.source)), fields)
-    return Layout(
-        Encoder(members, lambda column: system_of(settings.source).cell(column, settings), json_style.FASTJSON2),
-        dts_delivery.routing(settings),
-        complete=dts_delivery.refuse_large(FORMAT.id),
+        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
+        Field("type", {READ: init, INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: "DDL"}),
     )
+    if options.null_members == "null":
+        return members
+    return tuple(without_nulls(field) if field.name in NULLABLE else field for field in members)
 
 
 def without_nulls(field: Field) -> Field:
@@ -203,11 +201,20 @@ def without_nulls(field: Field) -> Field:
     return Field(field.name, ABSENT if field.value is None else field.value)
 
 
+def layout(settings: Settings[CanalOptions]) -> Layout:
+    system = system_of(settings.source)
+    return Layout(
+        Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2),
+        routing(settings.options, system),
+        complete=refuse_large(FORMAT.id),
+    )
+
+
 FORMAT = Format(
     id="dts-canal-json",
     title="DTS Canal JSON",
-    product=dts_delivery.PRODUCT,
-    spec="Data storage formats in message queues, 2026-02-07",
+    product=PRODUCT,
+    spec=SPEC,
     sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),

@@ -1,13 +1,13 @@
-"""Where DTS sends messages, the same for its three formats.
+"""Topics, partitions and keys of DTS's messages, the same for its three formats.
 
-Page: "Kafka partition synchronization strategy": all to partition 0, by database and table, or by the values of the key
-(rows without one: partition 0). DDL goes to 0, or under the table policy where its table's rows go. Updates go where
-the row before them went; "Split message delivery after partition key update" makes a DELETE and an INSERT of those
-that change the key.
+Page: "Kafka partition synchronization strategy". All to partition 0; by database and table; or by the values of the
+key (rows of tables without one go to partition 0). An update goes by the row before; "Split message delivery after
+partition key update" makes a DELETE and an INSERT of an update that changes the key. DDL goes to partition 0, under the
+table policy to the partition of its table.
 
-The hash is Java's hashCode, says the page; what is hashed, and how it becomes a partition, is decided here: values put
-together without a separator, the hash without its sign. It agrees with the example of the page on formats (id 1 in
-partition 1, id 2 in partition 2) for 3, 4, 6, 8, 12, 16 and 24 partitions. Messages have no key and no headers.
+The page says that the hash is Java's hashCode. What is hashed and how it becomes a partition is decided here: values
+without a separator, the hash without its sign, modulo the partitions. The page's example of formats (id 1 in partition
+1, id 2 in partition 2) agrees for 3, 4, 6, 8, 12, 16 and 24 partitions. Messages have no key and no headers.
 """
 
 from __future__ import annotations
@@ -26,38 +26,41 @@ from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
 from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions
-from simulator.formats.dts.systems import system_of
-from simulator.formats.format import Settings
+from simulator.formats.dts.systems import System
 from simulator.model import Event, TableId
+
+PRODUCT: Final = "Alibaba Cloud DTS"
+SPEC: Final = "Data storage formats in message queues, 2026-02-07"
+# The page "RDS MySQL to self-managed Kafka" mentions a limit; this figure is decided here.
+MAX_BYTES: Final = 10 << 20
 
 
 @dataclass(frozen=True)
 class DtsStatements(Statements):
-    """DDL goes where its table's rows go under the table policy; its key is what is hashed there."""
+    """Under the table policy DDL goes where the rows of its table go; its key is the text that is hashed there."""
 
-    names_table: ByName = field(kw_only=True)
+    by_table: ByName = field(kw_only=True)
     keys: bool = field(kw_only=True)
 
     def partitions(self, event: Event, topic: str, to: Destination) -> tuple[int, ...]:
         table = self.table(event)
         if to.route.policy == "table" and table is not None:
-            return (self.names_table.partition(table, to.count(topic)),)
+            return (self.by_table.partition(table, to.count(topic)),)
         return super().partitions(event, topic, to)
 
     def key(self, event: Event, names: TableId) -> str | None:
         if not self.keys:
             return None
         table = self.table(event)
-        return self.names_table.name(table) if table else names.database
+        return self.by_table.name(table) if table else names.database
 
 
 def routing(
-    settings: Settings[DeliveryOptions], *, topic: str = "dts", only_one: bool = False, split_all: bool = False
+    options: DeliveryOptions, system: System, *, topic: str = "dts", only_one: bool = False, split_all: bool = False
 ) -> Routing:
-    """The way of a task's messages. `only_one`: there is one partition; `split_all`: the format splits all updates."""
-    options = settings.options
+    """Where messages go. `only_one`: the topic has one partition; `split_all`: the format splits all updates."""
     keys = options.kafka_key == "partition_key"
-    by_table = ByName(f"{{{system_of(settings.source).name_parts[0]}}}.{{table}}", JAVA_MASK)
+    by_table = ByName(system.table_text, JAVA_MASK)
     single = Single(text=by_table.text)
     by_columns = ByText(JAVA_MASK, single, image="before")
     policies: dict[str, Policy] = {"key": by_columns, "single": single, "table": by_table, "columns": by_columns}
@@ -66,24 +69,19 @@ def routing(
         {"single": single} if only_one else policies,
         hashed_text if keys else None,
         "every" if split_all else "routing columns" if options.split_on_key_update else "never",
-        DtsStatements(options.ddl_topic, names_table=by_table, keys=keys),
+        DtsStatements(options.ddl_topic, by_table=by_table, keys=keys),
     )
 
 
-# The page "RDS MySQL to self-managed Kafka" states a limit of records; this figure is decided here.
-PRODUCT: Final = "Alibaba Cloud DTS"
-MOST_BYTES: Final = 10 << 20
-
-
 def refuse_large(format: str) -> Callable[[PackedBatch, MessageBatch], MessageBatch]:
-    """The last word on messages: a value that is too large is refused. Raises DeliveryFailed."""
+    """Refuses a value that is too large for the product. Raises DeliveryFailed."""
 
     def check(packed: PackedBatch, messages: MessageBatch) -> MessageBatch:
         values = messages["value"]
-        if values.nbytes > MOST_BYTES and (longest := pc.max(pc.binary_length(values)).as_py()) > MOST_BYTES:
+        if values.nbytes > MAX_BYTES and (longest := pc.max(pc.binary_length(values)).as_py()) > MAX_BYTES:
             raise DeliveryFailed(
                 f"-f {format}: a message about {packed.changes.table.id} has {longest:,} bytes, and "
-                f"{PRODUCT} delivers up to {MOST_BYTES:,}. Write smaller values, or drop the column."
+                f"{PRODUCT} delivers up to {MAX_BYTES:,}. Write smaller values, or drop the column."
             )
         return messages
 

@@ -1,30 +1,36 @@
 """dts-shareplex-json: Alibaba Cloud DTS, "Shareplex Json", synchronisation and migration to a message queue.
 
-Spec: "Data storage formats in message queues" (page of 2026-02-07). One message is one row:
-`{"meta":{…},"data":{…}}`, and `"key":{…}` of updates.
+Spec: "Data storage formats in message queues" (page of 2026-02-07). A message holds one row:
+`{"meta":{…},"data":{…}}`, for updates with `"key":{…}` after it.
 
 | op | data | key |
 | --- | --- | --- |
 | ins | the row | - |
-| upd | the columns that changed, their new values | the row before |
+| upd | the changed columns, new values | the row before |
 | del | the row | - |
 
-* Values are strings or null, as dts-canal-json writes them, but for a `T` between date and time, as meta has it.
-* time is the commit's second, posttime the write's; both UTC, without the Z that the page's text has and its examples
-  have not (`time_z=on`).
-* op is short, as in the examples; the text lists words (`op_style=words`).
-* scn, rowid and trans are Oracle's. Other sources: a number that rises with the transactions (MySQL: where it ends in
-  the log), the table and the key's values before the change with U+0001 between, and the transaction's id (MySQL: its
-  GTID, without GTIDs scn).
-* userid is 84 for Oracle, else 0, and 0 for rows of the full load, which are `ins` of transactions of their own.
-* The page lists TRUNCATE, DROP COLUMN, UPDATE BEFORE and UPDATE AFTER as well, and shows none: `ddl=on` writes
-  statements, with `ddl` for those that have no word, `update_style=split` two messages for each update.
+| meta | content |
+| --- | --- |
+| time | the second of the commit, UTC; without Z, as in the examples (`time_z=on`: with it, as in the page's text) |
+| userid | 84 for Oracle, else 0; 0 for the full load |
+| op | short, as in the examples; the text lists words (`op_style=words`) |
+| scn | Oracle: the SCN of the commit; others: a number that rises with the transactions (MySQL: where they end) |
+| rowid | Oracle: the ROWID; others: the table, `-`, and the key's values before the change with U+0001 between |
+| trans | Oracle, PostgreSQL: the transaction's id; MySQL: its GTID; others, and without GTIDs: scn |
+| seq, size | position in the transaction, and the number of its changes |
+| table | OWNER.TABLE; others: schema.table, or database.table where tables are in no schema |
+| idx | seq/size |
+| posttime | the second of the write, like time |
 
-* `supplemental=pk`: `key` of an update has what Oracle logs without full supplemental logging.
-* An update of the partition key that is delivered as a delete and an insert keeps its place in the transaction: both
-  have its seq and idx, and size does not count them twice.
+* Values are strings or null, as in dts-canal-json, but with `T` between date and time, as in meta.
+* Rows of the full load are `ins`, each a transaction of its own.
+* The page lists TRUNCATE, DROP COLUMN, UPDATE BEFORE and UPDATE AFTER, too, and has no example: `ddl=on` sends DDL
+  (`ddl` for statements without a word), `update_style=split` two messages for each update.
+* `supplemental=pk`: `key` has what Oracle logs without full supplemental logging.
+* An update that is sent as DELETE and INSERT keeps its position in the transaction: both have its seq and idx, and size
+  counts them once.
 
-The examples leave out members of meta and columns; here they are all there. Topics and partitions: `delivery`.
+The examples abridge meta and columns; here all are written. All of other sources than Oracle is decided here.
 """
 
 from __future__ import annotations
@@ -32,16 +38,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import ChangeBatch
-from simulator.formats.dts import delivery as dts_delivery
+from simulator.batch import ChangeBatch, Ints
+from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.systems import check, system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row, per_entry
+from simulator.formats.members import by_row, per_entry, table_of
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -64,50 +69,44 @@ from simulator.sources.oracle.log import OracleLog
 from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, escape, quote
-from simulator.text.template import join, repeat
+from simulator.text.template import Piece, join, repeat
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
 
-Ints = npt.NDArray[np.int64]
-
+STYLE: Final = json_style.FASTJSON2
 OPS: Final = {READ: "ins", INSERT: "ins", UPDATE: "upd", DELETE: "del"}
 WORDS: Final = {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
 # Statements that the page has a word for.
 DDL_WORDS: Final = {SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE", SchemaChangeKind.DROP_COLUMN: "DROP COLUMN"}
-# Families of types that have a date and a time.
+# Families of types with date and time.
 TIMESTAMPS: Final = frozenset({"datetime", "timestamptz", "zoned"})
 
 
 def cell(column: Column, settings: Settings[SharePlexOptions]) -> Cell:
-    """How a column's values are written: as in dts-canal-json, with T for the blank behind a date."""
-    inner = system_of(settings.source).cell(column, settings)
+    """A column's values: as in dts-canal-json, with T for the blank after a date."""
+    blank = system_of(settings.source).cell(column, settings)
     if settings.source.types.family(column.type) not in TIMESTAMPS:
-        return inner
-
-    def text(array: pa.Array) -> pa.Array:
-        return pc.replace_substring(plain(inner.text(array)), " ", "T", max_replacements=1)
-
-    return Cell(text)
+        return blank
+    return Cell(lambda array: pc.replace_substring(plain(blank.text(array)), " ", "T", max_replacements=1))
 
 
-def moments(milliseconds: Ints, z: str) -> pa.Array:
-    """`"2017-06-16T14:24:34"`: seconds come in runs, which are written once."""
-    seconds = milliseconds // 1000
-    begins = np.flatnonzero(np.diff(seconds, prepend=seconds[0] - 1))
-    texts = [f'"{text}{z}"' for text in np.datetime_as_string(seconds[begins].astype("datetime64[s]"))]
-    return pa.array(texts, pa.string()).take(
-        pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(seconds))))
-    )
+def seconds(milliseconds: Ints, z: str) -> pa.Array:
+    """`"2017-06-16T14:24:34"`. Equal seconds come in runs; each is written once."""
+    times = milliseconds // 1000
+    begins = np.flatnonzero(np.diff(times, prepend=times[0] - 1))
+    texts = [f'"{text}{z}"' for text in np.datetime_as_string(times[begins].astype("datetime64[s]"))]
+    runs = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(times)))
+    return pa.array(texts, pa.string()).take(pa.array(runs))
 
 
-def moment(milliseconds: int, z: str) -> str:
+def second(milliseconds: int, z: str) -> str:
     return str(np.datetime64(milliseconds // 1000, "s")) + z
 
 
-def ops(settings: Settings[SharePlexOptions]) -> dict[Kind, Any]:
-    words = WORDS if settings.options.op_style == "words" else OPS
-    found: dict[Kind, Any] = {**words, DDL: PerEvent(lambda event: DDL_WORDS.get(event.kind, "ddl"))}
-    if settings.options.update_style == "split":
+def ops(options: SharePlexOptions) -> dict[Kind, Any]:
+    words = WORDS if options.op_style == "words" else OPS
+    values: dict[Kind, Any] = {**words, DDL: PerEvent(lambda event: DDL_WORDS.get(event.kind, "ddl"))}
+    if options.update_style == "split":
 
         def half(batch: ChangeBatch) -> pa.Array:
             word = words[batch.kind]
@@ -115,8 +114,8 @@ def ops(settings: Settings[SharePlexOptions]) -> dict[Kind, Any]:
                 word = "UPDATE BEFORE" if batch.kind is DELETE else "UPDATE AFTER"
             return repeat(f'"{word}"', len(batch))
 
-        found[DELETE] = found[INSERT] = PerChange(half)
-    return found
+        values[DELETE] = values[INSERT] = PerChange(half)
+    return values
 
 
 def scn(log: Log) -> PerChange:
@@ -125,7 +124,6 @@ def scn(log: Log) -> PerChange:
 
 
 def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerChange]:
-    """The transaction's id: a GTID, that of Oracle or PostgreSQL, else its scn."""
     log, options = settings.source.log, settings.options
     if isinstance(log, MysqlLog) and options.gtid and system_of(settings.source).gtids:
         ids = per_entry(lambda at: log.gtid(at, options.server_uuid))
@@ -136,122 +134,98 @@ def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerCha
     return {**by_row(ids, ids), READ: scn(log)}
 
 
-def rowids(settings: Settings[SharePlexOptions], style: Style) -> PerChange:
-    """Oracle's ROWID; else the table, and the values of the key before the change."""
-
+def rowids(settings: Settings[SharePlexOptions]) -> PerChange:
     def of(batch: ChangeBatch) -> pa.Array:
         table = batch.table
-        keys = [
-            batch.image()[place] if batch.before is None else batch.full_before(place) for place in table.key_positions
-        ]
+        key = {i: batch.image()[i] if batch.before is None else batch.full_before(i) for i in table.key_positions}
         if system_of(settings.source).rowids:
-            # a table without a key is told apart by its rows' values
-            of_row = keys or list(batch.image())
-            return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(of_row)), '"'], len(batch))
-        pieces: list[Any] = []
-        for place, values in zip(table.key_positions, keys, strict=True):
-            text = plain(cell(table.columns[place], settings).text(values))
-            pieces += ["\\u0001" if pieces else "", escape(text, style)]
-        return join([quote(f"{table_text(table)}-", style)[:-1], *pieces, '"'], len(batch))
+            # without a key, the row's values tell rows apart
+            values = list(key.values()) or list(batch.image())
+            return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(values)), '"'], len(batch))
+        pieces: list[Piece] = []
+        for i, array in key.items():
+            value = plain(cell(table.columns[i], settings).text(array))
+            pieces += ["\\u0001" if pieces else "", escape(value, STYLE)]
+        return join([quote(f"{table_text(table)}-", STYLE)[:-1], *pieces, '"'], len(batch))
 
     return PerChange(of, lambda event: "")
 
 
 def table_text(table: Table) -> str:
-    """`OWNER.TABLE`; the database's name where tables are in no schema."""
     return f"{table.id.schema or table.id.database}.{table.id.name}"
 
 
-def event_table(event: SchemaChange) -> str:
-    table = event.before or event.after
+def ddl_table(event: SchemaChange) -> str:
+    table = table_of(event)
     return table_text(table) if table else event.database
 
 
-def meta(settings: Settings[SharePlexOptions], style: Style) -> Members:
-    z = "Z" if settings.options.time_z else ""
-    default = system_of(settings.source).userid
-    user = default if settings.options.userid is None else settings.options.userid
+def indexes(batch: ChangeBatch) -> pa.Array:
+    return join(['"', text(batch.envelope.seq), "/", text(batch.envelope.size), '"'], len(batch))
 
-    def both(name: str, ours: Any, event: Any) -> Field:
-        """A number of the change; rows of a full load and statements stand alone."""
-        return Field(name, PerChange(ours, lambda _: event))
 
-    def named(table: Table, style: Style) -> str:
+def meta(settings: Settings[SharePlexOptions]) -> Members:
+    options, system = settings.options, system_of(settings.source)
+    z = "Z" if options.time_z else ""
+    userid = system.userid if options.userid is None else options.userid
+
+    def table(table: Table, style: Style) -> str:
         check(FORMAT.id, settings.source, table)
         return quote(table_text(table), style)
-
-    def indexes(batch: ChangeBatch) -> pa.Array:
-        seq, size = (pa.array(numbers).cast(pa.string()) for numbers in (batch.envelope.seq, batch.envelope.size))
-        return join(['"', seq, "/", size, '"'], len(batch))
 
     return Members(
         (
             Field(
                 "time",
-                PerChange(lambda batch: moments(batch.envelope.event_ms, z), lambda event: moment(event.event_ms, z)),
+                PerChange(lambda batch: seconds(batch.envelope.event_ms, z), lambda event: second(event.event_ms, z)),
             ),
-            Field("userid", {kind: 0 if kind is READ else user for kind in (READ, INSERT, UPDATE, DELETE, DDL)}),
-            Field("op", ops(settings)),
+            Field("userid", {**by_row(userid, userid), READ: 0}),
+            Field("op", ops(options)),
             Field("scn", scn(settings.source.log)),
-            Field("rowid", rowids(settings, style)),
+            Field("rowid", rowids(settings)),
             Field("trans", trans(settings)),
-            both("seq", lambda batch: batch.envelope.seq, 1),
-            both("size", lambda batch: batch.envelope.size, 1),
-            Field(
-                "table",
-                {
-                    **by_row(PerTable(named)),
-                    DDL: PerEvent(event_table),
-                },
-            ),
-            both("idx", indexes, "1/1"),
+            Field("seq", PerChange(lambda batch: batch.envelope.seq, lambda event: 1)),
+            Field("size", PerChange(lambda batch: batch.envelope.size, lambda event: 1)),
+            Field("table", by_row(PerTable(table), PerEvent(ddl_table))),
+            Field("idx", PerChange(indexes, lambda event: "1/1")),
             Field(
                 "posttime",
-                PerChange(lambda batch: moments(batch.envelope.write_ms, z), lambda event: moment(event.write_ms, z)),
+                PerChange(lambda batch: seconds(batch.envelope.write_ms, z), lambda event: second(event.write_ms, z)),
             ),
         )
     )
 
 
 def statement(event: SchemaChange) -> dict[str, str]:
-    """data of a statement: nothing where op says it all."""
+    """`data` of DDL: empty if op has a word for it."""
     return {} if event.kind in DDL_WORDS else {"sql": event.sql}
 
 
 def layout(settings: Settings[SharePlexOptions]) -> Layout:
-    style = json_style.FASTJSON2
-    inserted = Rows("after", array=False, skip_nulls=settings.options.ins_nulls == "omit")
-    before = Rows("before", array=False)
-    logged = before
-    if settings.options.supplemental == "pk":
-        logged = Rows("changed", array=False, kept=lambda table: table.key_positions)
+    options = settings.options
+    inserted = Rows("after", array=False, skip_nulls=options.ins_nulls == "omit")
+    changed, before = Rows("changed after", array=False), Rows("before", array=False)
+    key = before
+    if options.supplemental == "pk":
+        key = Rows("changed", array=False, kept=lambda table: table.key_positions)
     fields = (
-        Field("meta", meta(settings, style)),
-        Field(
-            "data",
-            {
-                READ: inserted,
-                INSERT: inserted,
-                UPDATE: Rows("changed after", array=False),
-                DELETE: before,
-                DDL: PerEvent(statement),
-            },
-        ),
-        Field("key", {UPDATE: logged}),
+        Field("meta", meta(settings)),
+        Field("data", {READ: inserted, INSERT: inserted, UPDATE: changed, DELETE: before, DDL: PerEvent(statement)}),
+        Field("key", {UPDATE: key}),
     )
     return Layout(
-        Encoder(fields, lambda column: cell(column, settings), style),
-        dts_delivery.routing(settings, split_all=settings.options.update_style == "split"),
-        complete=dts_delivery.refuse_large(FORMAT.id),
-        sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},
+        Encoder(fields, lambda column: cell(column, settings), STYLE),
+        routing(options, system_of(settings.source), split_all=options.update_style == "split"),
+        complete=refuse_large(FORMAT.id),
+        sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},
     )
 
 
 FORMAT = Format(
     id="dts-shareplex-json",
     title="DTS SharePlex JSON",
-    product=dts_delivery.PRODUCT,
-    spec="Data storage formats in message queues, 2026-02-07",
+    product=PRODUCT,
+    spec=SPEC,
     sources=("mariadb", "mysql", "oracle", "postgresql", "sqlserver"),
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),

@@ -17,7 +17,7 @@ from simulator.formats.dts.record import values as dts_values
 from simulator.formats.dts.record.values import Values
 from simulator.formats.dts.types import DtsType, types_of
 from simulator.formats.format import Settings
-from simulator.model import Column, ColumnType, Table
+from simulator.model import Column, ColumnType, Table, TableId
 from simulator.sources import Source
 from simulator.sources.oracle import type_table as oracle_table
 from simulator.sources.postgresql import type_table as postgresql_table
@@ -34,7 +34,8 @@ class System:
     * `types`: number and value record of each type; `values`: how a column of them is written, given the units of a
       microsecond in DateTime's fraction, of which `fraction` is the default.
     * `cell`: how the JSON formats write a column's values.
-    * `name_parts`: the parts of objectName; the first is `database` of Canal JSON.
+    * `names`: the parts of objectName; the first is `database` of Canal JSON.
+    * `table_text`: the names that the table policy hashes.
     * `mysql`: it has MySQL's types and binary log, which decide sqlType, mysqlType and tags.
     * `gtids`: transactions may have GTIDs. `hidden_key`: RDS adds a key to tables without one.
     * `rowids`: rows have a ROWID. `userid`: who commits, in SharePlex JSON.
@@ -48,7 +49,8 @@ class System:
     cell: Callable[[Column, Settings[TextOptions]], Cell]
     values: Callable[[DtsType, ColumnType, int], Values] = dts_values.values_of
     fraction: int = 1000
-    name_parts: tuple[str, ...] = ("database", "schema", "name")
+    names: Callable[[TableId], tuple[str, ...]] = lambda id: (id.database, id.schema, id.name)
+    table_text: str = "{database}.{table}"
     mysql: bool = False
     gtids: bool = False
     hidden_key: bool = False
@@ -65,7 +67,7 @@ _MYSQL: Final = System(
     values=dts_values.mysql_values,
     cell=mysql_cells.cell,
     fraction=1,
-    name_parts=("database", "name"),
+    names=lambda id: (id.database, id.name),
     mysql=True,
 )
 _ORACLE: Final = System(
@@ -73,7 +75,8 @@ _ORACLE: Final = System(
     versions={"21c": "21.0.0.0.0", "19c": "19.0.0.0.0", "11g": "11.2.0.4.0"},
     types=types_of("oracle", {name: row.dty for name, row in oracle_table.TYPES.items()}),
     cell=by_family.cell,
-    name_parts=("schema", "name"),
+    names=lambda id: (id.schema, id.name),
+    table_text="{schema}.{table}",
     rowids=True,
     userid=84,
 )
@@ -104,7 +107,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
         versions={"6.0": "6.0.16", "4.4": "4.4.29"},
         types={},
         cell=by_family.cell,
-        name_parts=("database", "name"),
+        names=lambda id: (id.database, id.name),
         documents=True,
     ),
     "mysql": replace(

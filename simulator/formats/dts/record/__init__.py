@@ -1,1 +1,1 @@
-"""The Avro record of DTS, part by part: its schema and bytes, row images, values, tags. Read `writer` first."""
+"""The Avro record of DTS. Read `writer` first; `record` has the bytes of its fields, `values` those of images."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import Column, Table
+from simulator.model import Column
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 
@@ -166,13 +166,7 @@ def object_name(*names: str) -> str:
     >>> print(object_name("my.db", "t"))
     my\u002Edb.t
     """
-    return ".".join(name.replace(".", "\\u002E") for name in names)
-
-
-def table_name(table: Table, parts: Sequence[str]) -> str:
-    """The objectName of a table: these parts of its id."""
-    names: list[str] = [getattr(table.id, part) for part in parts]
-    return object_name(*filter(None, names))
+    return ".".join(name.replace(".", "\\u002E") for name in names if name)
 
 
 # ------------------------------------------------------------------------------------------------- columns of carriers

@@ -1,4 +1,4 @@
-"""What makes DTS records of changes and events: of a batch column by column, of a statement or heartbeat one by one."""
+"""The records of changes, transaction marks, statements and heartbeats."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, PackedBatch
 from simulator.formats.dts.options import RecordOptions
-from simulator.formats.dts.record import documents as dts_documents
-from simulator.formats.dts.record import drds as dts_drds
-from simulator.formats.dts.record import record as dts_record
-from simulator.formats.dts.record import values as dts_values
+from simulator.formats.dts.record import documents, drds
 from simulator.formats.dts.record.images import HIDDEN_KEY, Images
 from simulator.formats.dts.record.positions import Positions, positions
-from simulator.formats.dts.record.record import Texts
+from simulator.formats.dts.record.record import NOTHING, Texts, fields_of, object_name, records, statement
 from simulator.formats.dts.record.tags import Tags, keys
+from simulator.formats.dts.record.values import Values
 from simulator.formats.dts.systems import check, number_of, system_of
-from simulator.formats.format import Settings
+from simulator.formats.members import table_of
 from simulator.model import (
     BEGIN,
     COMMIT,
@@ -39,6 +37,7 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
+from simulator.sources import Source
 from simulator.sources.log import entries, entry
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
@@ -55,7 +54,7 @@ OPERATIONS: Final[Mapping[Kind, str]] = {
     HEARTBEAT: "HEARTBEAT",
 }
 
-# Statements of which objectName is the database alone.
+# Statements whose objectName is the database alone.
 OF_DATABASE: Final = frozenset(
     {SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.CREATE_TABLE}
 )
@@ -69,64 +68,67 @@ class Shape:
     object_name: str
     fields: bytes
     tags: Mapping[str, str]
-    values: tuple[dts_values.Values, ...]
+    values: tuple[Values, ...] = ()
 
 
 class Writer:
-    """Records of changes and events. `field_tail` is what a wider Field record has behind name and number,
-    `operations` the words for the kinds of event.
+    """Makes records: of a batch column by column, of a statement or heartbeat one by one. Holds no state but caches.
 
-    Holds no state but caches.
+    * `text_cell`: a column's values as text, of which partitions are made.
+    * `format`: the format's name in error messages.
+    * `field_tail`: what a wider Field record has after name and number.
+    * `operations`: the operation of each kind of event.
     """
 
     def __init__(
         self,
-        settings: Settings[RecordOptions],
+        options: RecordOptions,
+        source: Source,
         text_cell: Callable[[Column], Cell],
         *,
+        format: str,
         field_tail: Callable[[Table, Column], bytes] | None = None,
-        format: str = "dts-avro",
         operations: Mapping[Kind, str] = OPERATIONS,
     ) -> None:
-        self.settings, self.format, self.field_tail = settings, format, field_tail
-        self.operations = operations
-        self.log = settings.source.log
-        self.tags = Tags(settings)
-        self.images = Images(minimal=settings.options.row_image == "minimal")
-        self.system = system_of(settings.source)
-        self.source_type: str = settings.options.source_type or self.system.source_types[0]
-        self.prefix = (
-            b"\x00" + settings.options.schema_id.to_bytes(4) if settings.options.framing == "confluent" else b""
-        )
-        self._text_cell = text_cell
+        self.options, self.source, self.text_cell = options, source, text_cell
+        self.format, self.field_tail, self.operations = format, field_tail, operations
+        self.log, self.system = source.log, system_of(source)
+        self.source_type: str = options.source_type or self.system.source_types[0]
+        self.version = options.source_version or self.system.versions[source.version]
+        self.tags = Tags(options, source)
+        self.images = Images(minimal=options.row_image == "minimal")
+        self.prefix = b"\x00" + options.schema_id.to_bytes(4) if options.framing == "confluent" else b""
         self._shapes: dict[Table, Shape] = {}
 
     # ------------------------------------------------------------------------------------------------------- a table
 
     def shape(self, table: Table) -> Shape:
-        """A table version's names, numbers, tags and ways of writing, made once."""
-        if self.system.documents:
-            name = dts_record.table_name(table, self.system.name_parts)
-            return Shape(name, dts_documents.fields(table, self.field_tail), dts_documents.tags(name), ())
+        """Names, numbers, tags and values of a table version, made once. Raises UnsupportedType."""
         if table not in self._shapes:
-            columns = (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns
-            source, types = self.settings.source, self.system.types
-            check(self.format, source, table)
-            tail = self.field_tail
-            fields = dts_record.fields_of(
-                columns,
-                lambda column: number_of(source, column.type),
-                None if tail is None else lambda column: tail(table, column),
-            )
-            name = dts_record.table_name(table, self.system.name_parts)
-            fraction = 1 if self.settings.options.oracle_frac == "us" else self.system.fraction
-            self._shapes[table] = Shape(
-                name,
-                fields,
-                {"pk_uk_info": keys(table), "metaVersion": str(zlib.crc32(name.encode() + fields))},
-                tuple(self.system.values(types[c.type.name], c.type, fraction) for c in table.columns),
-            )
+            name = object_name(*self.system.names(table.id))
+            if self.system.documents:
+                shape = Shape(name, documents.fields(table, self.field_tail), documents.tags(name))
+            else:
+                check(self.format, self.source, table)
+                fields = self._fields(table)
+                tags = {"pk_uk_info": keys(table), "metaVersion": str(zlib.crc32(name.encode() + fields))}
+                fraction = 1 if self.options.oracle_frac == "us" else self.system.fraction
+                types = ((self.system.types[column.type.name], column.type) for column in table.columns)
+                shape = Shape(name, fields, tags, tuple(self.system.values(*each, fraction) for each in types))
+            self._shapes[table] = shape
         return self._shapes[table]
+
+    def _fields(self, table: Table) -> bytes:
+        tail = self.field_tail
+        return fields_of(
+            (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns,
+            lambda column: number_of(self.source, column.type),
+            None if tail is None else lambda column: tail(table, column),
+        )
+
+    def _hidden_key(self, table: Table) -> bool:
+        """Whether RDS for MySQL adds a key to the table."""
+        return self.options.rds_hidden_pk and not table.primary_key and self.system.hidden_key
 
     # ------------------------------------------------------------------------------------------------------- columnar
 
@@ -135,7 +137,7 @@ class Writer:
         batch, count = packed.changes, len(packed)
         kind, envelope = batch.kind, batch.envelope
         name: Texts | None = None
-        fields, images = dts_record.NOTHING, ([dts_record.NOTHING], [dts_record.NOTHING])
+        fields, images = NOTHING, ([NOTHING], [NOTHING])
         tags: Mapping[str, Texts] = {}
         if kind not in MARKS:
             shape = self.shape(batch.table)
@@ -147,8 +149,8 @@ class Writer:
             where = positions(self.log, at)
             tags = self.tags.of_changes(kind, tags, at, envelope.write_ms)
         if self.source_type == "DRDS" and kind not in MARKS:
-            name, tags = dts_drds.names(batch), {**tags, **dts_drds.tags(batch.table)}
-        values = dts_record.records(
+            name, tags = drds.names(batch), {**tags, **drds.tags(batch.table)}
+        values = records(
             count,
             operation=self.operations[kind],
             id=envelope.offset,
@@ -157,7 +159,7 @@ class Writer:
             safe_source_position=where.safe,
             source_txid=where.txid,
             source_type=self.source_type,
-            source_version=self.tags.version,
+            source_version=self.version,
             object_name=name,
             tags=tags,
             fields=fields,
@@ -169,44 +171,44 @@ class Writer:
 
     def _images(self, shape: Shape, batch: ChangeBatch) -> tuple[list[Bytes], list[Bytes]]:
         if self.system.documents:
-            return dts_documents.images(batch, whole=self.settings.options.mongodb_before == "document")
+            return documents.images(batch, whole=self.options.mongodb_before == "document")
         return self.images.of(batch, shape.values, hidden_key=self._hidden_key(batch.table))
 
-    def _hidden_key(self, table: Table) -> bool:
-        """Whether RDS for MySQL adds a key to the table."""
-        return self.settings.options.rds_hidden_pk and not table.primary_key and self.system.hidden_key
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        """The text that partitions are made of."""
+        return plain(self.text_cell(column).text(array))
 
     # ---------------------------------------------------------------------------------------------------------- events
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         """The record of a DDL statement or a heartbeat."""
         where = positions(self.log, entry(event))
-        source_ms, name, after, tags = event.event_ms, None, [dts_record.NOTHING], dict[str, Texts]()
-        operation = self.operations[kind]
         if isinstance(event, SchemaChange):
-            if self.system.documents:
-                operation = "COMMAND"
-            name, after = self._ddl_object(event), dts_record.statement(event.sql)
-            tags = self.tags.of_statement(event)
-        elif isinstance(event, Heartbeat):
-            source_ms = event.event_ms if event.last_ms is None else event.last_ms
-            if self.settings.options.noop:
-                return self._noop(event, str(where.source[0]), source_ms)
-            tags = {"readerThroughoutTime": str(event.write_ms)}
-        return self.prefix + self._event(event, operation, where, source_ms, name, tags, after)
+            operation = "COMMAND" if self.system.documents else self.operations[kind]
+            tags, name, after = self.tags.of_statement(event), self._ddl_object(event), statement(event.sql)
+            return self.prefix + self._event(event, operation, event.event_ms, event.write_ms, where, tags, name, after)
+        assert isinstance(event, Heartbeat)
+        last_ms = event.event_ms if event.last_ms is None else event.last_ms
+        if self.options.noop:
+            # a record of 48 bytes, more where the position is long
+            bare = self._event(event, "NOOP", last_ms, event.event_ms, Positions())
+            where = Positions(str(where.source[0]).rjust(NOOP_BYTES - len(bare), "0"))
+            return self.prefix + self._event(event, "NOOP", last_ms, event.event_ms, where)
+        tags = {"readerThroughoutTime": str(event.write_ms)}
+        return self.prefix + self._event(event, self.operations[kind], last_ms, event.event_ms, where, tags)
 
     def _event(
         self,
         event: Event,
         operation: str,
-        where: Positions,
         source_ms: int,
-        name: str | None,
-        tags: Mapping[str, Texts],
-        after: Sequence[Bytes] = (dts_record.NOTHING,),
+        born_ms: int,
+        where: Positions,
+        tags: Mapping[str, Texts] | None = None,
+        name: str | None = None,
+        after: Sequence[Bytes] = (NOTHING,),
     ) -> bytes:
-        born = event.event_ms if operation in ("HEARTBEAT", "NOOP") else event.write_ms
-        value: bytes = dts_record.records(
+        value: bytes = records(
             1,
             operation=operation,
             id=event.offset,
@@ -215,34 +217,25 @@ class Writer:
             safe_source_position=where.safe,
             source_txid=where.txid,
             source_type=self.source_type,
-            source_version=self.tags.version,
+            source_version=self.version,
             object_name=name,
-            tags=tags,
+            tags=tags or {},
             after=after,
-            born_timestamp=self._born(born),
+            born_timestamp=self._born(born_ms),
         )[0].as_py()
         return value
 
-    def _noop(self, event: Event, position: str, source_ms: int) -> bytes:
-        """A record of 48 bytes; more where the position is long."""
-        bare = self._event(event, "NOOP", Positions(), source_ms, None, {})
-        filled = Positions(position.rjust(NOOP_BYTES - len(bare), "0"))
-        return self.prefix + self._event(event, "NOOP", filled, source_ms, None, {})
-
-    def text(self, column: Column, array: pa.Array) -> pa.Array:
-        """The text that is hashed: as in the product's JSON."""
-        return plain(self._text_cell(column).text(array))
-
     def _born(self, write_ms: Any) -> Any:
-        if self.settings.options.schema_variant == "A":
+        if self.options.schema_variant == "A":
             return None
-        return write_ms if self.settings.options.born_unit == "ms" else write_ms // 1000
+        return write_ms if self.options.born_unit == "ms" else write_ms // 1000
 
     def _ddl_object(self, event: SchemaChange) -> str:
-        """The database, or the table as it was."""
-        table = event.before or event.after
+        """The database, or the table as it was before."""
+        table = table_of(event)
         if table is None:
-            return dts_record.object_name(event.database)
-        if event.kind in OF_DATABASE or self.settings.options.ddl_object == "db" or self.system.documents:
-            return dts_record.object_name(getattr(table.id, self.system.name_parts[0]))
-        return dts_record.table_name(table, self.system.name_parts)
+            return object_name(event.database)
+        names = self.system.names(table.id)
+        if event.kind in OF_DATABASE or self.options.ddl_object == "db" or self.system.documents:
+            return object_name(names[0])
+        return object_name(*names)
