@@ -14,7 +14,7 @@ from simulator import messages, sources
 from simulator.errors import OptionError, UnsupportedType, UsageError
 from simulator.formats import open_codec
 from simulator.formats.oms import default as oms_default
-from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.layout import columns_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
 from simulator.wire.fields import Members
 
@@ -69,7 +69,7 @@ def test_columns_of_maps_stand_by_their_hashes() -> None:
 def test_all_meta_data_is_a_hash_map_of_the_keys_that_are_there() -> None:
     """With 13 keys the map has grown to 32 buckets."""
     settings = codec_of("oms-default,version=4,extended_meta=on", SOURCE).settings
-    (record, *_) = oms_default.fields(settings, Columns(settings))
+    (record, *_) = oms_default.fields(settings, columns_of(settings))
     names = {}
     for kind in (INSERT, DDL):
         members = record.on(kind)

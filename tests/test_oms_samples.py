@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 from building import codec_of
 
+from simulator import sources
 from simulator.batch import ChangeBatch, Envelope
 from simulator.delivery.pack import cut, pack
 from simulator.formats.oms import canal_json as oms_canal_json
@@ -27,12 +28,13 @@ from simulator.formats.oms import dataworks as oms_dataworks
 from simulator.formats.oms import default as oms_default
 from simulator.formats.oms import default_extend_column_type as oms_default_extend_column_type
 from simulator.formats.oms import shareplex as oms_shareplex
-from simulator.formats.oms import values as oms_values
-from simulator.formats.oms.columns import Columns
-from simulator.formats.oms.writer import Writer
+from simulator.formats.oms.classes import CLASSES, ValueStyle
+from simulator.formats.oms.columns import Columns, OmsType, listed
 from simulator.model import ABSENT, DELETE, INSERT, UPDATE, Column, ColumnType, Kind, Table, TableId
+from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON, quote
-from simulator.wire.fields import Field, Members
+from simulator.wire.encoder import Encoder
+from simulator.wire.fields import Field, Members, Order, table_order
 
 PRINTED: Final = Path(__file__).parent / "samples" / "oms-3.3.1.txt"
 SOURCE: Final = "oceanbase-mysql-4.3"
@@ -135,29 +137,42 @@ def corrected(format: str, kind: Kind) -> str:
 
 ZONED: Final = "2020-11-25 00:01:02.012345 Asia/Shanghai"
 LOCAL: Final = np.datetime64("2020-11-25T00:01:02", "us").astype(np.int64)
-EXACT: Final = oms_values.MYSQL["decimal"]
 
-# Columns by name: how they are shown, which is that of real types but for a few names, and their value.
-COLUMNS: Final[Mapping[str, tuple[oms_values.Shown, pa.Array]]] = {
-    "int8": (oms_values.MYSQL["tinyint"], pa.array([3])),
-    "int16": (oms_values.MYSQL["smallint"], pa.array([129])),
-    "int32": (oms_values.MYSQL["int"], pa.array([2147483646])),
-    "int64": (replace(oms_values.MYSQL["bigint"], name="INT64"), pa.array([9223372036854775806])),
-    "bigInt": (oms_values.MYSQL["bigint"], pa.array([10223372036854775806], pa.uint64())),
-    "float32": (oms_values.MYSQL["float"], pa.array([1.2222], pa.float32())),
+
+def of_mysql(typed: str, **others: Any) -> OmsType:
+    """A type of the table, but for what differs."""
+    row = listed("mysql")(sources.find("mysql"))(ColumnType(typed))
+    assert row is not None
+    return replace(row, **others)
+
+
+def of_oracle(name: str) -> OmsType:
+    row = listed("oracle")(sources.find("oracle"))(ColumnType(name))
+    assert row is not None
+    return row
+
+
+# Columns by name: their types, which are real ones but for a few names, and their value.
+COLUMNS: Final[Mapping[str, tuple[OmsType, pa.Array]]] = {
+    "int8": (of_mysql("tinyint"), pa.array([3])),
+    "int16": (of_mysql("smallint"), pa.array([129])),
+    "int32": (of_mysql("int"), pa.array([2147483646])),
+    "int64": (of_mysql("bigint", name="INT64"), pa.array([9223372036854775806])),
+    "bigInt": (of_mysql("bigint"), pa.array([10223372036854775806], pa.uint64())),
+    "float32": (of_mysql("float"), pa.array([1.2222], pa.float32())),
     # a BigDecimal that was never rounded to 16 digits
-    "float64": (replace(EXACT, name="DOUBLE", code=8), pa.array([format(NUMBER, "f")])),
-    "decimal": (EXACT, pa.array([format(NUMBER, "f")])),
-    "boolean": (oms_values.Shown(oms_values.boolean, "BOOLEAN", 16, quoted=False), pa.array([True])),
-    "string": (oms_values.MYSQL["varchar"], pa.array(["hello world"])),
-    "bytes": (oms_values.MYSQL["blob"], pa.array([b"hello world"])),
-    "localDate": (oms_values.MYSQL["date"], pa.array([18591], pa.int32()).cast(pa.date32())),
-    "localTime": (oms_values.MYSQL["time"], pa.array([62_000_000]).cast(pa.duration("us"))),
-    "localDateTime": (oms_values.MYSQL["datetime"], pa.array([int(LOCAL)]).cast(pa.timestamp("us"))),
-    "timestamp": (oms_values.MYSQL["timestamp"], pa.array([1606233662_012345]).cast(pa.timestamp("us"))),
-    "zonedDateTime": (oms_values.ORACLE["timestamp with time zone"], pa.array([ZONED])),
-    "intervalDayToSecond": (oms_values.ORACLE["interval day to second"], pa.array(["+03 00:00:00.000000"])),
-    "intervalYearToMonth": (oms_values.ORACLE["interval year to month"], pa.array(["+04-00"])),
+    "float64": (of_mysql("decimal", name="DOUBLE", code=8), pa.array([format(NUMBER, "f")])),
+    "decimal": (of_mysql("decimal"), pa.array([format(NUMBER, "f")])),
+    "boolean": (OmsType(CLASSES["Long"], "BOOLEAN", 16), pa.array([True])),
+    "string": (of_mysql("varchar"), pa.array(["hello world"])),
+    "bytes": (of_mysql("blob"), pa.array([b"hello world"])),
+    "localDate": (of_mysql("date"), pa.array([18591], pa.int32()).cast(pa.date32())),
+    "localTime": (of_mysql("time"), pa.array([62_000_000]).cast(pa.duration("us"))),
+    "localDateTime": (of_mysql("datetime"), pa.array([int(LOCAL)]).cast(pa.timestamp("us"))),
+    "timestamp": (of_mysql("timestamp"), pa.array([1606233662_012345]).cast(pa.timestamp("us"))),
+    "zonedDateTime": (of_oracle("timestamp with time zone"), pa.array([ZONED])),
+    "intervalDayToSecond": (of_oracle("interval day to second"), pa.array(["+03 00:00:00.000000"])),
+    "intervalYearToMonth": (of_oracle("interval year to month"), pa.array(["+04-00"])),
 }
 
 
@@ -165,7 +180,7 @@ def base(name: str) -> str:
     return name.removesuffix("_in_long")
 
 
-def shown(type: ColumnType) -> oms_values.Shown:
+def type_of(type: ColumnType) -> OmsType:
     return COLUMNS[base(type.name)][0]
 
 
@@ -178,8 +193,9 @@ class Sample:
     table: str
     overrides: Mapping[str, Any]
     times: Mapping[Kind, tuple[int, int]]  # of the change and of writing it, epoch milliseconds
+    order: Order = table_order
     plain: bool = False
-    place: tuple[int, int] = (1, 1)  # in the transaction, and how many changes that has
+    seq_size: tuple[int, int] = (1, 1)
 
 
 NEVER: Final = {"checkpoint": None, "source_identity": None, "uniqueId": ABSENT}
@@ -200,6 +216,7 @@ SAMPLES: Final = {
             UPDATE: (1609344671000, 1618364572908),
             DELETE: (1609344671000, 1618364660278),
         },
+        hash_order,
     ),
     "oms-dataworks": Sample(
         oms_dataworks.layout,
@@ -224,7 +241,8 @@ SAMPLES: Final = {
             UPDATE: (1606233662000, 1607320749000),
             DELETE: (1606233662000, 1607319250000),
         },
-        place=(1, 10),
+        hash_order,
+        seq_size=(1, 10),
     ),
 }
 
@@ -245,8 +263,8 @@ def overridden(fields: tuple[Field, ...], values: Mapping[str, Any]) -> tuple[Fi
 def written(format: str, kind: Kind) -> str:
     sample = SAMPLES[format]
     codec = codec_of(f"{format},{sample.options}", SOURCE)
-    columns = Columns(codec.settings, plain=sample.plain, types=shown)
-    # maps are ordered by their keys' hashes, lists of columns as the table is
+    columns = Columns(type_of, ValueStyle(plain=sample.plain))
+    # maps are in the order of their keys' hashes, lists of columns in the table's
     names = NAMES[format] if NAMES[format] is DEFAULT else [name for name in DATAWORKS if name in NAMES[format]]
     database, _, name = sample.table.partition(".")
     table = Table(TableId(database, name), tuple(Column(n, ColumnType(n)) for n in names), ("int8", "int16"))
@@ -254,14 +272,13 @@ def written(format: str, kind: Kind) -> str:
     new = tuple(pa.array(["hello world 2020"]) if n == "string" else a for n, a in zip(names, image, strict=True))
     numbers = {name: np.array([1]) for name in Envelope.ARRAYS}
     numbers |= {n: np.array([v]) for n, v in zip(("event_ms", "write_ms"), sample.times[kind], strict=True)}
-    numbers |= {n: np.array([v]) for n, v in zip(("seq", "size"), sample.place, strict=True)}
+    numbers |= {n: np.array([v]) for n, v in zip(("seq", "size"), sample.seq_size, strict=True)}
     before, after = {INSERT: (None, image), UPDATE: (image, new), DELETE: (image, None)}[kind]
     batch = ChangeBatch(table, kind, Envelope(phase=1, **numbers), after, before)
-    made = sample.layout(codec.settings, columns).writer
-    assert isinstance(made, Writer)
-    writer = Writer(overridden(made.fields, sample.overrides), columns, made.order, lob_nulls=False)
+    fields = sample.layout(codec.settings, columns).writer.fields
+    encoder = Encoder(overridden(fields, sample.overrides), columns.cell, JACKSON, sample.order)
     packed = cut(batch, pack(batch, None), topic="t", partition=None, key=None)
-    (message,) = writer.encode(packed).to_pylist()
+    (message,) = encoder.encode(packed).to_pylist()
     return str(message)
 
 

@@ -13,13 +13,17 @@ from simulator.wire.encoder import Encoder
 
 class ByKind:
     """`others` write the kinds that they are for, `rest` everything else. `check` looks at each table once, and raises
-    UnsupportedType for one that has no rendering."""
+    UnsupportedType for one that has no rendering. `prepare` gives the changes as the product sees them."""
 
     def __init__(
-        self, rest: Encoder, others: Mapping[Kind, Encoder], check: Callable[[Table], None] | None = None
+        self,
+        rest: Encoder,
+        others: Mapping[Kind, Encoder],
+        check: Callable[[Table], None] | None = None,
+        prepare: Callable[[PackedBatch], PackedBatch] | None = None,
     ) -> None:
         self.rest, self.others = rest, others
-        self._check, self._checked = check, set[Table]()
+        self._check, self._checked, self._prepare = check, set[Table](), prepare
 
     @property
     def fields(self) -> tuple[object, ...]:
@@ -31,6 +35,8 @@ class ByKind:
         if self._check is not None and table not in self._checked:
             self._check(table)
             self._checked.add(table)
+        if self._prepare is not None:
+            packed = self._prepare(packed)
         return self.others.get(packed.changes.kind, self.rest).encode(packed)
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:

@@ -1,76 +1,58 @@
 """oms-canal-json: OceanBase Migration Service, serialization method Canal.
 
-Spec: "Data formats", OMS Community Edition V3.3.1, "Canal-compatible JSON message format". How values look is
-`values`, what the five formats share `envelope`. Against open-source Canal:
+Spec: "Data formats", OMS Community Edition V3.3.1, "Canal-compatible JSON message format". Differs from open-source
+Canal in:
 
-* columns, and the members themselves, stand in the order of a Java HashMap; there is no `id` and no `gtid`;
-* numbers are bare, all else is strings; TIMESTAMP is seconds since 1970; ENUM and SET are labels; bytes are Base64;
-* one row a message; `old` of an update has the columns that changed, `[{}]` where none did, and is null elsewhere;
-* mysqlType has no parameters, sqlType of FLOAT is 6;
-* rows of a full synchronization are ROW (`canal_full_type=INSERT`: as readers of Canal know them);
-* DDL, of which the page of V3.3.1 says nothing, is written from `version=4` on (`canal_ddl`), in Canal's words.
+* columns, and the members themselves, stand in the order of a Java HashMap; `id` and `gtid` are absent;
+* numbers are bare, other values are strings; TIMESTAMP is seconds since 1970; ENUM and SET are labels, bytes Base64;
+* a message has one row; `old` of an update has the changed columns, `[{}]` where none changed; otherwise it is null;
+* mysqlType has no parameters; sqlType of FLOAT is 6;
+* rows of a full synchronization are ROW (`canal_full_type=INSERT`: as readers of Canal expect them);
+* the page of V3.3.1 says nothing of DDL; it is written from `version=4` on (`canal_ddl`), in Canal's words.
 """
 
 from __future__ import annotations
 
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import key_names
-from simulator.formats.oms import envelope as oms
+from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, key_names, per_column
 from simulator.formats.oms.columns import Columns
-from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.layout import columns_of, map_order, sent
+from simulator.formats.oms.layout import layout as oms_layout
+from simulator.formats.oms.names import DATABASE, event_database, event_table, word
 from simulator.formats.oms.options import CanalOptions
-from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Table
+from simulator.formats.oms.systems import SOURCES
+from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.text.java.hash_map import hash_order
-from simulator.text.json_style import Style, quote
-from simulator.wire.fields import Field, Order, PerEvent, PerTable, Rows
+from simulator.wire.fields import Field, PerEvent, PerTable, Rows
 
 
-def type_names(columns: Columns, order: Order) -> PerTable:
-    def text(table: Table, style: Style) -> str:
-        places = order([column.name for column in table.columns], len(table.columns))
-        shown = [table.columns[place] for place in places]
-        return "{" + ",".join(f"{quote(c.name, style)}:{quote(columns.name(c).lower(), style)}" for c in shown) + "}"
-
-    return PerTable(text)
-
-
-def type_codes(columns: Columns, order: Order) -> PerTable:
-    def text(table: Table, style: Style) -> str:
-        places = order([column.name for column in table.columns], len(table.columns))
-        shown = [table.columns[place] for place in places]
-        return "{" + ",".join(f"{quote(column.name, style)}:{columns.code(column)}" for column in shown) + "}"
-
-    return PerTable(text)
-
-
-def fields(settings: Settings[CanalOptions], columns: Columns, order: Order) -> list[Field]:
+def fields(settings: Settings[CanalOptions], columns: Columns) -> list[Field]:
     """The members, in the order of a HashMap of them."""
-    words = PerEvent(lambda event: oms.WORDS[event.kind])
+    order, read = map_order(settings), settings.options.canal_full_type
+    types = {READ: read, INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: PerEvent(word)}
     members = [
-        Field("database", by_row(oms.DATABASE, DDL=PerEvent(oms.database_name))),
-        Field("sqlType", by_row(type_codes(columns, order), DDL=None)),
-        Field("data", by_row(Rows("after"), DDL=None) | {DELETE: Rows("before")}),
-        Field("pkNames", by_row(PerTable(key_names), DDL=None)),
-        Field("old", by_row(None, DDL=None) | {UPDATE: Rows("changed")}),
-        Field("mysqlType", by_row(type_names(columns, order), DDL=None)),
-        Field(
-            "type",
-            {READ: settings.options.canal_full_type, INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: words},
-        ),
-        Field("table", by_row(oms.TABLE, DDL=PerEvent(lambda event: oms.table_name(event) or ""))),
-        Field("es", oms.EVENT_MS),
-        Field("isDdl", by_row(False, DDL=True)),
-        Field("ts", oms.WRITE_MS),
-        Field("sql", by_row("", DDL=PerEvent(lambda event: event.sql))),
+        Field("database", by_row(DATABASE, PerEvent(event_database))),
+        Field("sqlType", by_row(per_column(columns.code, order))),
+        Field("data", {**by_row(Rows("after")), DELETE: Rows("before")}),
+        Field("pkNames", by_row(PerTable(key_names))),
+        Field("old", {**by_row(None), UPDATE: Rows("changed")}),
+        Field("mysqlType", by_row(per_column(lambda column: columns.name(column).lower(), order))),
+        Field("type", types),
+        Field("table", by_row(TABLE, PerEvent(lambda event: event_table(event) or ""))),
+        Field("es", EVENT_SECOND_MS),
+        Field("isDdl", by_row(False, True)),
+        Field("ts", WRITE_MS),
+        Field("sql", by_row("", PerEvent(lambda event: event.sql))),
     ]
     return [members[i] for i in hash_order([field.name for field in members])]
 
 
 def layout(settings: Settings[CanalOptions], columns: Columns | None = None) -> Layout:
-    columns, order = columns or Columns(settings, bigint=settings.options.bigint_type_name), oms.order(settings)
-    statements = settings.options.canal_ddl or ("off" if settings.options.version < "4" else "canal")
-    sends = oms.sent(settings, (DDL, statements == "canal"))
-    return oms.layout(settings, columns, fields(settings, columns, order), sends=sends, order=order)
+    options = settings.options
+    columns = columns or columns_of(settings, bigint=options.bigint_type_name)
+    ddl = options.canal_ddl or ("off" if options.version < "4" else "canal")
+    sends = sent((DDL, ddl == "canal"))
+    return oms_layout(settings, columns, fields(settings, columns), sends=sends, order=map_order(settings))
 
 
 FORMAT = Format(
@@ -78,7 +60,7 @@ FORMAT = Format(
     title="OMS Canal",
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, Canal",
-    sources=oms.SOURCES,
+    sources=SOURCES,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),

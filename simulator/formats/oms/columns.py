@@ -1,36 +1,67 @@
-"""A table's columns as an OMS format with some settings shows them: cells, names and codes of types."""
+"""How OMS treats columns: the class of their values, and the names and codes of their types.
+
+`types.csv` has MySQL's and Oracle's types, which OceanBase has in its two modes. Rows `sample` are in the samples of
+the page "Data formats" (V3.3.1), of rows `sample name` only the name is; the others are decided here: the type's own
+name in capitals, the code of java.sql.Types, as OceanBase's fork of Canal has them. `lob`: a large object, which
+OceanBase leaves out of its log where it did not change.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from simulator.errors import UnsupportedType
-from simulator.formats.format import Settings
-from simulator.formats.oms.nearest import nearest
-from simulator.formats.oms.options import OmsOptions
-from simulator.formats.oms.values import Shown, Types, Writing, types_of
-from simulator.model import Column, Table
+from simulator.formats.oms.classes import CLASSES, Class, ValueStyle
+from simulator.model import Column, ColumnType, Table
+from simulator.sources import Source
 from simulator.wire.fields import Cell
 
 
+@dataclass(frozen=True)
+class OmsType:
+    """A row of the table of types. Names are in capitals; Canal's `mysqlType` has small letters."""
+
+    values: Class
+    name: str
+    code: int
+    lob: bool = False
+
+
+# The row of a type; None for a type that OMS does not carry.
+Types: TypeAlias = Callable[[ColumnType], OmsType | None]
+
+
+@cache
+def listed(system: str) -> Callable[[Source], Types]:
+    """The types of `mysql` or `oracle` in the table."""
+    with Path(__file__).with_name("types.csv").open(encoding="utf-8", newline="") as file:
+        rows = {
+            row["type"]: OmsType(
+                CLASSES[row["class"]], row["name"] or row["type"].upper(), int(row["code"]), bool(row["lob"])
+            )
+            for row in csv.DictReader(file)
+            if row["system"] == system
+        }
+    return lambda source: lambda type: rows.get(type.name)
+
+
 class Columns:
-    """How columns are written. `types` says how each type is shown: as those of the source, unless told otherwise."""
+    """The columns of tables under the settings of a format. `bigint` is the name of the type BIGINT."""
 
-    def __init__(
-        self, settings: Settings[OmsOptions], *, plain: bool = False, types: Types | None = None, bigint: str = "BIGINT"
-    ) -> None:
-        legacy: bool = settings.options.legacy_types
-        source = settings.source
-        self._types = types or types_of(source) or nearest(source)
-        self._writing = Writing(plain=plain, legacy=legacy, zone=settings.options.server_timezone)
-        self._bigint = bigint
+    def __init__(self, types: Types, style: ValueStyle, bigint: str = "BIGINT") -> None:
+        self._types, self._style, self._bigint = types, style, bigint
 
-    def shown(self, column: Column) -> Shown:
+    def type_of(self, column: Column) -> OmsType:
         found = self._types(column.type)
         if found is None:
-            raise UnsupportedType(f"{column.type.name} of column {column.name} has no rendering")
+            raise UnsupportedType(f"OMS has no rendering for {column.type.name} (column {column.name}).")
         return found
 
     def check(self, table: Table) -> None:
@@ -44,30 +75,22 @@ class Columns:
 
     def cell(self, column: Column, *, full: bool = False) -> Cell:
         """How a column's values are written; `full`: in a full synchronization."""
-        shown, type = self.shown(column), column.type
-        how = replace(self._writing, full=full)
-        quoted = shown.quoted and not (shown.bare and how.legacy)
+        values, type = self.type_of(column).values, column.type
+        style = replace(self._style, full=full)
+        quoted = values.quoted and not (values.legacy_number and style.legacy)
 
         def text(array: pa.Array) -> pa.Array:
             if pa.types.is_dictionary(array.type):
                 return pa.DictionaryArray.from_arrays(array.indices, text(array.dictionary))
-            return shown.text(array, type, how)
+            return values.text(array, type, style)
 
-        return Cell(text, quoted=quoted, escaped=shown.escaped)
+        return Cell(text, quoted=quoted, escaped=values.escaped)
 
     def name(self, column: Column) -> str:
         """The name of a column's type, without parameters: `VARCHAR`."""
-        name = self.shown(column).name
+        name = self.type_of(column).name
         return self._bigint if name == "BIGINT" else name
 
     def code(self, column: Column) -> int:
         """Its java.sql.Types code."""
-        return self.shown(column).code
-
-    def lossy(self, column: Column) -> bool:
-        """Whether values that differ may look the same."""
-        return self.shown(column).lossy
-
-    def lob(self, column: Column) -> bool:
-        """Whether OceanBase logs values only where they change."""
-        return self.shown(column).lob
+        return self.type_of(column).code

@@ -1,40 +1,41 @@
 """oms-dataworks: OceanBase Migration Service, serialization method Dataworks, version 2.0.
 
-Spec: "Data formats", OMS Community Edition V3.3.1, "Dataworks-compatible JSON message format". How values look is
-`values`, what the five formats share `envelope`. Here:
+Spec: "Data formats", OMS Community Edition V3.3.1, "Dataworks-compatible JSON message format".
 
-* members and columns stand as declared; decimals and doubles never have an exponent;
-* each row carries its table: columns with types, key; times are whole seconds in milliseconds, but for systemTime, and
-  checkpointTime in seconds;
-* scn is the sequence as text, the text "null" where there is none (full synchronization, `sequence_enabled=off`);
-* rows of a full synchronization are INSERT; DDL has the words of Canal and the statement in ddl.text, with an empty
-  list of columns and of keys;
-* a heartbeat (`heartbeat=on`) is `{"version":"2.0","payload":{"timestamp":{"eventTime":…},"op":"HEARTBEAT"}}`.
+* Members stand as declared, columns as in the table. Decimals and doubles never have an exponent.
+* Each row has its table's columns with their types, and its key.
+* eventTime is whole seconds in milliseconds, systemTime milliseconds, checkpointTime seconds.
+* scn is the sequence as text, the text "null" in a full synchronization and with `sequence_enabled=off`.
+* Rows of a full synchronization are INSERT.
+* DDL has Canal's words and the statement in ddl.text; its lists of columns and of keys are empty.
+* A heartbeat (`heartbeat=on`) is `{"version":"2.0","payload":{"timestamp":{"eventTime":…},"op":"HEARTBEAT"}}`.
 
-It is not the format of DataWorks' own Kafka writer (dataColumn, UPDATE_BEFOR).
+DataWorks' own Kafka writer has another format (dataColumn, UPDATE_BEFOR).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import key_names
-from simulator.formats.oms import envelope as oms
+from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, key_names
 from simulator.formats.oms.columns import Columns
-from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.layout import columns_of, sent
+from simulator.formats.oms.layout import layout as oms_layout
+from simulator.formats.oms.names import DATABASE, db_type, event_database, event_table, subject, word
 from simulator.formats.oms.options import DataworksOptions
+from simulator.formats.oms.positions import SEQUENCE, as_text
+from simulator.formats.oms.systems import SOURCES
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, SchemaChange, Table
 from simulator.text.json_style import Style, quote
-from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows
+from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows, json_text
 
 CHECKPOINT: Final = PerChange(lambda batch: batch.envelope.event_ms // 1000, lambda event: event.event_ms // 1000)
 
 
 def column_list(columns: Columns) -> PerTable:
     def text(table: Table, style: Style) -> str:
-        shown = (f'{{"name":{quote(c.name, style)},"type":{quote(columns.name(c), style)}}}' for c in table.columns)
-        return "[" + ",".join(shown) + "]"
+        return json_text([{"name": column.name, "type": columns.name(column)} for column in table.columns], style)
 
     return PerTable(text)
 
@@ -43,77 +44,50 @@ def schema_name(table: Table, style: Style) -> str:
     return quote(table.id.schema, style) if table.id.schema else "null"
 
 
-def ddl_schema(event: SchemaChange) -> str | None:
-    table = oms.table_of(event)
+def event_schema(event: SchemaChange) -> str | None:
+    table = subject(event)
     return table.id.schema or None if table else None
 
 
+def members(**values: Any) -> Members:
+    return Members(tuple(Field(name, value) for name, value in values.items()))
+
+
 def fields(settings: Settings[DataworksOptions], columns: Columns) -> list[Field]:
-    source = Members(
-        (
-            Field("dbType", oms.db_type(settings).lower()),
-            Field("dbVersion", None),
-            Field("dbName", by_row(oms.DATABASE, DDL=PerEvent(oms.database_name))),
-            Field(
-                "schema",
-                by_row(PerTable(schema_name), DDL=PerEvent(ddl_schema)),
-            ),
-            Field("table", by_row(oms.TABLE, DDL=PerEvent(oms.table_name))),
-        )
+    options = settings.options
+    source = members(
+        dbType=db_type(settings).lower(),
+        dbVersion=None,
+        dbName=by_row(DATABASE, PerEvent(event_database)),
+        schema=by_row(PerTable(schema_name), PerEvent(event_schema)),
+        table=by_row(TABLE, PerEvent(event_table)),
     )
-    schema = Members(
-        (
-            Field("source", source),
-            Field("column", by_row(column_list(columns), DDL=[])),
-            Field("pk", by_row(PerTable(key_names), DDL=[])),
-        )
+    schema = members(source=source, column=by_row(column_list(columns), []), pk=by_row(PerTable(key_names), []))
+    after, before = (members(data=Rows(image, array=False)) for image in ("after", "before"))
+    scn = as_text(SEQUENCE) if options.sequence_enabled else "null"
+    payload = members(
+        before={**by_row(None), UPDATE: before, DELETE: before},
+        after={**by_row(after), DELETE: None},
+        op={READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: PerEvent(word)},
+        timestamp=members(eventTime=EVENT_SECOND_MS, systemTime=WRITE_MS, checkpointTime=CHECKPOINT),
+        ddl=by_row(None, PerEvent(lambda event: {"text": event.sql})),
+        scn={**by_row(scn, scn), READ: "null"},
     )
-    sequence = oms.as_text(oms.SEQUENCE_NUMBER) if settings.options.sequence_enabled else "null"
-    after = Members((Field("data", Rows("after", array=False)),))
-    before = Members((Field("data", Rows("before", array=False)),))
-    payload = Members(
-        (
-            Field("before", by_row(None, DDL=None) | {UPDATE: before, DELETE: before}),
-            Field("after", by_row(after, DDL=None) | {DELETE: None}),
-            Field(
-                "op",
-                {
-                    READ: "INSERT",
-                    INSERT: "INSERT",
-                    UPDATE: "UPDATE",
-                    DELETE: "DELETE",
-                    DDL: PerEvent(lambda event: oms.WORDS[event.kind]),
-                },
-            ),
-            Field(
-                "timestamp",
-                Members(
-                    (
-                        Field("eventTime", oms.EVENT_MS),
-                        Field("systemTime", oms.WRITE_MS),
-                        Field("checkpointTime", CHECKPOINT),
-                    )
-                ),
-            ),
-            Field("ddl", by_row(None, DDL=PerEvent(lambda event: {"text": event.sql}))),
-            Field("scn", by_row(sequence, DDL=sequence) | {READ: "null"}),
-        )
-    )
-    beat = Members((Field("timestamp", Members((Field("eventTime", oms.EVENT_MS),))), Field("op", "HEARTBEAT")))
-    name = settings.options.business_name
-    extend = Members((Field("load_fm", name),)) if name else None
+    heartbeat = members(timestamp=members(eventTime=EVENT_SECOND_MS), op="HEARTBEAT")
+    extend = members(load_fm=options.business_name) if options.business_name else None
     return [
         Field("version", "2.0"),
-        Field("schema", by_row(schema, DDL=schema)),
-        Field("payload", by_row(payload, DDL=payload, HEARTBEAT=beat)),
-        Field("extend", by_row(extend, DDL=extend)),
+        Field("schema", by_row(schema, schema)),
+        Field("payload", {**by_row(payload, payload), HEARTBEAT: heartbeat}),
+        Field("extend", by_row(extend, extend)),
     ]
 
 
 def layout(settings: Settings[DataworksOptions], columns: Columns | None = None) -> Layout:
-    columns = columns or Columns(settings, plain=True, bigint=settings.options.bigint_type_name)
-    sends = oms.sent(settings, (DDL, settings.options.ddl), (HEARTBEAT, settings.options.heartbeat))
-    return oms.layout(settings, columns, fields(settings, columns), sends=sends)
+    options = settings.options
+    columns = columns or columns_of(settings, plain=True, bigint=options.bigint_type_name)
+    sends = sent((DDL, options.ddl), (HEARTBEAT, options.heartbeat))
+    return oms_layout(settings, columns, fields(settings, columns), sends=sends)
 
 
 FORMAT = Format(
@@ -121,7 +95,7 @@ FORMAT = Format(
     title="OMS Dataworks 2.0",
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, Dataworks",
-    sources=oms.SOURCES,
+    sources=SOURCES,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT}),
     silent=frozenset({BEGIN, COMMIT}),

@@ -1,7 +1,7 @@
 """oms-default: OceanBase Migration Service, serialization method Default, to Kafka and RocketMQ.
 
-Spec: "Data formats", OMS Community Edition V3.3.1, "Default JSON message format". How values look is `values`, what
-the five formats share `envelope`. Here:
+Spec: "Data formats", OMS Community Edition V3.3.1, "Default JSON message format"; of newer versions for `version=4`. A
+consumer written against real OMS output (wentaojin/dbms, message/oceanbase) for keys, DDL and full synchronization.
 
     {"allMetaData":{…},"prevStruct":…,"recordType":"UPDATE","postStruct":…}
 
@@ -17,7 +17,9 @@ the five formats share `envelope`. Here:
 * Members stand in the order of a Java HashMap, columns in that of the table.
 * In a full synchronization the checkpoint is the row's key as JSON text, the source "0".
 * `version=4`: ddlType of DDL records; `extended_meta=on`: transId and clusterId, as newer versions write them.
-* Keys, values and times of DDL and heartbeats that have none are null.
+* The checkpoint is the second before the commit; of a heartbeat it is the heartbeat's own (decided here, as are the
+  names and numbers of tenant, log stream, cluster and subtopic).
+* Keys and values of DDL, and keys, values, table and database of heartbeats are null.
 """
 
 from __future__ import annotations
@@ -25,24 +27,17 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.oms import envelope as oms
+from simulator.formats.members import TABLE
+from simulator.formats.oms import positions
 from simulator.formats.oms.columns import Columns
-from simulator.formats.oms.envelope import by_row
+from simulator.formats.oms.keys import key_object, key_values
+from simulator.formats.oms.layout import columns_of, hash_map, sent
+from simulator.formats.oms.layout import layout as oms_layout
+from simulator.formats.oms.names import DATABASE, STATEMENTS, database_of, db_type, event_database, event_table
 from simulator.formats.oms.options import DefaultOptions
 from simulator.formats.oms.routing import SEPARATOR
-from simulator.model import (
-    ABSENT,
-    BEGIN,
-    COMMIT,
-    DDL,
-    DELETE,
-    HEARTBEAT,
-    INSERT,
-    READ,
-    UPDATE,
-    Kind,
-    Table,
-)
+from simulator.formats.oms.systems import SOURCES, system_of
+from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, Table
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable, Rows
@@ -57,86 +52,72 @@ RECORD_TYPES: Final = {
 }
 
 
-def database(settings: Settings[DefaultOptions]) -> dict[Kind, Any]:
-    """`{tenant}.{database}` of an OceanBase."""
-    tenant = (
-        f"{settings.options.tenant}." if settings.options.include_tenant_in_db and oms.in_oceanbase(settings) else ""
-    )
-    return by_row(
-        PerTable(lambda table, style: quote(tenant + oms.database_of(table), style)),
-        DDL=PerEvent(lambda event: tenant + oms.database_name(event)),
-        HEARTBEAT=None,
-    )
+def by_record(changes: Any, *, row: Any, ddl: Any, heartbeat: Any = None) -> dict[Kind, Any]:
+    """The value in inserts, updates and deletes, in rows of a full synchronization, in DDL and in heartbeats."""
+    return {READ: row, INSERT: changes, UPDATE: changes, DELETE: changes, DDL: ddl, HEARTBEAT: heartbeat}
 
 
 def key_names(table: Table, style: Style) -> str:
     return quote(SEPARATOR.join(table.primary_key), style) if table.primary_key else "null"
 
 
-SECONDS: Final = PerChange(lambda batch: batch.envelope.event_ms // 1000, lambda event: event.event_ms // 1000)
-SECOND_BEFORE: Final = PerChange(
-    lambda batch: batch.envelope.event_ms // 1000 - 1, lambda event: event.event_ms // 1000 - 1
+SECONDS: Final = positions.as_text(
+    PerChange(lambda batch: batch.envelope.event_ms // 1000, lambda event: event.event_ms // 1000)
+)
+SECOND_BEFORE: Final = positions.as_text(
+    PerChange(lambda batch: batch.envelope.event_ms // 1000 - 1, lambda event: event.event_ms // 1000 - 1)
 )
 
 
 def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, ...]:
-    """The members of allMetaData, put into the map in this order."""
-    sequence = oms.SEQUENCE_NUMBER if settings.options.sequence_enabled else ABSENT
-    timestamp = oms.as_text(SECONDS)
-    fields = [
-        Field(
-            "checkpoint",
-            by_row(oms.as_text(SECOND_BEFORE), DDL=oms.as_text(SECOND_BEFORE), HEARTBEAT=timestamp)
-            | {READ: oms.key_object(columns)},
-        ),
-        Field("record_primary_key", by_row(PerTable(key_names), DDL=None, HEARTBEAT=None)),
-        Field(
-            "source_identity",
-            by_row(
-                settings.options.source_identity,
-                DDL=settings.options.source_identity,
-                HEARTBEAT=settings.options.source_identity,
-            )
-            | {READ: "0"},
-        ),
-        Field("record_primary_value", by_row(oms.key_values(columns), DDL=None, HEARTBEAT=None)),
-        Field("transId", by_row(oms.transaction(settings), DDL=oms.transaction(settings)) | {READ: ABSENT}),
-        Field("dbType", oms.db_type(settings)),
-        Field("storeDataSequence", by_row(sequence, DDL=sequence) | {READ: ABSENT}),
-        Field("clusterId", settings.options.cluster_id),
-        Field("ddlType", {DDL: PerEvent(lambda event: oms.DDL_TYPES[event.kind])}),
-        Field("table_name", by_row(oms.TABLE, DDL=PerEvent(oms.table_name), HEARTBEAT=None)),
-        Field("db", database(settings)),
-        Field("uniqueId", by_row(oms.unique_id(settings), DDL=None) | {READ: ABSENT}),
-        Field("timestamp", by_row(timestamp, DDL=timestamp, HEARTBEAT=timestamp) | {READ: ABSENT}),
-    ]
-    left_out = set() if settings.options.extended_meta else {"transId", "clusterId"}
-    if settings.options.version < "4":
-        left_out.add("ddlType")
-    return tuple(field for field in fields if field.name not in left_out)
+    """The members of allMetaData, in the order in which they are put into the map."""
+    options = settings.options
+    tenant = f"{options.tenant}." if options.include_tenant_in_db and system_of(settings).tenants else ""
+    databases = PerTable(lambda table, style: quote(tenant + database_of(table), style)) if tenant else DATABASE
+    ddl_database = PerEvent(lambda event: tenant + event_database(event))
+    ddl_type = PerEvent(lambda event: STATEMENTS[event.kind].ddl_type)
+    sequence = positions.SEQUENCE if options.sequence_enabled else ABSENT
+    subtopic, unique_id = options.source_identity, positions.unique_id(settings)
+    key, names = key_values(columns), PerTable(key_names)
+    trans_id = positions.transaction(settings) if options.extended_meta else ABSENT
+    cluster_id = options.cluster_id if options.extended_meta else ABSENT
+    return (
+        Field("checkpoint", by_record(SECOND_BEFORE, row=key_object(columns), ddl=SECOND_BEFORE, heartbeat=SECONDS)),
+        Field("record_primary_key", by_record(names, row=names, ddl=None)),
+        Field("source_identity", by_record(subtopic, row="0", ddl=subtopic, heartbeat=subtopic)),
+        Field("record_primary_value", by_record(key, row=key, ddl=None)),
+        Field("transId", by_record(trans_id, row=ABSENT, ddl=trans_id, heartbeat=ABSENT)),
+        Field("dbType", db_type(settings)),
+        Field("storeDataSequence", by_record(sequence, row=ABSENT, ddl=sequence, heartbeat=ABSENT)),
+        Field("clusterId", cluster_id),
+        Field("ddlType", {DDL: ddl_type} if options.version >= "4" else ABSENT),
+        Field("table_name", by_record(TABLE, row=TABLE, ddl=PerEvent(event_table))),
+        Field("db", by_record(databases, row=databases, ddl=ddl_database)),
+        Field("uniqueId", by_record(unique_id, row=ABSENT, ddl=None, heartbeat=ABSENT)),
+        Field("timestamp", by_record(SECONDS, row=ABSENT, ddl=SECONDS, heartbeat=SECONDS)),
+    )
 
 
 def fields(settings: Settings[DefaultOptions], columns: Columns, tail: PerTable | None = None) -> list[Field]:
-    """The record; `tail` is what stands behind the columns of a row."""
+    """The record; `tail` is a last member of rows."""
     after, before = Rows("after", array=False, tail=tail), Rows("before", array=False, tail=tail)
     members = meta(settings, columns)
     record = [
-        Field("allMetaData", {kind: oms.hashed(members, kind) for kind in RECORD_TYPES}),
-        Field("prevStruct", {**by_row(None, DDL=None, HEARTBEAT=None), UPDATE: before, DELETE: before}),
+        Field("allMetaData", {kind: hash_map(members, kind) for kind in RECORD_TYPES}),
+        Field("prevStruct", {**by_record(None, row=None, ddl=None), UPDATE: before, DELETE: before}),
         Field(
-            "postStruct",
-            {**by_row(after, DDL=PerEvent(lambda event: {"ddl": event.sql}), HEARTBEAT=None), DELETE: None},
+            "postStruct", {**by_record(after, row=after, ddl=PerEvent(lambda event: {"ddl": event.sql})), DELETE: None}
         ),
         Field("recordType", RECORD_TYPES),
     ]
-    # made with room for four: a map of four members has eight buckets
+    # the map was made with room for four, so it has eight buckets
     return [record[i] for i in hash_order([field.name for field in record], initial=4)]
 
 
 def layout(settings: Settings[DefaultOptions], columns: Columns | None = None, tail: PerTable | None = None) -> Layout:
-    columns = columns or Columns(settings)
-    sends = oms.sent(settings, (DDL, settings.options.ddl), (HEARTBEAT, settings.options.heartbeat))
-    return oms.layout(settings, columns, fields(settings, columns, tail), sends=sends)
+    columns, options = columns or columns_of(settings), settings.options
+    sends = sent((DDL, options.ddl), (HEARTBEAT, options.heartbeat))
+    return oms_layout(settings, columns, fields(settings, columns, tail), sends=sends)
 
 
 FORMAT = Format(
@@ -144,7 +125,7 @@ FORMAT = Format(
     title="OMS Default",
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, Default",
-    sources=oms.SOURCES,
+    sources=SOURCES,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT}),
     silent=frozenset({BEGIN, COMMIT}),

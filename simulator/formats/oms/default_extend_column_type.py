@@ -12,24 +12,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulator.formats.format import Layout, Settings
+from simulator.formats.members import per_column
 from simulator.formats.oms import default as oms_default
 from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.layout import columns_of
 from simulator.formats.oms.options import ExtendedOptions
-from simulator.model import Table
-from simulator.text.json_style import Style, quote
 from simulator.wire.fields import PerTable
 
 
 def light_types(columns: Columns) -> PerTable:
-    def text(table: Table, style: Style) -> str:
-        members = (f'{quote(c.name, style)}:{{"schemaType":{quote(columns.name(c), style)}}}' for c in table.columns)
-        return '"__light_type":{' + ",".join(members) + "}"
-
-    return PerTable(text)
+    types = per_column(lambda column: {"schemaType": columns.name(column)})
+    return PerTable(lambda table, style: f'"__light_type":{types.of(table, style)}')
 
 
 def layout(settings: Settings[ExtendedOptions], columns: Columns | None = None) -> Layout:
-    columns = columns or Columns(settings, bigint=settings.options.bigint_type_name)
+    columns = columns or columns_of(settings, bigint=settings.options.bigint_type_name)
     return oms_default.layout(settings, columns, light_types(columns))
 
 

@@ -1,8 +1,8 @@
 """Where OMS sends messages, the same for its five formats.
 
-Decided here, where the pages have nothing: a message's partition is String.hashCode of the key's values put together
-with U+0001, its sign dropped; its key the primary key's values (`kafka_key=json`: as a JSON string), the table's name
-where there is none and for DDL. DDL goes wherever rows of its table may go.
+All decided here: the partition is String.hashCode of the key's values, joined with U+0001, without its sign. The key
+of a message is the primary key's values (`kafka_key=json`: as a JSON string); the table's name for rows without one and
+for DDL. DDL goes to all partitions that rows of its table may be in.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEPARATOR: Final = "\x01"
 
 @dataclass(frozen=True)
 class OmsStatements(Statements):
-    """DDL goes to every partition that rows of its table may be in, before and after it; so does DDL of no table."""
+    """DDL goes to every partition that rows of its table may be in, before and after it; DDL of no table to all."""
 
     tables: ByName = field(kw_only=True)
     json_keys: bool = field(kw_only=True)
@@ -41,8 +41,8 @@ class OmsStatements(Statements):
             return super().partitions(event, topic, to)
         if table is None or to.route.policy != "table":
             return tuple(range(count))
-        known = (each for each in (event.before, event.after) if each is not None)
-        return tuple(sorted({self.tables.partition(each, count) for each in known}))
+        versions = (version for version in (event.before, event.after) if version is not None)
+        return tuple(sorted({self.tables.partition(version, count) for version in versions}))
 
     def key(self, event: Event, names: TableId) -> str:
         table = self.table(event)

@@ -1,0 +1,62 @@
+"""The values of a row's primary key as members: put together, and as a JSON object in a string."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.formats.oms.columns import Columns
+from simulator.model import READ, UPDATE, Table
+from simulator.text.json_style import JACKSON, escape, quote
+from simulator.text.template import join, repeat
+from simulator.wire.fields import PerChange, plain
+
+
+def key_texts(batch: ChangeBatch, columns: Columns) -> list[pa.Array]:
+    """The values of each row's key, in key order, as they look in the row but without quotes; of an update those before
+    it."""
+    texts = []
+    for position in batch.table.key_positions:
+        values = batch.full_before(position) if batch.kind is UPDATE else batch.image()[position]
+        cell = columns.cell(batch.table.columns[position], full=batch.kind is READ)
+        texts.append(plain(cell.text(values)))
+    return texts
+
+
+def key_values(columns: Columns, *, lead: Callable[[Table], str] | None = None) -> PerChange:
+    """The values of the key with U+0001 between, as a JSON string that begins with `lead`.
+
+    Without a key null, or the lead alone.
+    """
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        texts = key_texts(batch, columns)
+        if not texts and lead is None:
+            return repeat("null", len(batch))
+        before = "" if lead is None else quote(lead(batch.table), JACKSON)[1:-1]
+        pieces: list[Any] = [f'"{before}']
+        for number, text in enumerate(texts):
+            pieces += [r"\u0001" if number else "", escape(text, JACKSON).fill_null("")]
+        return join([*pieces, '"'], len(batch))
+
+    return PerChange(of)
+
+
+def key_object(columns: Columns) -> PerChange:
+    """The key as a JSON object in a JSON string; null without a key."""
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        table = batch.table
+        if not table.primary_key:
+            return repeat("null", len(batch))
+        pieces: list[Any] = ["{"]
+        for number, (name, text) in enumerate(zip(table.primary_key, key_texts(batch, columns), strict=True)):
+            mark = '"' if columns.cell(table.columns[table.positions[name]]).quoted else ""
+            lead = f"{',' if number else ''}{quote(name, JACKSON)}:{mark}"
+            pieces += [lead, escape(text, JACKSON).fill_null(""), mark]
+        return join(['"', escape(join([*pieces, "}"], len(batch)), JACKSON), '"'], len(batch))
+
+    return PerChange(of)

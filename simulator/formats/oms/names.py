@@ -1,0 +1,70 @@
+"""What messages call databases, tables and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from simulator.formats.format import Settings
+from simulator.formats.oms.options import EventOptions
+from simulator.formats.oms.systems import system_of
+from simulator.model import SchemaChange, SchemaChangeKind, Table
+from simulator.text.json_style import quote
+from simulator.wire.fields import PerTable
+
+
+class Statement(NamedTuple):
+    """A kind of DDL: `ddlType` of Default, and the event type that Canal and Dataworks have for it."""
+
+    ddl_type: str
+    word: str
+
+
+_ALTER: Final = Statement("ALTER TABLE", "ALTER")
+
+# ddlType: wentaojin/dbms for CREATE, ALTER, DROP and RENAME TABLE; the rest is decided, as are all words: Canal's.
+# Statements about databases are not synchronized.
+STATEMENTS: Final[Mapping[SchemaChangeKind, Statement]] = {
+    SchemaChangeKind.CREATE_TABLE: Statement("CREATE TABLE", "CREATE"),
+    SchemaChangeKind.ADD_COLUMN: _ALTER,
+    SchemaChangeKind.ALTER_COLUMN_TYPE: _ALTER,
+    SchemaChangeKind.RENAME_COLUMN: _ALTER,
+    SchemaChangeKind.DROP_COLUMN: _ALTER,
+    SchemaChangeKind.DROP_TABLE: Statement("DROP TABLE", "ERASE"),
+    SchemaChangeKind.RENAME_TABLE: Statement("RENAME TABLE", "RENAME"),
+    SchemaChangeKind.TRUNCATE_TABLE: Statement("TRUNCATE TABLE", "TRUNCATE"),
+    SchemaChangeKind.CREATE_INDEX: Statement("CREATE INDEX", "CINDEX"),
+    SchemaChangeKind.DROP_INDEX: Statement("DROP INDEX", "DINDEX"),
+}
+
+
+def word(event: SchemaChange) -> str:
+    """`type` of Canal, `op` of Dataworks."""
+    return STATEMENTS[event.kind].word
+
+
+def db_type(settings: Settings[EventOptions]) -> str:
+    return settings.options.db_type or system_of(settings).db_type
+
+
+def database_of(table: Table) -> str:
+    """The database of a table; in systems with schemas the schema, as in Oracle mode."""
+    return table.id.schema or table.id.database
+
+
+def subject(event: SchemaChange) -> Table | None:
+    """The table of a statement: under its new name after a rename."""
+    return event.after or event.before
+
+
+def event_database(event: SchemaChange) -> str:
+    table = subject(event)
+    return database_of(table) if table else event.database
+
+
+def event_table(event: SchemaChange) -> str | None:
+    table = subject(event)
+    return table.id.name if table else None
+
+
+DATABASE: Final = PerTable(lambda table, style: quote(database_of(table), style))

@@ -1,0 +1,67 @@
+"""Sequences, transactions and ids of changes.
+
+Source: libobcdc (DmlStmtUniqueID) for OceanBase's uniqueId. Decisions: the running number of a second counts positions
+in the second's stream, gaps included; ids of changes of other systems.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.formats.format import Settings
+from simulator.formats.members import per_entry
+from simulator.formats.oms.options import DefaultOptions, OmsOptions
+from simulator.sources.log import entries
+from simulator.sources.mysql.log import MysqlLog
+from simulator.sources.oceanbase.log import OceanbaseLog
+from simulator.text.template import join
+from simulator.wire.fields import PerChange, number_pieces
+
+SEQUENCES_A_SECOND: Final = 100_000
+
+
+def as_text(number: PerChange) -> PerChange:
+    """Whole numbers as JSON strings."""
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        return join([*number_pieces('"', number.of(batch)), '"'], len(batch))
+
+    return PerChange(of, lambda event: str(number.event(event)) if number.event else "")
+
+
+def sequence_of(event_ms: Any, in_second: Any) -> Any:
+    """Seconds and a running number of five digits: 160934467100001; what does not fit is carried over."""
+    return event_ms // 1000 * SEQUENCES_A_SECOND + in_second
+
+
+SEQUENCE: Final = PerChange(
+    lambda batch: sequence_of(batch.envelope.event_ms, batch.envelope.in_second),
+    lambda event: sequence_of(event.event_ms, event.in_second),
+)
+
+
+def transaction(settings: Settings[OmsOptions]) -> PerChange:
+    """The source's id of the transaction."""
+    return per_entry(settings.source.log.transaction_id)
+
+
+def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
+    """What the store calls a change: tenant, log stream, transaction, place in the redo log, row of the transaction; of
+    MySQL file and offset in the binary log and the row, of other systems transaction, position and row."""
+    log = settings.source.log
+
+    def of(batch: ChangeBatch) -> pa.Array:
+        at = entries(batch.envelope)
+        row = number_pieces("_", batch.envelope.seq - 1)
+        if isinstance(log, OceanbaseLog):
+            stream = f'"{settings.options.tenant_id}_{settings.options.log_stream}_'
+            redo = number_pieces("_", log.redo_lsn(at))
+            return join([stream, log.transaction_id(at), *redo, *row, '"'], len(batch))
+        if isinstance(log, MysqlLog):
+            return join(['"', log.file(at), *number_pieces("_", log.offset(at)), *row, '"'], len(batch))
+        return join(['"', log.transaction_id(at), "_", log.position(at), *row, '"'], len(batch))
+
+    return PerChange(of)
