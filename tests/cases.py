@@ -846,6 +846,11 @@ def cases_of(source: str, format: str | None = None) -> list[Case]:
     return cases if format is None else [readable(case, source, format) for case in cases]
 
 
+def case_of(name: str, source: str, format: str) -> Case:
+    """A case by its name, without the columns of types that the format refuses."""
+    return readable(next(case for case in samples_of(source).cases if case.name == name), source, format)
+
+
 def readable(case: Case, source: str, format: str) -> Case:
     """The case without the columns of types that the format refuses."""
     steps = []

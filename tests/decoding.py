@@ -17,10 +17,16 @@ from simulator.formats.drs import record as drs_record
 from simulator.formats.dts.record import record as dts_record
 
 
+class Number(str):
+    """A JSON number, as it is written."""
+
+    __slots__ = ()
+
+
 def read_json(value: bytes) -> Any:
     """A compact JSON text in UTF-8, no name twice in an object."""
     text = value.decode()
-    decoded = json.loads(text, object_pairs_hook=_unique)
+    decoded = json.loads(text, object_pairs_hook=_unique, parse_int=Number, parse_float=Number)
     if re.search(r"\s", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
         raise ValueError("white space between values")
     return decoded

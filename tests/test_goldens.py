@@ -35,7 +35,7 @@ from typing import Any, Final
 
 import pytest
 from building import block_of, messages_of
-from cases import cases_of
+from cases import case_of, samples_of
 from decoding import decode
 
 from simulator.formats import FORMATS, find
@@ -130,8 +130,8 @@ def view(format: str, value: bytes) -> bytes:
 
 def made(format: str, source: str, name: str) -> list[Golden]:
     """The messages of a case."""
-    case = next(case for case in cases_of(source, format) if case.name == name)
-    found = [(message.key, message.value or b"") for message in messages_of(format, source, block_of(case))]
+    block = block_of(case_of(name, source, format))
+    found = [(message.key, message.value or b"") for message in messages_of(format, source, block)]
     if not find(format.partition(",")[0]).binary:
         return [Golden(key, value) for key, value in found]
     return [Golden(key, value.hex().encode(), view(format, value)) for key, value in found]
@@ -143,7 +143,7 @@ def made(format: str, source: str, name: str) -> list[Golden]:
 @every_file
 def test_golden(path: Path, request: pytest.FixtureRequest) -> None:
     file = read(path)
-    names = [case.name for case in cases_of(file.source, file.format)] if file.whole else list(file.cases)
+    names = [case.name for case in samples_of(file.source).cases] if file.whole else list(file.cases)
     actual = {name: made(file.format, file.source, name) for name in names}
     if request.config.getoption("update_goldens"):
         file.cases = {name: file.cases.get(name, GoldenCase()) for name in names}
