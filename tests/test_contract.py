@@ -79,7 +79,7 @@ def deltas(batch: ChangeBatch) -> list[ChangeBatch]:
 
 @pytest.mark.parametrize(("format", "source"), STRUCTURES)
 def test_same_bytes_of_every_form_of_a_batch(format: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole, in pieces, with deltas for before images; from a new codec and from one that wrote other changes before."""
+    """Whole, in pieces, with before images as deltas; from a new codec and from one that wrote other changes before."""
 
     def refuse() -> NoReturn:
         raise AssertionError("the clock was read")
@@ -142,7 +142,11 @@ def test_every_value_of_every_option_writes_rows(format: str, source: str) -> No
             if value == option.default:
                 continue
             text = f"{format},{option.name}={value}"
-            codec = codec_of(text, source)
+            try:
+                codec = codec_of(text, source)
+            except OptionError as error:  # not for this source
+                assert str(error).startswith(f"-f {text}: ")
+                continue
             for batch in batches:
                 for message in encoded(codec, batch):
                     decode(text, message)

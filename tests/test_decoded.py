@@ -84,7 +84,7 @@ class Expected:
         lost = NOT_DELETED.get(self.at, ()) if batch.kind is DELETE else ()
         self.readings |= {n: Reading(left_out=True) for n, c in self.columns.items() if c.type.name in lost}
         self.left_out = {name for name, how in self.readings.items() if how.left_out}
-        previous = codec_of(format, source).layout.previous_commit
+        previous = codec_of(format, source).layout.event_time == "previous commit"
         self.event_ms = [PREVIOUS_MS] * len(batch) if previous else batch.envelope.event_ms.tolist()
         places = range(len(self.columns))
         self.before = self._rows(None if batch.before is None else [batch.full_before(place) for place in places])
@@ -164,7 +164,7 @@ def problems_of(format: str, source: str, block: Block) -> Iterator[str]:
     codec, messages = codec_of(format, source), messages_of(format, source, block)
     expected: dict[Kind, list[tuple[Expected, int]]] = {kind: [] for kind in ROW_KINDS}
     for whole in block.batches:
-        for batch in split(whole, whole.table.key_positions) if codec.layout.routing.split == "always" else [whole]:
+        for batch in split(whole, whole.table.key_positions) if codec.layout.routing.split == "key" else [whole]:
             if codec.sends(batch.kind):
                 each = Expected(format, source, batch)
                 expected[batch.kind] += [(each, row) for row in range(len(batch))]
