@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat, split
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Router
 from simulator.delivery.routing import Route
-from simulator.errors import UnsupportedType
+from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
 from simulator.model import INSERT, MARKS, Event, Table
 from simulator.sources import Source
@@ -70,9 +71,14 @@ class Renderer:
         return [part for part in parts if len(part)]
 
     def _messages(self, batch: ChangeBatch) -> MessageBatch:
-        to = self.router.changes(batch)
-        events = pack(batch, self.codec.layout.packing)
-        return self.codec.messages(cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys))
+        try:
+            to = self.router.changes(batch)
+            events = pack(batch, self.codec.layout.packing)
+            return self.codec.messages(cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys))
+        except (OverflowError, pa.ArrowCapacityError, pa.ArrowInvalid) as error:
+            if isinstance(error, pa.ArrowInvalid) and "overflow" not in str(error):
+                raise
+            raise UsageError(_too_large(batch)) from None
 
     def _reported(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         """The changes with the times and the JSON that the product reports."""
@@ -90,3 +96,13 @@ class Renderer:
             turn = np.array([event.order.turn], dtype=np.int64)
             event = replace(event, event_ms=int(self.stream.previous_ms(turn)[0]))
         return event if write_ms is None else replace(event, write_ms=write_ms)
+
+
+def _too_large(batch: ChangeBatch) -> str:
+    """An array of Arrow holds 2 GiB."""
+    sizes = [array.nbytes for array in batch.image()]
+    widest = batch.table.columns[sizes.index(max(sizes))].name
+    return (
+        f"the messages of {len(batch)} changes of {batch.table.id} have more than 2 GiB together, most of it values of "
+        f"{widest}; shorten them, or change fewer rows in a transaction."
+    )

@@ -51,6 +51,9 @@ class SqlStream(LiteralStream):
     def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
         return carrier(cells, table.columns[place].type)
 
+    def row_bytes(self, table: Table, row: Row) -> int:
+        return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
         """…; documents as the server prints them, and apart from these with their types, where that differs."""
         batch = super()._images(changes, envelope)

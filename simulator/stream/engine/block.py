@@ -159,15 +159,15 @@ class Stream(ABC):
         first, table = 0, -1
         for part in self.snapshot_parts(turn):
             rows = self.count_part(turn, part)
-            most = self.snapshot_block_rows(part)
+            most = self.snapshot_block_rows(turn, part) if rows else 1
             for start in range(0, rows, most):
                 count = min(most, rows - start)
                 yield SnapshotBlock(turn, part, start, count, first, opens=part.table != table)
                 first, table = first + count, part.table
 
-    def snapshot_block_rows(self, part: SnapshotPart) -> int:
+    @abstractmethod
+    def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
         """How many rows of a part make a block."""
-        return 1 << 30
 
     def read_snapshot(self, block: SnapshotBlock) -> Block:
         """A block of a snapshot: READ changes, behind the CREATE TABLE of their table if they open it."""

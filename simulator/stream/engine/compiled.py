@@ -15,6 +15,7 @@ from simulator.sources import Source
 from simulator.stream.engine.block import FARTHEST
 from simulator.stream.engine.history import Ticks
 from simulator.stream.engine.program import Member, Plan, plan
+from simulator.stream.engine.sizes import COLUMN_BYTES, sizes
 from simulator.stream.engine.slots import Rounds
 from simulator.stream.engine.timeline import Timeline
 from simulator.stream.generators.columns import Columns, CompiledColumn
@@ -64,6 +65,7 @@ class Compiled:
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
         self._number()
+        self._measure()
 
     def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, rounds: Rounds) -> Columns:
         return Columns(self.scenario, fields, ticks, rounds, self.timeline)
@@ -136,6 +138,19 @@ class Compiled:
             (last_commit, "commit times pass the year 9999"),
             (min(last_offset, FARTHEST), "numbers made of turns are full"),
         )
+
+    def _measure(self) -> None:
+        """Refuse values that a transaction, and so a block, cannot hold."""
+        versions = {name: [(each.table, each.columns) for each in held] for name, held in self.versions.items()}
+        self.sizes = sizes(self.plan, versions)
+        peak, turns = self.sizes.peak, int(self.timeline.sizes.max())
+        if peak.bytes * turns > COLUMN_BYTES:
+            field = self.scenario.fields[peak.table].get(peak.field)
+            self.scenario.fail(
+                ("tables", peak.table) if field is None else field.path,
+                f"{peak.rows * turns:,} values of {peak.value_bytes:,} bytes may be in one transaction, and a block "
+                f"holds at most {COLUMN_BYTES >> 20} MiB of a column; shorten the values or the transactions",
+            )
 
     def member(self, tick: int) -> Member:
         """The member that a tick's statement is about."""

@@ -46,7 +46,6 @@ class ChangeStream(Stream):
     """The history that a scenario describes. Endless; `last_turn` is the last one whose keys fit their columns."""
 
     last_turn: int
-    block_turns = BLOCK_TURNS
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
@@ -57,6 +56,7 @@ class ChangeStream(Stream):
         self.first_txn, self.first_offset = compiled.first_txn, compiled.first_offset
         self.column_names = column_names(scenario, self.source, self.first_tables)
         self.notes = tuple(self._notes())
+        self.block_turns = compiled.sizes.block_turns(BLOCK_TURNS)
         self._structure: Structure | None = None
         self._part: tuple[int, SnapshotPart, State] | None = None
 
@@ -296,6 +296,9 @@ class ChangeStream(Stream):
     def count_part(self, turn: int, part: SnapshotPart) -> int:
         rows = fixed_count(self.compiled, part)
         return len(self._alive(turn, part)) if rows is None else rows
+
+    def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
+        return self.compiled.sizes.block_rows(self.compiled.names[part.table])
 
     def _alive(self, turn: int, part: SnapshotPart) -> State:
         """The rows of a part; those of the last one are kept, since it is counted before it is read."""

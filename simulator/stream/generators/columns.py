@@ -37,6 +37,11 @@ class CompiledColumn:
         if field.since is not None:
             self._default = Target(columns, field, self.history).literals([field.added_default])
 
+    @property
+    def most_bytes(self) -> int:
+        """No value has more than about so many bytes."""
+        return self.generator.most_bytes
+
     def array(self, state: State) -> pa.Array:
         values = self.generator.array(state)
         if self._stored is not None:

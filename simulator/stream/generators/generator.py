@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +27,23 @@ NUMBERS: Final = ("whole numbers", "decimals")
 TIMES: Final = ("dates", "times", "times of day")
 
 
-class Draws(Protocol):
+# Numbers and times have about so many bytes as text.
+SHORT_BYTES: Final = 20
+
+
+class Draws:
     """A generator made ready for one column: a state of a row in, its value out, for whole arrays of states.
 
     A value is a function of the row's identity and of how often the column was set before, so that before and after
     images, snapshots and final states agree wherever they are computed; no column needs that another is drawn, too.
-    `always`: setting the column once more is sure to change it.
+    `always`: setting the column once more is sure to change it. No value has more than about `most_bytes`.
     """
 
-    @property
-    def always(self) -> bool: ...
-    def array(self, state: State) -> pa.Array: ...
+    always: bool = False
+    most_bytes: int = SHORT_BYTES
+
+    def array(self, state: State) -> pa.Array:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.stream.engine.history import History, State
+from simulator.stream.generators.generator import SHORT_BYTES
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
 
 
@@ -32,6 +34,13 @@ class Index:
         step = 1 + below(mix(state.identity ^ self.salt), min(self.size - 1, 1 << 31))
         moved = first.view(np.uint64) + (changes % self.size * step).view(np.uint64)
         return (moved % np.uint64(self.size)).view(np.int64)
+
+
+def longest(values: pa.Array) -> int:
+    """The bytes of the longest of some values (`Draws.most_bytes`)."""
+    if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
+        return max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
+    return SHORT_BYTES
 
 
 def pick(values: pa.Array, index: npt.NDArray[np.intp]) -> pa.Array:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from simulator.model import Column
 from simulator.sources import Source
 from simulator.stream.engine.history import History, State
+from simulator.stream.generators.generator import SHORT_BYTES
 from simulator.values import texts
 from simulator.values.draw import mix
 
@@ -22,6 +23,8 @@ class Part(Protocol):
 
     @property
     def history(self) -> History: ...
+    @property
+    def most_bytes(self) -> int: ...
     def array(self, state: State) -> pa.Array: ...
 
 
@@ -43,6 +46,7 @@ class KeyColumn:
         for _, part in parts:
             sets = sets | part.history.sets
         self.history = KeyHistory(sets)
+        self.most_bytes = SHORT_BYTES + sum(len(column.name) + part.most_bytes for column, part in parts)
 
     def array(self, state: State) -> pa.Array:
         if self._parts:

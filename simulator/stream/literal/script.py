@@ -12,7 +12,7 @@ from simulator.model import DELETE, INSERT, UPDATE, Table
 from simulator.stream.literal.prepared import Turn, prepare
 from simulator.stream.literal.rows import Rows
 from simulator.stream.literal.stream import LiteralStream
-from simulator.stream.literal.transactions import Ddl, Entry, RowChange, Transaction
+from simulator.stream.literal.transactions import Ddl, Entry, Row, RowChange, Transaction
 from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
 
@@ -43,6 +43,10 @@ class ScriptStream(LiteralStream):
 
     def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
         return self._shapes[table].column(place, np.array(cells, dtype=np.int64))
+
+    def row_bytes(self, table: Table, row: Row) -> int:
+        literals = self._shapes[table].literals
+        return sum(len(literals[i].texts[cell] or "") for i, cell in enumerate(row))
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """…; tables without rows are there, too. The script is run up to the turn."""

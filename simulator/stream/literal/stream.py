@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, Final
+from functools import cached_property, lru_cache
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, split
+from simulator.errors import UsageError
 from simulator.model import (
     ABSENT,
     DELETE,
@@ -26,6 +27,7 @@ from simulator.model import (
 )
 from simulator.sources import Source
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, SnapshotBlock, SnapshotPart, Stream
+from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
 from simulator.stream.literal.numbers import Numbers
 from simulator.stream.literal.transactions import Ddl, Places, Row, RowChange, Text, Transaction
 
@@ -42,7 +44,6 @@ class LiteralStream(Stream):
     """
 
     turns: int
-    block_turns = BLOCK_TURNS
 
     def __init__(
         self,
@@ -74,6 +75,46 @@ class LiteralStream(Stream):
     @abstractmethod
     def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
         """Cells of a column of a table as its carrier."""
+
+    @abstractmethod
+    def row_bytes(self, table: Table, row: Row) -> int:
+        """The bytes of the texts and bytes in a row."""
+
+    @cached_property
+    def block_turns(self) -> int:  # type: ignore[override]
+        """As many as leave a block some tens of megabytes beside its largest turn. Raises UsageError for a turn that no
+        block can hold."""
+        turns = np.array([self._turn_bytes(each) for each in self._transactions] or [0], dtype=np.int64)
+        if turns.max() > COLUMN_BYTES:
+            self._too_large(int(turns.argmax()))
+        step = BLOCK_TURNS
+        while step > 1:
+            starts = np.arange(0, len(turns), step)
+            if (np.add.reduceat(turns, starts) - np.maximum.reduceat(turns, starts)).max() <= BLOCK_BYTES:
+                break
+            step //= 2
+        return step
+
+    def _turn_bytes(self, transaction: Transaction) -> int:
+        total = 0
+        for entry in transaction.entries:
+            total += CHANGE_BYTES
+            if isinstance(entry, RowChange):
+                total += sum(self.row_bytes(entry.table, row) for row in (entry.before, entry.after) if row is not None)
+        return total
+
+    def _too_large(self, turn: int) -> NoReturn:
+        changes = [entry for entry in self._transactions[turn].entries if isinstance(entry, RowChange)]
+        sizes: dict[str, int] = {}
+        for batch in self.read(turn, turn + 1).batches if changes else ():
+            for column, array in zip(batch.table.columns, batch.image(), strict=True):
+                name = f"{batch.table.id.name}.{column.name}"
+                sizes[name] = max(sizes.get(name, 0), array.nbytes)
+        widest = max(sizes, key=lambda name: sizes[name])
+        raise UsageError(
+            f"{self.file}: turn {turn} has {sizes[widest] >> 20} MiB of values of {widest}, and a block holds at most "
+            f"{COLUMN_BYTES >> 20} MiB; shorten them, or change fewer rows in a transaction."
+        )
 
     # ---------------------------------------------------------------------------------------------------------- turns
 
@@ -190,6 +231,11 @@ class LiteralStream(Stream):
         return values if len(rows) == len(was) else Delta(np.array(rows, dtype=np.int64), values)
 
     # ------------------------------------------------------------------------------------------------------- snapshot
+
+    def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
+        _, columns = self._rows_before(turn)[part.table]
+        held = int(sum(column.nbytes for column in columns))
+        return max(1, BLOCK_BYTES // (CHANGE_BYTES + held // max(len(columns[0]), 1)))
 
     def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...]]]:
         """`rows_at`, kept for the other blocks of a snapshot."""

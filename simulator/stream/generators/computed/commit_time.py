@@ -14,10 +14,8 @@ from simulator.stream.generators.generator import NUMBERS, TIMES, Draws, Generat
 from simulator.stream.scenario.checks.column import ColumnCheck
 
 
-class CommitTimes:
+class CommitTimes(Draws):
     """In UTC, cut to the column's fraction digits; epoch milliseconds in a column of numbers."""
-
-    always = False
 
     def __init__(self, target: Target) -> None:
         self.timeline, self.type, self.history = target.columns.timeline, target.type, target.history

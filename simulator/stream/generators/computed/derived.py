@@ -21,14 +21,15 @@ from simulator.values.draw import Ints
 MOST_DIGITS: Final = 18
 
 
-class Derived:
+class Derived(Draws):
     """The value of an expression over the entity's values, as they were when the column was set."""
-
-    always = False
 
     def __init__(self, tree: ast.expr, target: Target) -> None:
         self.columns, self.table, self.tree = target.columns, target.field.table, tree
         self.type, self.history = target.carrier, target.history
+        if pa.types.is_string(self.type):
+            read = [self.columns.column(table or self.table, name) for table, name in expressions.columns(tree)]
+            self.most_bytes = len(ast.unparse(tree)) + sum(column.most_bytes for column in read)
 
     def array(self, state: State) -> pa.Array:
         written = state.written(self.history)

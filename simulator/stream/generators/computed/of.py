@@ -13,13 +13,12 @@ from simulator.stream.generators.generator import Draws, Generator, Target
 from simulator.stream.scenario.checks.column import ColumnCheck
 
 
-class Copies:
+class Copies(Draws):
     """A column of the same entity's row in another table, as it was when this column was set."""
-
-    always = False
 
     def __init__(self, table: str, name: str, target: Target) -> None:
         self.table, self.column, self.history = table, target.columns.column(table, name), target.history
+        self.most_bytes = self.column.most_bytes
         programs = [program for program in target.columns.ticks.plan.programs if table in program.members]
         self.single = all(program.members[table].high == 1 for program in programs)
 

@@ -23,13 +23,12 @@ class Reference(Strict):
     skew: Annotated[float, Field(ge=1, le=20, description="1 picks evenly; more picks low rows more often.")] = 1
 
 
-class References:
-    always = False
-
+class References(Draws):
     def __init__(self, reference: Reference, target: Target) -> None:
         self.table, self.skew = reference.table, reference.skew
         (key,) = target.scenario.spec.tables[self.table].key
         self.column = target.columns.column(self.table, key)
+        self.most_bytes = self.column.most_bytes
         self.permanent = target.columns.permanent(self.table)
         self.history, self.salt = target.history, target.salt
 

@@ -9,9 +9,7 @@ from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
 
 
-class RowNumbers:
-    always = False
-
+class RowNumbers(Draws):
     def __init__(self, type: pa.DataType) -> None:
         self.type = type
 

@@ -23,7 +23,7 @@ class Sequence(Strict):
     start: Annotated[int, Field(ge=0, lt=1 << 62, description="The first number.")] = 1
 
 
-class Numbers:
+class Numbers(Draws):
     """`(turn + before) · most + offset`: `most` rows of the table are numbered in one turn at most, `offsets[tick]` is
     how many of them come before the tick's first row, `before` turns lie between the oldest living row and turn 0.
 

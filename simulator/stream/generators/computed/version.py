@@ -9,7 +9,7 @@ from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
 
 
-class Versions:
+class Versions(Draws):
     always = True
 
     def __init__(self, target: Target) -> None:

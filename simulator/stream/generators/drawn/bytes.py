@@ -19,11 +19,11 @@ class BytesArguments(Strict):
     length: Length = (1, 20)
 
 
-class Blobs:
+class Blobs(Draws):
     def __init__(self, length: tuple[int, int], target: Target) -> None:
         self.low, self.high = length
         self.history, self.salt = target.history, target.salt
-        self.always = self.low >= 8
+        self.always, self.most_bytes = self.low >= 8, self.high
 
     def array(self, state: State) -> pa.Array:
         drawn = draws(state, self.history, self.salt)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import Index, draws, pick
+from simulator.stream.generators.index import Index, draws, longest, pick
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text, Weight
 from simulator.values.draw import unit
@@ -19,11 +19,11 @@ from simulator.values.draw import unit
 Choices = list[Text] | dict[str, Weight]
 
 
-class Even:
+class Even(Draws):
     """All as often as each other."""
 
     def __init__(self, values: pa.Array, target: Target) -> None:
-        self.values = values
+        self.values, self.most_bytes = values, longest(values)
         self.index = Index(len(values), target.history, target.salt)
         self.always = len(values) > 1 and len(values.unique()) == len(values)
 
@@ -31,13 +31,12 @@ class Even:
         return pick(self.values, self.index(state))
 
 
-class Weighted:
+class Weighted(Draws):
     """By weights: the same may come twice in a row."""
-
-    always = False
 
     def __init__(self, values: pa.Array, weights: Sequence[float], target: Target) -> None:
         self.values, self.history, self.salt = values, target.history, target.salt
+        self.most_bytes = longest(values)
         self.steps = np.cumsum(np.array(weights, dtype=np.float64)) / sum(weights)
 
     def array(self, state: State) -> pa.Array:
@@ -45,11 +44,11 @@ class Weighted:
         return pick(self.values, np.minimum(index, len(self.values) - 1))
 
 
-class InTurn:
+class InTurn(Draws):
     """One after the other over neighbouring rows, and over the settings of each."""
 
     def __init__(self, values: pa.Array, history: History) -> None:
-        self.values, self.history = values, history
+        self.values, self.history, self.most_bytes = values, history, longest(values)
         self.always = len(values) > 1 and len(values.unique()) == len(values)
 
     def array(self, state: State) -> pa.Array:

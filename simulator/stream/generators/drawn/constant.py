@@ -7,16 +7,14 @@ import pyarrow as pa
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import pick
+from simulator.stream.generators.index import longest, pick
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text
 
 
-class Constant:
-    always = False
-
+class Constant(Draws):
     def __init__(self, value: pa.Array) -> None:
-        self.value = value
+        self.value, self.most_bytes = value, longest(value)
 
     def array(self, state: State) -> pa.Array:
         return pick(self.value, np.zeros(len(state), dtype=np.int64))

@@ -94,9 +94,10 @@ def as_json(array: pa.Array) -> pa.Array:
     return words.take(distinct.indices).fill_null("null")
 
 
-class Documents:
-    def __init__(self, parts: list[str | Leaf], *, always: bool) -> None:
+class Documents(Draws):
+    def __init__(self, parts: list[str | Leaf], *, always: bool, leaf_bytes: int) -> None:
         self.parts, self.always = parts, always
+        self.most_bytes = leaf_bytes + sum(len(part) for part in parts if isinstance(part, str))
 
     def array(self, state: State) -> pa.Array:
         if all(isinstance(part, str) for part in self.parts):
@@ -155,24 +156,24 @@ def check(check: ColumnCheck, shape: Shape) -> None:
 
 def draw(target: Target, shape: Shape) -> Draws:
     always = False
-    count = 0
+    count, leaf_bytes = 0, 0
 
     def leaf(node: dict[str, Any]) -> Leaf | None:
-        nonlocal always, count
+        nonlocal always, count, leaf_bytes
         if not is_leaf(node):
             return None
         values = Values.read(node)
         field = leaf_field(target.field, values, count, target.source)
         count += 1
         drawn = target.columns.draws(field, values, target.history)
-        always = always or drawn.always
+        always, leaf_bytes = always or drawn.always, leaf_bytes + drawn.most_bytes
         text: Callable[[pa.Array, Any], pa.Array] | None = getattr(target.source.types, "leaf_text", None)
         if text is not None:
             return lambda state: text(drawn.array(state), field.type)
         return lambda state: as_json(drawn.array(state))
 
     parts = pieces(shape, leaf, target.source.document_style(target.field.type))
-    return Documents(parts, always=always)
+    return Documents(parts, always=always, leaf_bytes=leaf_bytes)
 
 
 def pools(shape: Shape) -> Iterator[Pool]:

@@ -18,11 +18,12 @@ from simulator.values import texts
 PLACEHOLDERS: Final = {"#": 10, "?": 26, "*": 36}
 
 
-class Codes:
+class Codes(Draws):
     def __init__(self, shape: str, target: Target) -> None:
         self.shape, self.history, self.salt = shape, target.history, target.salt
         # a chance of one in 2^64 is as good as a promise
         self.always = sum(math.log2(PLACEHOLDERS.get(character, 1)) for character in shape) >= 64
+        self.most_bytes = len(shape.encode())
 
     def array(self, state: State) -> pa.Array:
         return texts.pattern(draws(state, self.history, self.salt), self.shape)

@@ -21,7 +21,7 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 MOST: Final = 1 << 62
 
 
-class Range:
+class Range(Draws):
     """Every `unit`-th number from low to high, both included, as the column's carrier."""
 
     def __init__(self, low: int, high: int, unit: int, target: Target) -> None:
@@ -33,7 +33,7 @@ class Range:
         return numeric(self.low + self.index(state) * self.unit, self.type)
 
 
-class FloatRange:
+class FloatRange(Draws):
     """Numbers with two decimals from low to high: short texts, on which all algorithms for printing floats agree."""
 
     def __init__(self, low: float, high: float, target: Target) -> None:

@@ -34,12 +34,13 @@ class TextArguments(Strict):
         return list(dict.fromkeys(texts.ALPHABETS.get(self.alphabet, self.alphabet)))
 
 
-class Texts:
+class Texts(Draws):
     def __init__(self, text: TextArguments, target: Target) -> None:
         self.low, self.high = text.length
         self.alphabet, self.history, self.salt = text.alphabet, target.history, target.salt
         # a chance of one in 2^64 is as good as a promise
         self.always = self.low * math.log2(len(text.characters)) >= 64
+        self.most_bytes = self.high * max(len(character.encode()) for character in text.characters)
 
     def array(self, state: State) -> pa.Array:
         drawn = draws(state, self.history, self.salt)

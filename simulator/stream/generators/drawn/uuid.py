@@ -11,8 +11,9 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.values import texts
 
 
-class Uuids:
+class Uuids(Draws):
     always = True
+    most_bytes = 36
 
     def __init__(self, target: Target) -> None:
         self.history, self.salt = target.history, target.salt

@@ -1,0 +1,94 @@
+"""How many bytes changes have, as far as structure tells: what the size of blocks follows from, in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from simulator.model import Column, Table
+from simulator.stream.engine.program import Plan, Program
+
+# The messages of one block are held at once: about this many bytes of them.
+BLOCK_BYTES: Final = 48 << 20
+# A column of a block has no more: escaped and written twice it still fits into an array, which holds 2 GiB.
+COLUMN_BYTES: Final = 256 << 20
+# What a message says beside the values: of the change, and of each column.
+CHANGE_BYTES: Final = 300
+NAME_BYTES: Final = 20
+
+
+class Measured(Protocol):
+    """A column of a table."""
+
+    @property
+    def most_bytes(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The column that may have the most bytes in one turn: values of so many bytes, in so many rows."""
+
+    table: str
+    field: str
+    value_bytes: int
+    rows: int
+
+    @property
+    def bytes(self) -> int:
+        return self.value_bytes * self.rows
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """About the bytes of the messages of a turn, on average, and of a row of each table; and the widest column."""
+
+    turn: float
+    rows: Mapping[str, int]
+    peak: Peak
+
+    def block_turns(self, most: int) -> int:
+        """How many turns make a block."""
+        return max(1, min(most, int(BLOCK_BYTES / self.turn), COLUMN_BYTES // self.peak.bytes))
+
+    def block_rows(self, table: str) -> int:
+        """How many rows of a snapshot make a block."""
+        return max(1, BLOCK_BYTES // self.rows[table])
+
+
+def row_bytes(columns: Sequence[tuple[Column, int]]) -> int:
+    """About the bytes of a message of one row whose columns have values of so many bytes at the most."""
+    return CHANGE_BYTES + sum(3 * len(column.name) + NAME_BYTES + bytes for column, bytes in columns)
+
+
+def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Measured]]]]) -> Sizes:
+    """The sizes of a plan's turns; `versions` are the versions of each table, with their columns."""
+    measured = {
+        name: [
+            [(c, drawn.most_bytes) for c, drawn in zip(table.columns, drawns, strict=True)] for table, drawns in each
+        ]
+        for name, each in versions.items()
+    }
+    rows = {name: max(map(row_bytes, tables)) for name, tables in measured.items()}
+    groups = [(cohort.group, plan.programs[cohort.program]) for cohort in plan.cohorts]
+    turn = sum(group * _mean(program, rows) for group, program in groups) / sum(group for group, _ in groups)
+    peaks = [
+        Peak(name, column.field, value_bytes, max(_most_rows(program, name) for program in plan.programs))
+        for name, tables in measured.items()
+        for columns in tables
+        for column, value_bytes in columns
+    ]
+    return Sizes(turn, rows, max(peaks, key=lambda peak: peak.bytes))
+
+
+def _mean(program: Program, rows: Mapping[str, int]) -> float:
+    """Bytes of a step's messages."""
+    members = program.members
+    total = sum((members[act.table].low + members[act.table].high) / 2 * rows[act.table] for act in program.acts)
+    return total / len(program.steps)
+
+
+def _most_rows(program: Program, table: str) -> int:
+    """The most rows of a table that a step changes; one, of rows that are only there."""
+    changed = [sum(program.members[table].high for act in step if act.table == table) for step in program.steps]
+    return max(1, *changed)
