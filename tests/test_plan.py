@@ -19,6 +19,7 @@ from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits, Plan, plan
 from simulator.sources import find
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
+from simulator.stream.engine.sizes import BLOCK_BYTES
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
 
@@ -79,6 +80,71 @@ def test_a_script_ends_with_its_last_turn() -> None:
 def test_numbers_that_no_turn_has(limits: Limits) -> None:
     with pytest.raises(UsageError, match=r"^--(start-at|turns) -?\d+: it is a number from 0 to \d+\.$"):
         open_job("crud", "canal-json").plan(limits)
+
+
+# -------------------------------------------------------------------------------------------------------------- sizes
+
+
+@pytest.mark.parametrize("scenario", ["crud", "orders", "wide"])
+@pytest.mark.parametrize("format", ["canal-json", "dts-avro"])
+def test_blocks_are_about_as_large_as_structure_says(scenario: str, format: str) -> None:
+    job = open_job(scenario, format)
+    messages = job.renderer().render(job.stream.read(0, job.stream.border(1000)))
+    assert messages is not None
+    assert BLOCK_BYTES / 5 <= messages.nbytes / 1000 * job.stream.block_turns <= BLOCK_BYTES * 2
+
+
+LARGE = """\
+source: mysql
+transactions: {transactions}
+tables:
+  docs:
+    key: id
+    columns:
+      id: {type: bigint, values: sequence}
+      n: {type: int, values: version}
+      body: {type: longtext, values: {text: {length: LENGTH, alphabet: digits}}}
+    rows: 20
+"""
+
+
+@pytest.mark.parametrize(
+    ("length", "transactions", "block_turns"), [(1_000_000, 1, 49), (40_000_000, 1, 1), (1_000_000, 200, 49)]
+)
+def test_blocks_of_large_values(tmp_path: Path, length: int, transactions: int, block_turns: int) -> None:
+    """A few turns, however many a transaction has; a snapshot's rows likewise."""
+    file = tmp_path / "large.yaml"
+    file.write_text(LARGE.replace("LENGTH", f"1..{length}").replace("{transactions}", f"{{{transactions}: 1}}"))
+    stream = open_job(str(file), "canal-json").stream
+    assert abs(stream.block_turns - block_turns) <= 1
+    assert {block.rows for block in stream.snapshot_blocks(0)} <= {*range(block_turns + 2)}
+
+
+@pytest.mark.parametrize(("length", "transactions", "values"), [(300_000_000, 1, "1"), (10_000_000, 27, "27")])
+def test_values_that_no_block_holds(tmp_path: Path, length: int, transactions: int, values: str) -> None:
+    file = tmp_path / "large.yaml"
+    file.write_text(LARGE.replace("LENGTH", str(length)).replace("{transactions}", f"{{{transactions}: 1}}"))
+    with pytest.raises(UsageError) as error:
+        open_job(str(file), "canal-json")
+    assert str(error.value) == (
+        f"{file}:9: tables.docs.columns.body: {values} values of {length:,} bytes may be in one transaction, and a "
+        "block holds at most 256 MiB of a column; shorten the values or the transactions."
+    )
+
+
+def test_literal_values_that_no_block_holds(tmp_path: Path) -> None:
+    file = tmp_path / "large.sql"
+    file.write_text(
+        "create database d; use d; create table t(id int primary key, b longtext); insert into t values (0, 'a');\n"
+        "begin; " + "".join(f"insert into t values({n}, repeat('x', 30000000));" for n in range(1, 11)) + "commit;"
+    )
+    job = open_job(str(file), "canal-json")
+    with pytest.raises(UsageError) as error:
+        job.plan(Limits())
+    assert str(error.value) == (
+        f"{file}: turn 3 has 286 MiB of values of t.b, and a block holds at most 256 MiB; shorten them, or change "
+        "fewer rows in a transaction."
+    )
 
 
 # -------------------------------------------------------------------------------------------------------------- jobs
