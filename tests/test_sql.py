@@ -334,7 +334,7 @@ def test_check_with_force_tells_how_many_errors_there_are(command: Command, tmp_
     script = tmp_path / "mine.sql"
     script.write_text("CREATE DATABASE d; USE d;\nCREATE TABLE t (id INT, b ENUM());\nDROP TABLE u;\n")
     status, out, err = command("check", script, "--force")
-    assert (status, out.splitlines()[0]) == (2, f"{script} has 2 errors on mysql-8.0; the rest makes")
+    assert (status, out.splitlines()[0]) == (2, f"{script} has 2 errors on mysql-8.0; its other statements give:")
     assert err.startswith(
         f"cdcsim: {script}:2: 'ENUM()': quoted labels belong between the brackets, as in enum('a','b'):"
     )
