@@ -109,7 +109,7 @@ MISTAKES = [
     ("nullable: no", "nullable: maybe", "7: tables.users.columns.name.nullable: 'maybe' is not yes or no."),
     ("mix: {update: 1}", "mix: {update: -1}", "10: tables.users.mix.update: '-1' is below 0."),
     ("mix: {update: 1}", "hot: {share: 0.1, times: 3}", "10: tables.users.hot.times: 3 is not a power of two."),
-    ("rows: 1..3", "rows: 3..1", "32: lifecycles.order.steps[0].do[1]: '3..1' ends before it begins."),
+    ("rows: 1..3", "rows: 3..1", "32: lifecycles.order.steps[0].do[1]: '3..1' has its higher number first."),
     (
         "{delete: items}",
         "{delete: items, set: [price]}",
@@ -206,6 +206,21 @@ MISTAKES = [
         "nullable: no}",
         "values: {range: [a, b]}}",
         "7: tables.users.columns.name.values.range: range makes no values for varchar, which holds text.",
+    ),
+    (
+        "nullable: no}",
+        "values: {faker: nmae}}",
+        "7: tables.users.columns.name.values.faker: Faker has no provider 'nmae'; see its list of standard providers.",
+    ),
+    (
+        "nullable: no}",
+        "values: {faker: {provider: name, locale: en_XX}}}",
+        "7: tables.users.columns.name.values.faker: Faker has no locale 'en_XX'; one looks like 'en_US' or 'zh_CN'.",
+    ),
+    (
+        "nullable: no}",
+        "values: {faker: name}}",
+        "7: tables.users.columns.name.values.faker: 'Madeline Hayes' has 14 characters, and varchar(10) holds fewer.",
     ),
     (
         "references: users",

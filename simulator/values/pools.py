@@ -47,14 +47,18 @@ def ask_faker(pool: Pool) -> tuple[str, ...]:
     try:
         faker = Faker(pool.locale)
     except AttributeError:
-        raise UsageError(f"faker: there is no locale {pool.locale!r}; one looks like 'en_US' or 'zh_CN'.") from None
+        raise UsageError(f"Faker has no locale {pool.locale!r}; one looks like 'en_US' or 'zh_CN'.") from None
     faker.seed_instance(int(key("pool", pool.provider, pool.locale)))
     make = getattr(faker, pool.provider, None)
-    if make is None or pool.provider.startswith("_"):
-        raise UsageError(f"faker: there is no provider {pool.provider!r}; see Faker's list of standard providers.")
+    if not callable(make) or pool.provider.startswith("_"):
+        raise UsageError(f"Faker has no provider {pool.provider!r}; see its list of standard providers.")
     texts: dict[str, None] = {}
     for _ in range(pool.size * 20):
-        texts[str(make()).replace("\n", ", ")] = None
+        try:
+            text = str(make())
+        except Exception as error:
+            raise UsageError(f"Faker's {pool.provider!r} makes no text by itself: {error}") from None
+        texts[text.replace("\n", ", ")] = None
         if len(texts) == pool.size:
             break
     return tuple(texts)

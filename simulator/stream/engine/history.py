@@ -88,25 +88,25 @@ class Ticks:
             if member is None:
                 continue
             first, birth = int(self.first[p]), int(self.birth[p])
-            setting = [
-                n
-                for n, act in enumerate(program.acts)
-                if act.table == table and (act.kind is INSERT or field in act.sets) and act.kind is not DELETE
-            ]
-            sets[[first + n for n in setting]] = True
+            setting = np.flatnonzero(
+                [
+                    act.table == table and (act.kind is INSERT or field in act.sets) and act.kind is not DELETE
+                    for act in program.acts
+                ]
+            )
+            sets[first + setting] = True
             last[birth], sets[birth] = birth, member.eternal
             per_cycle[p] = len(setting) if member.eternal else 0
-            for n in range(len(program.acts)):
-                done = [m for m in setting if m <= n]
-                at = first + n
-                if done:
-                    last[at], count[at] = first + done[-1], len(done)
-                elif member.eternal and setting:
-                    last[at], back[at] = first + setting[-1], 1
-                elif member.eternal:
-                    last[at] = birth
-                # the insert is the value's first, number 0; an eternal row's first came with its birth
-                count[at] -= 0 if member.eternal else 1
+            at = slice(first, birth)
+            done = np.searchsorted(setting, np.arange(birth - first), side="right")  # settings so far in this cycle
+            if member.eternal:
+                # before the first setting of a cycle stands the last one of the cycle before
+                last[at] = first + setting[done - 1] if len(setting) else birth
+                back[at] = (done == 0) & bool(len(setting))
+                count[at] = done  # its first value came with its birth
+            else:
+                last[at] = np.where(done > 0, first + setting[done - 1], -1) if len(setting) else -1
+                count[at] = done - 1  # the insert is the value's first, number 0
         signature = tuple(x.tobytes() for x in (last, back, count, per_cycle, sets))
         return self._known.setdefault(signature, History(last, back, count, per_cycle, sets))
 

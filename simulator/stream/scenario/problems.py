@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Sequence
@@ -14,11 +15,20 @@ from simulator.registry import names
 from simulator.stream.generators import GENERATORS, find
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.language.values import Values
+from simulator.stream.scenario.language.words import shown
 from simulator.stream.scenario.lines import Items, Key, Mapping, has, line_of
+
+# How Python refuses to read an endless number.
+_TOO_LONG: Final = re.compile(
+    r"Exceeds the limit \(\d+ digits\) for integer string conversion: value has (\d+) digits.*"
+)
+_DIGITS: Final = re.compile(r"\d{41,}")
 
 
 def sentence(problem: str) -> str:
-    """The problem with a full stop."""
+    """The problem with a full stop, and without thousands of digits."""
+    problem = _TOO_LONG.sub(r"a number of \1 digits is too long", problem)
+    problem = _DIGITS.sub(lambda match: f"{match[0][:12]}… ({len(match[0])} digits)", problem)
     return problem if problem.endswith((".", "?", "!")) else problem + "."
 
 
@@ -120,18 +130,6 @@ def _name_problem(loc: tuple[Any, ...], value: Any, context: dict[str, Any], kin
     if kind == "string_too_long":
         return f"{shown(value)} is longer than {context['max_length']} characters"
     return f"{shown(value)} is no name: one has 1 to 64 characters, no dot, no back-quote, no space at its ends"
-
-
-def shown(value: Any) -> str:
-    """A value for a message: `'abc'`, `a list`, `nothing`."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list | tuple):
-        return "a list"
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:76]}…{text[0]}"
 
 
 def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:

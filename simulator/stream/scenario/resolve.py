@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from simulator.errors import UsageError
 from simulator.model import SchemaChangeKind, Table
@@ -17,6 +18,9 @@ from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.stream.scenario.tables import unknown
 from simulator.values.pools import Pool, ask_faker, shipped
+
+# Heartbeats between two transactions.
+MOST_HEARTBEATS: Final = 1000
 
 
 def resolve(
@@ -49,6 +53,7 @@ def resolve(
                     ("tables", name, "created"), "only a script creates tables; a stream has them from the start"
                 )
         fields, changes = _fields(loaded, first, source)
+        _check_heartbeat(loaded)
         check_columns(loaded, fields, homes(loaded, fields), source)
     return Scenario(
         spec,
@@ -73,6 +78,19 @@ def _check_source(loaded: Loaded, source: Source) -> None:
         loaded.fail(("source",), str(error))
     if own.id != source.id:
         loaded.fail(("source",), f"the columns have types of {own.title}, so it cannot run as {source.title}")
+
+
+def _check_heartbeat(loaded: Loaded) -> None:
+    """There are numbers for only so many heartbeats between two transactions."""
+    spec = loaded.spec
+    if spec.heartbeat is not None:
+        longest_ms = 1000 * (max(high for _, high in spec.transactions) + 1) / spec.rate
+        if longest_ms / spec.heartbeat > MOST_HEARTBEATS:
+            loaded.fail(
+                ("heartbeat",),
+                f"at this rate up to {longest_ms / spec.heartbeat:.0f} heartbeats would come between two transactions, "
+                f"more than {MOST_HEARTBEATS}; take a longer time, or a higher rate",
+            )
 
 
 def _check_script_tables(loaded: Loaded) -> None:

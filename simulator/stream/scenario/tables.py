@@ -33,12 +33,12 @@ def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnT
         return types.parse_type(text)
     try:
         return types.from_portable(text) if loaded.spec.source is None else types.parse_type(text)
-    except UsageError as error:
+    except (UsageError, ValueError) as error:
         problem = str(error)
     if loaded.spec.source is None:
         try:
             types.parse_type(text)
-        except UsageError:
+        except (UsageError, ValueError):
             pass
         else:
             problem += f" It is one of {source.title}'s own: with source: {source.id} at the top it can stay."

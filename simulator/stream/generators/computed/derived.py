@@ -93,6 +93,10 @@ class _Walk:
         match tree:
             case ast.Constant(value=bool()):
                 self.fail(f"{ast.unparse(tree)} is neither a number nor a text")
+            case ast.Constant(value=int() | float() as value):
+                unscaled, scale = expressions.constant(value) if abs(value) < 10**MOST_DIGITS else (0, MOST_DIGITS + 1)
+                if max(len(str(abs(unscaled))), scale) > MOST_DIGITS:
+                    self.fail(f"{ast.unparse(tree)} is too long: expressions support at most {MOST_DIGITS} digits")
             case ast.Constant(value=str()) if number:
                 self.fail(f"{ast.unparse(tree)} is a text where a number is needed; texts belong into concat(…)")
             case ast.Name(id=name):

@@ -123,12 +123,20 @@ def columns(tree: ast.expr) -> set[tuple[str | None, str]]:
     return found
 
 
+def constant(literal: float) -> tuple[int, int]:
+    """A number of an expression as a whole number and a scale: 0.25 is (25, 2)."""
+    exact = Decimal(str(literal))
+    exponent = exact.as_tuple().exponent
+    scale = max(-exponent, 0) if isinstance(exponent, int) else 0
+    return int(exact.scaleb(scale)), scale
+
+
 def evaluate(tree: ast.expr, scope: Scope) -> Number:
     """The expression's value for each row."""
     match tree:
         case ast.Constant(value=int() | float() as literal):
-            scale = len(str(literal).partition(".")[2])
-            return Number(np.full(scope.rows, round(float(literal) * 10**scale), dtype=np.int64), scale)
+            unscaled, scale = constant(literal)
+            return Number(np.full(scope.rows, unscaled, dtype=np.int64), scale)
         case ast.Name(id=name):
             return number(scope.column(None, name))
         case ast.Attribute(value=ast.Name(id=table), attr=name):

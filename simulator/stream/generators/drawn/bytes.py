@@ -8,7 +8,7 @@ from simulator.stream.engine.history import State
 from simulator.stream.generators.generator import Draws, Generator, Target
 from simulator.stream.generators.index import draws
 from simulator.stream.scenario.checks.column import ColumnCheck
-from simulator.stream.scenario.language.words import Length, Strict
+from simulator.stream.scenario.language.words import Span, Strict
 from simulator.values import texts
 from simulator.values.draw import below, mix
 
@@ -16,7 +16,7 @@ from simulator.values.draw import below, mix
 class BytesArguments(Strict):
     """Bytes of a given length."""
 
-    length: Length = (1, 20)
+    length: Span = (1, 20)
 
 
 class Blobs(Draws):

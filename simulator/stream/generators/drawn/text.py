@@ -12,7 +12,7 @@ from simulator.stream.engine.history import State
 from simulator.stream.generators.generator import Draws, Generator, Target
 from simulator.stream.generators.index import draws
 from simulator.stream.scenario.checks.column import ColumnCheck
-from simulator.stream.scenario.language.words import Length, Strict
+from simulator.stream.scenario.language.words import Span, Strict
 from simulator.values import texts
 from simulator.values.draw import below, mix
 
@@ -23,7 +23,7 @@ LONGEST_TRIED: Final = 100_000
 class TextArguments(Strict):
     """Text of a given length, in characters, over an alphabet."""
 
-    length: Length = (1, 20)
+    length: Span = (1, 20)
     alphabet: Annotated[
         str,
         Field(min_length=1, description=f"{', '.join(texts.ALPHABETS)}, or the characters themselves."),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from simulator.stream.scenario.language.tables import Hot, LifecycleSpec, Statement, TableSpec
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.tables import unknown
+
+# Updates of a row between its insert and its delete: each has a place in tables of the stream's arithmetic.
+LONGEST_LIFE: Final = 10_000
 
 
 @dataclass
@@ -59,6 +63,12 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
         loaded.fail((*path, "mix"), "one of insert, update, delete must be above 0")
     if delete > insert:
         loaded.fail((*path, "mix"), f"delete ({delete:g}) is above insert ({insert:g}), so the rows would run out")
+    if delete and update / delete > LONGEST_LIFE:
+        loaded.fail(
+            (*path, "mix"),
+            f"a row would be updated {update / delete:g} times before its delete, more than {LONGEST_LIFE}: "
+            "raise delete or lower update",
+        )
     _check_hot(loaded, (*path, "hot"), table.hot)
     if table.rows_per_statement > (table.rows or 0):
         loaded.fail((*path, "rows_per_statement"), f"this is more than the table's {table.rows} rows")

@@ -8,7 +8,7 @@ table that is not there, say) is checked by `check.py`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     BeforeValidator,
@@ -19,10 +19,10 @@ from pydantic import (
 
 from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
 from simulator.stream.scenario.language.tables import PLACE, LifecycleSpec, TableSpec
-from simulator.stream.scenario.language.words import Duration, Instant, Name, Strict, span
+from simulator.stream.scenario.language.words import MOST_WEIGHT, Duration, Instant, Name, Strict, shown, span
 
-# No transaction crosses a block of the stream.
-MOST_TURNS = 1024
+# Turns in a transaction: none crosses a block of the stream.
+LARGEST_TRANSACTION: Final = 1024
 
 
 def sizes(value: Any) -> dict[tuple[int, int], float]:
@@ -32,14 +32,14 @@ def sizes(value: Any) -> dict[tuple[int, int], float]:
     parsed: dict[tuple[int, int], float] = {}
     for key, weight in value.items():
         low, high = span(key)
-        if low < 1 or high > MOST_TURNS:
-            raise ValueError(f"{key!r}: a transaction has 1 to {MOST_TURNS} turns")
+        if low < 1 or high > LARGEST_TRANSACTION:
+            raise ValueError(f"{key!r}: a transaction has 1 to {LARGEST_TRANSACTION} turns")
         try:
             parsed[low, high] = float(weight)
         except (TypeError, ValueError):
-            raise ValueError(f"{key!r}: the weight {weight!r} is not a number") from None
-        if not 0 < parsed[low, high] < float("inf"):
-            raise ValueError(f"{key!r}: the weight {weight!r} is not above zero")
+            raise ValueError(f"{key!r}: the weight {shown(weight)} is not a number") from None
+        if not 0 < parsed[low, high] <= MOST_WEIGHT:
+            raise ValueError(f"{key!r}: the weight {shown(weight)} is not above 0 and up to {MOST_WEIGHT:g}")
     return parsed
 
 
@@ -52,7 +52,7 @@ class ScenarioSpec(Strict):
     database: Name = "shop"
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     start: Annotated[Instant, Field(description="Commit time of turn 0.")] = 1_714_521_600_000  # 2024-05-01T00:00:00Z
-    rate: Annotated[float, Field(gt=0, le=1e9, description="Turns in a second of simulated time.")] = 1000
+    rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns in a second of simulated time.")] = 1000
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     snapshot: bool = False
     transactions: Annotated[

@@ -10,7 +10,7 @@ from pydantic import (
 )
 
 from simulator.stream.scenario.language.tables import ColumnSpec
-from simulator.stream.scenario.language.words import Instant, Name, Names, Row, Strict, Text
+from simulator.stream.scenario.language.words import MOST_TURNS, Instant, Name, Names, Row, Strict, Text
 
 # ---------------------------------------------------------------------------------------------------- schema changes
 
@@ -83,7 +83,9 @@ class TableChange(Strict):
 class TimedChange(TableChange):
     """A schema change in a generated stream."""
 
-    at: Annotated[int, Field(ge=0, description="It happens at the first transaction border at or after this turn.")]
+    at: Annotated[
+        int, Field(ge=0, le=MOST_TURNS, description="It happens at the first transaction border at or after this turn.")
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------ script

@@ -15,7 +15,18 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from simulator.stream.scenario.language.values import Values
-from simulator.stream.scenario.language.words import ONE, Count, Name, Names, Share, Shorthand, Strict, count, several
+from simulator.stream.scenario.language.words import (
+    MOST_WEIGHT,
+    ONE,
+    Count,
+    Name,
+    Names,
+    Share,
+    Shorthand,
+    Strict,
+    count,
+    several,
+)
 
 # ------------------------------------------------------------------------------------------------------------ tables
 
@@ -42,9 +53,9 @@ class ColumnSpec(Strict):
 class Mix(Strict):
     """Relative weights of row changes."""
 
-    insert: Annotated[float, Field(ge=0)] = 0
-    update: Annotated[float, Field(ge=0)] = 0
-    delete: Annotated[float, Field(ge=0)] = 0
+    insert: Annotated[float, Field(ge=0, le=MOST_WEIGHT)] = 0
+    update: Annotated[float, Field(ge=0, le=MOST_WEIGHT)] = 0
+    delete: Annotated[float, Field(ge=0, le=MOST_WEIGHT)] = 0
 
 
 def power_of_two(value: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import (
     BaseModel,
@@ -26,40 +26,63 @@ Name = Annotated[
 Text = Annotated[str | None, WithJsonSchema({"type": ["string", "number", "boolean", "null"]})]
 Row = dict[Name, Any]  # column: literal; `script.py` refuses what is not one
 Share = Annotated[float, Field(ge=0, le=1)]
-Weight = Annotated[float, Field(gt=0)]
+# Weights are added up and divided by each other.
+MOST_WEIGHT: Final = 1e15
+Weight = Annotated[float, Field(gt=0, le=MOST_WEIGHT)]
+# Counts of anything: rows, columns, characters.
+MOST: Final = (1 << 31) - 1
+# Turns are numbered in 64 bits together with what happens in them.
+MOST_TURNS: Final = 1 << 50
 
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+def shown(value: Any) -> str:
+    """A value for a message: `'abc'`, `a list`, `nothing`."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:76]}…{text[0]}"
 
 
 def duration_ms(text: Any) -> int:
     """`10s` is 10000; units ms, s, m, h, d."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", str(text))
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*(ms|s|m|h|d)", str(text))
     if not match:
-        raise ValueError(f"{text!r} is not a duration such as '500ms', '10s', '5m', '2h' or '1d'")
-    return round(float(match[1]) * _UNITS[match[2]])
+        raise ValueError(f"{shown(text)} is not a duration such as '500ms', '10s', '5m', '2h' or '1d'")
+    ms = round(float(match[1]) * _UNITS[match[2]])
+    if not 1 <= ms <= 36_500 * _UNITS["d"]:
+        raise ValueError(f"{shown(text)} is not between 1ms and 36500d")
+    return ms
 
 
 def instant_ms(text: Any) -> int:
     """`2024-05-01T10:00:00Z` as epoch milliseconds; without a zone it is UTC."""
     try:
-        moment = datetime.fromisoformat(str(text))
+        time = datetime.fromisoformat(str(text))
     except ValueError:
-        raise ValueError(f"{text!r} is not a point in time such as '2024-05-01T10:00:00Z'") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    if not 1970 <= moment.year < 3000:
-        raise ValueError(f"{text!r} is not a commit time: those lie in the years 1970 to 2999")
-    return round(moment.timestamp() * 1000)
+        raise ValueError(f"{shown(text)} is not a point in time such as '2024-05-01T10:00:00Z'") from None
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    if not 1970 <= time.year < 3000:
+        raise ValueError(f"{text!r} is not a commit time: use the years 1970 to 2999")
+    return round(time.timestamp() * 1000)
 
 
 def span(text: Any) -> tuple[int, int]:
     """`1..5` is (1, 5); `3` is (3, 3)."""
-    match = re.fullmatch(r"(\d+)(?:\s*\.\.\s*(\d+))?", str(text))
+    match = re.fullmatch(r"(\d{1,4000})(?:\s*\.\.\s*(\d{1,4000}))?", str(text))
     if not match:
-        raise ValueError(f"{text!r} is not a count such as '3' or '1..5'")
+        raise ValueError(f"{shown(text)} is not a count such as '3' or '1..5'")
     low, high = int(match[1]), int(match[2] or match[1])
     if high < low:
-        raise ValueError(f"{text!r} ends before it begins")
+        raise ValueError(f"{shown(text)} has its higher number first")
+    if high > MOST:
+        raise ValueError(f"{shown(text)} is above {MOST}")
     return low, high
 
 
@@ -68,14 +91,6 @@ def count(text: Any) -> tuple[int, int]:
     low, high = span(text)
     if low < 1:
         raise ValueError(f"{text!r} begins below 1")
-    return low, high
-
-
-def length(text: Any) -> tuple[int, int]:
-    """A span of characters or bytes."""
-    low, high = span(text)
-    if high >= 1 << 31:
-        raise ValueError(f"{text!r} is above {(1 << 31) - 1}")
     return low, high
 
 
@@ -92,8 +107,6 @@ SPAN_SCHEMA = WithJsonSchema(
     {"anyOf": [{"type": "string", "pattern": r"^\d+(\s*\.\.\s*\d+)?$"}, {"type": "integer", "minimum": 0}]}
 )
 Span = Annotated[tuple[int, int], BeforeValidator(span), SPAN_SCHEMA]
-# Of a text or bytes; a value beyond 2^31 characters fits into no message.
-Length = Annotated[tuple[int, int], BeforeValidator(length), SPAN_SCHEMA]
 Count = Annotated[tuple[int, int], BeforeValidator(count), SPAN_SCHEMA]
 
 
