@@ -1,1 +1,1 @@
-"""Alibaba Canal (open source): `json` is its flat message, the base of the Canal dialects of other products."""
+"""Alibaba Canal, open source: `json` is its flat message, on which the Canal format of DTS stands."""

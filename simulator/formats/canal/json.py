@@ -27,12 +27,14 @@ from typing import Any, Final, TypeAlias
 
 from simulator.delivery.pack import Packing
 from simulator.errors import NotOffered, UnsupportedType
-from simulator.formats.canal.cells import cell, code_cell, type_text
+from simulator.formats.canal.cells import cell
+from simulator.formats.canal.codes import code_cell
+from simulator.formats.canal.definitions import type_text
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.canal.routing import routing
 from simulator.formats.canal.statements import (
     STATEMENT_WORDS,
-    column_name,
+    backquoted,
     ddl_database,
     ddl_table,
     omitted,
@@ -40,8 +42,9 @@ from simulator.formats.canal.statements import (
     word,
 )
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row, per_entry, whole_seconds
+from simulator.formats.members import DATABASE, EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, per_entry
 from simulator.model import (
+    ABSENT,
     BEGIN,
     COMMIT,
     DDL,
@@ -64,6 +67,8 @@ CanalSettings: TypeAlias = Settings[CanalOptions]
 
 
 def mysql_types(settings: CanalSettings) -> PerTable:
+    types = per_column(lambda column: type_text(column, settings), member=backquoted)
+
     def text(table: Table, style: Style) -> str:
         quoted = [name for name in (table.id.name, *(c.name for c in table.columns)) if "`" in name]
         if quoted and settings.options.version < "1.1.8":
@@ -71,15 +76,14 @@ def mysql_types(settings: CanalSettings) -> PerTable:
                 f"{table.id}: Canal {settings.options.version} stops at a row of a table with a back-quote in a name "
                 f"({quoted[0]}); 1.1.8 does not."
             )
-        members = (f"{quote(column_name(c.name), style)}:{quote(type_text(c, settings), style)}" for c in table.columns)
-        return "{" + ",".join(members) + "}"
+        return types.of(table, style)
 
     return PerTable(text)
 
 
 def key_names(table: Table, style: Style) -> str:
     """The key's columns in column order; null without a key."""
-    names = [quote(column_name(table.columns[i].name), style) for i in sorted(table.key_positions)]
+    names = [quote(backquoted(table.columns[i].name), style) for i in sorted(table.key_positions)]
     return f"[{','.join(names)}]" if names else "null"
 
 
@@ -102,23 +106,11 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
     """The members in wire order: alphabetical, as fastjson sorts a bean's properties."""
     version = settings.options.version
     old = Rows("changed", drop_empty=version <= "1.1.6")
-    members = (
+    return (
         Field("data", {**by_row(Rows("after")), DELETE: Rows("before")}),
-        Field(
-            "database",
-            by_row(
-                PerTable(lambda table, style: quote(table.id.database, style)),
-                PerEvent(ddl_database),
-                PerEvent(lambda event: text_table(event)[0]),
-            ),
-        ),
-        Field(
-            "es",
-            PerChange(
-                lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
-            ),
-        ),
-        Field("gtid", gtid(settings)),
+        Field("database", by_row(DATABASE, PerEvent(ddl_database), PerEvent(lambda event: text_table(event)[0]))),
+        Field("es", EVENT_SECOND_MS),
+        Field("gtid", gtid(settings) if version >= "1.1.7" else ABSENT),
         Field("id", PerChange(lambda batch: batch.envelope.txn, lambda event: event.txn)),
         Field("isDdl", by_row(False, is_ddl(settings), False)),
         Field("mysqlType", by_row(mysql_types(settings))),
@@ -126,15 +118,8 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
         Field("pkNames", by_row(PerTable(key_names))),
         Field("sql", by_row("", PerEvent(lambda event: event.sql), PerEvent(lambda event: event.sql))),
         Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
-        Field(
-            "table",
-            by_row(
-                PerTable(lambda table, style: quote(table.id.name, style)),
-                PerEvent(ddl_table),
-                PerEvent(lambda event: text_table(event)[1]),
-            ),
-        ),
-        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
+        Field("table", by_row(TABLE, PerEvent(ddl_table), PerEvent(lambda event: text_table(event)[1]))),
+        Field("ts", WRITE_MS),
         Field(
             "type",
             {
@@ -147,7 +132,6 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
             },
         ),
     )
-    return tuple(f for f in members if f.name != "gtid" or version >= "1.1.7")
 
 
 STYLES: Final = {
@@ -167,7 +151,7 @@ def encoder(settings: CanalSettings) -> Encoder:
         fields(settings),
         lambda column: cell(column, settings),
         STYLES.get(settings.options.version, json_style.FASTJSON2),
-        member=column_name,
+        member=backquoted,
     )
 
 

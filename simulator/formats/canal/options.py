@@ -42,15 +42,14 @@ class CanalOptions:
         None, "canal.mq.dynamicTopicPartitionNum, with ; between: orders:3", parse=rules.topic_partitions
     )
     filter_query_dml: bool = option(
-        False, "canal.instance.filter.query.dml: texts of statements about rows are dropped."
+        False, "canal.instance.filter.query.dml; on: texts of statements about rows are dropped."
     )
     text_charset: Literal["connection", "column"] = option(
         "connection",
-        "connection: Canal takes the bytes of every text for UTF-8, as it does; column: texts are right whatever their "
-        "column's character set.",
+        "connection: Canal takes the bytes of all texts for UTF-8; column: texts are right in every character set.",
     )
     event_max_size: int = option(
         8192, "binlog_row_event_max_size of the server: bytes of a rows event.", parse=rules.size
     )
-    database_hash: bool = option(True, "canal.mq.database.hash: the database takes part in the partition.")
-    rows_per_message: int = option(0, "Rows of one statement in a message at most; 0: as many as a rows event holds.")
+    database_hash: bool = option(True, "canal.mq.database.hash; off: the partition does not depend on the database.")
+    rows_per_message: int = option(0, "At most so many rows of one statement in a message; 0: as a rows event holds.")

@@ -1,11 +1,11 @@
-"""What Canal says of DDL statements and of other texts in the log: type, database, table, and which it drops."""
+"""Type, database and table of DDL and of other texts in the log; which of them Canal drops."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from simulator.formats.canal.cells import readable
+from simulator.formats.canal.definitions import readable
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.format import Settings
 from simulator.model import (
@@ -16,12 +16,6 @@ from simulator.model import (
     SchemaChangeKind,
     StatementKind,
 )
-
-
-def column_name(name: str) -> str:
-    """A back-quote in a name stays doubled, as it was typed (captured)."""
-    return name.replace("`", "``")
-
 
 # EventType of a DDL statement: DruidDdlParser.
 WORDS: Final = {
@@ -45,7 +39,7 @@ WORDS: Final = {
 }
 
 
-# Of a text in the log that is no DDL: LogEventConvert.parseQueryEvent and its kin. A text before rows is a QUERY.
+# EventType of texts in the log that are no DDL: LogEventConvert.parseQueryEvent and the like. Others are a QUERY.
 STATEMENT_WORDS: Final = {
     StatementKind.INSERT: "INSERT",
     StatementKind.UPDATE: "UPDATE",
@@ -55,9 +49,17 @@ STATEMENT_WORDS: Final = {
 }
 
 
+# Sources whose ALTER VIEW and ALTER USER 1.1.8 reads, and drops; it does not read those that MariaDB logs.
+VIEWS_READ: Final = frozenset({"mysql"})
+
 _DATABASE_NAME: Final = re.compile(
     r"(?:database|schema)\s+(?:if\s+(?:not\s+)?exists\s+)?(`(?:[^`]|``)+`)", re.IGNORECASE
 )
+
+
+def backquoted(name: str) -> str:
+    """A name with its back-quotes doubled, as they were typed (captured)."""
+    return name.replace("`", "``")
 
 
 def word(event: SchemaChange, settings: Settings[CanalOptions]) -> str:
@@ -75,7 +77,7 @@ def unread(event: SchemaChange) -> bool:
 
 
 def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
-    """Statements that Canal drops: of no table, a replacement as text, and by version."""
+    """Statements that Canal drops: those of no table, the text of a REPLACE, and others by version."""
     version = settings.options.version
     if isinstance(event, LoggedStatement):
         return event.kind is StatementKind.REPLACE or (
@@ -84,15 +86,14 @@ def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
     if not isinstance(event, SchemaChange):
         return False
     if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER):
-        # 1.1.8 reads these on MySQL and drops them, but not what MariaDB logs
-        return version >= "1.1.8" and settings.source.id != "mariadb"
+        return version >= "1.1.8" and settings.source.id in VIEWS_READ
     if event.kind is SchemaChangeKind.TABLE_OPTIONS:
         return bool(version <= "1.1.5")
     return event.kind in WITHOUT_TABLE
 
 
 def ddl_database(event: SchemaChange) -> str:
-    """The database that a statement is about: as typed where it makes or drops one, "" where it was not understood."""
+    """The database of a statement: as typed where it creates or drops one, "" where Canal does not understand it."""
     if event.kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE):
         typed = _DATABASE_NAME.search(event.sql)
         return typed[1] if typed else event.database
@@ -109,14 +110,14 @@ def text_table(event: LoggedStatement) -> tuple[str, str]:
 
 
 def ddl_table(event: SchemaChange) -> str:
-    """The table a statement is about: the new name of a rename, "" for a database's."""
+    """The table of a statement: the new name of a rename, "" for statements about databases."""
     renames = event.kind is SchemaChangeKind.RENAME_TABLE
     table = (event.after or event.before) if renames else (event.before or event.after)
-    return "" if table is None or unread(event) else column_name(table.id.name)
+    return "" if table is None or unread(event) else backquoted(table.id.name)
 
 
 def filed_under(event: Event) -> tuple[str, str, str]:
-    """(database, schema, table) by which the topic of a single event is chosen: what the message itself says."""
+    """(database, schema, table) that decide the topic of a single event: those in the message itself."""
     if isinstance(event, SchemaChange):
         return ddl_database(event), "", ddl_table(event)
     return (text_table(event)[0], "", text_table(event)[1]) if isinstance(event, LoggedStatement) else ("", "", "")

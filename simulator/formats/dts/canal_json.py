@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import numbers
-from simulator.formats.canal import cells as canal_cells
+from simulator.formats.canal.codes import PROMOTED
 from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import check, number_of, system_of
@@ -70,9 +70,9 @@ def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     if options.sql_type == "dts_number" or not system.mysql:
         return Cell(decoded, quoted=False, constant=str(number_of(settings.source, column.type)))
     code = mysql.TYPES[type.name].jdbc
-    if not type.unsigned or type.name not in canal_cells.PROMOTED:
+    if not type.unsigned or type.name not in PROMOTED:
         return Cell(decoded, quoted=False, constant=str(code))
-    high, promoted = canal_cells.PROMOTED[type.name]
+    high, promoted = PROMOTED[type.name]
     if options.unsigned_sql_type == "declared":
         return Cell(decoded, quoted=False, constant=str(promoted))
 

@@ -33,7 +33,7 @@ import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources.mysql.values import format_values
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.base64 import base64, number_bytes
@@ -205,7 +205,7 @@ def _interval(text: str) -> str:
 def geometry(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
     """Well-known text with its reference system, 0 too: `SRID=0;POINT(1 2)`, as libobcdc prints it."""
     encoded = array.dictionary_encode()
-    texts = mysql.format_values(encoded.dictionary, type)
+    texts = format_values(encoded.dictionary, type)
     with_srid = [text if text is None or text.startswith("SRID=") else f"SRID=0;{text}" for text in texts]
     return pa.array(with_srid, pa.string()).take(encoded.indices)
 

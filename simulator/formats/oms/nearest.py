@@ -31,7 +31,7 @@ from simulator.formats.oms.classes import CLASSES, Class, Text, ValueStyle
 from simulator.formats.oms.columns import OmsType, Types
 from simulator.model import ColumnType
 from simulator.sources import Source
-from simulator.sources.postgresql import show_value
+from simulator.sources.postgresql.values import show_value
 from simulator.text import postgresql as postgresql_text
 from simulator.text.base64 import base64
 from simulator.text.fixed_width import nulls_of

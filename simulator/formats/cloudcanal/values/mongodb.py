@@ -18,9 +18,9 @@ from simulator.batch import decoded
 from simulator.formats.cloudcanal.values.families import TEXT, Values
 from simulator.formats.cloudcanal.values.postgresql import boolean, millis, numeric
 from simulator.model import ColumnType
-from simulator.sources import mongodb
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.shell import shell_string
+from simulator.sources.mongodb.values import extended_text
 from simulator.text import mysql as binlog_text
 from simulator.text.java import numbers as java
 
@@ -40,7 +40,7 @@ def document(array: pa.Array, type: ColumnType) -> pa.Array:
         return pa.nulls(len(array), pa.string())
     if pa.types.is_dictionary(array.type):
         return document(array.dictionary, type).take(array.indices)
-    texts = decoded(mongodb.extended_text(array, type))
+    texts = decoded(extended_text(array, type))
     suspect = pc.fill_null(pc.match_substring_regex(texts, _SUSPECT), False)
     if not pc.any(suspect).as_py():
         return texts

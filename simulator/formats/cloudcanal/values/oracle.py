@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from simulator.formats.cloudcanal.values.families import TEXT, Values
 from simulator.model import ColumnType
-from simulator.sources import oracle
+from simulator.sources.oracle.values import number_text
 from simulator.text import mysql as binlog_text
 
 
 def number(array: pa.Array, type: ColumnType) -> pa.Array:
-    return binlog_text.integer(array, type) if pa.types.is_int64(array.type) else oracle.number_text(array)
+    return binlog_text.integer(array, type) if pa.types.is_int64(array.type) else number_text(array)
 
 
 VALUES: Final = Values({**TEXT, "decimal": number, "other": binlog_text.text})

@@ -12,8 +12,8 @@ from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, primitive
 from simulator.formats.cloudcanal.values.families import TEXT, Values
 from simulator.model import ColumnType
-from simulator.sources.postgresql import show_value
 from simulator.sources.postgresql.times import show_moment
+from simulator.sources.postgresql.values import show_value
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import offsets_us, whole_numbers
