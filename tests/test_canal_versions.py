@@ -20,8 +20,8 @@ HEAD: Final = "create database d; use d;\n"
 
 def raw(text: str, version: str, source: str = "mysql-5.7") -> list[bytes]:
     script = script_of(HEAD + text, "s.sql")
-    found = sources.find(source)
-    job = Job(script, found, f"canal-json,version={version}")
+    system = sources.find(source)
+    job = Job(script, system, f"canal-json,version={version}")
     return [message.value or b"" for message in job.messages(Limits())][1:]
 
 
@@ -83,13 +83,13 @@ def test_statements(version: str) -> None:
         "alter table t comment 'c'; alter table t drop foreign key f; create view w as select id from t;"
         "alter view w as select id from p; set password for u@localhost='x'; drop database d;"
     )
-    told = [(m["type"], m["isDdl"]) for m in sent(text, version)]
+    types = [(m["type"], m["isDdl"]) for m in sent(text, version)]
     query = ("QUERY", version != "1.1.4")
-    wanted: list[tuple[str, bool]] = [("CREATE", True), ("CREATE", True)]
-    wanted += [("ALTER", True)] if version >= "1.1.6" else []
-    wanted += [("DINDEX" if version == "1.1.8" else "ALTER", True)]
-    wanted += [query, query] if version <= "1.1.7" else []
-    assert told == [*wanted, query]
+    expected: list[tuple[str, bool]] = [("CREATE", True), ("CREATE", True)]
+    expected += [("ALTER", True)] if version >= "1.1.6" else []
+    expected += [("DINDEX" if version == "1.1.8" else "ALTER", True)]
+    expected += [query, query] if version <= "1.1.7" else []
+    assert types == [*expected, query]
 
 
 def test_a_back_quote_in_a_name(tmp_path: Path) -> None:

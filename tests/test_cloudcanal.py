@@ -306,8 +306,8 @@ def test_the_page_examples_of_rows(
     ],
 )
 def test_the_page_examples_of_statements(format: str, example: str, event_ms: int, write_ms: int) -> None:
-    made = codec_of(format).layout.writer.encode_event(statement(event_ms, write_ms), DDL)
-    assert made == compact(printed(example))
+    sent = codec_of(format).layout.writer.encode_event(statement(event_ms, write_ms), DDL)
+    assert sent == compact(printed(example))
 
 
 ENVELOPE: Final = "cloudcanal-debezium,envelop_schema_include=on,key_order=doc,legacy_insert_op=i"
@@ -324,19 +324,19 @@ def without_schema(value: bytes) -> bytes:
 def test_the_page_example_of_an_envelope() -> None:
     """One correction: `pos`, where the page has the first event of a file (154 in MySQL 5.7), which no row is."""
     batch = batch_of(page_table("col_pk"), INSERT, [NEW], txn=THIRD_FILE, write_ms=1669796261933)
-    made = [without_schema(value) for value in encoded(codec_of(ENVELOPE, "mysql-5.7"), batch)]
+    sent = [without_schema(value) for value in encoded(codec_of(ENVELOPE, "mysql-5.7"), batch)]
     expected = printed(ENVELOPE_DML)
     assert expected["payload"]["source"]["pos"] == 154
     expected["payload"]["source"]["pos"] += 128
-    assert made == [compact(expected)]
+    assert sent == [compact(expected)]
 
 
 def test_the_page_example_of_an_envelope_with_a_statement() -> None:
     """One correction: `ts_ms` of the source, which the page copied from its other example."""
     expected = printed(ENVELOPE_DDL)
     expected["payload"]["source"]["ts_ms"] = expected["payload"]["ts_ms"]
-    made = codec_of(ENVELOPE, "mysql-5.7").layout.writer.encode_event(statement(1669797212000, 1669797213247), DDL)
-    assert without_schema(made) == compact(expected)
+    sent = codec_of(ENVELOPE, "mysql-5.7").layout.writer.encode_event(statement(1669797212000, 1669797213247), DDL)
+    assert without_schema(sent) == compact(expected)
 
 
 def test_the_schema_of_the_blog() -> None:
@@ -372,8 +372,8 @@ def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitio
     renderer = Renderer(stream, job.codec, parse_route(None, job.codec.layout.routing), None, lambda topic: partitions)
 
     def rendered(first: int, stop: int) -> list[bytes]:
-        made = renderer.render(stream.read(first, stop))
-        return [] if made is None else made["value"].to_pylist()
+        block_messages = renderer.render(stream.read(first, stop))
+        return [] if block_messages is None else block_messages["value"].to_pylist()
 
     borders = [stream.border(turn) for turn in (0, 1, 17, 600, 601, 2_500, 4_000)]
     pieces = [value for first, stop in pairwise(borders) if first < stop for value in rendered(first, stop)]
@@ -387,13 +387,13 @@ def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitio
 def test_batches_overtake_nothing() -> None:
     """All tables in one topic of one partition: rows come in the order in which one-row messages have them."""
 
-    def told(format: str) -> list[tuple[str, str, str]]:
+    def row_changes(format: str) -> list[tuple[str, str, str]]:
         with MemorySink() as sink:
             open_job("orders", format).run(sink, limits=Limits(changes=3_000))()
             documents = [json.loads(value) for value in sink.values()]
         return [(d["table"], d["action"], compact(row).decode()) for d in documents for row in d["data"]]
 
-    assert told("cloudcanal-json,batch_rows=50") == told("cloudcanal-json")
+    assert row_changes("cloudcanal-json,batch_rows=50") == row_changes("cloudcanal-json")
 
 
 TABLE: Final = table_of("t", {"id": "int", "v": "varchar(9)"}, ["id"])
@@ -403,8 +403,8 @@ def test_an_update_that_leaves_a_row_as_an_earlier_one_begins_a_message() -> Non
     rows = [["1", "a"], ["2", "b"], ["1", "a"], ["1", "c"], ["2", "b"], ["3", None], ["3", None]]
     old = [["1", "x"]] * len(rows)
     batch = batch_of(TABLE, UPDATE, rows, old)
-    made = [json.loads(value)["data"] for value in encoded(codec_of("cloudcanal-json,batch_rows=50"), batch)]
-    assert [[(row["id"], row["v"]) for row in data] for data in made] == [
+    batches = [json.loads(value)["data"] for value in encoded(codec_of("cloudcanal-json,batch_rows=50"), batch)]
+    assert [[(row["id"], row["v"]) for row in data] for data in batches] == [
         [("1", "a"), ("2", "b")],
         [("1", "a"), ("1", "c"), ("2", "b"), ("3", None)],
         [("3", None)],
@@ -418,8 +418,9 @@ def test_rows_are_counted_in_each_partition() -> None:
     batch = batch_of(TABLE, INSERT, rows)
     to = np.array([1, 0, 1, 0, 1], dtype=np.int64)
     packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=to, key=None)
-    made = [[row["id"] for row in json.loads(value)["data"]] for value in codec.messages(packed)["value"].to_pylist()]
-    assert made == [["1", "3"], ["2", "4"], ["5"]]
+    values = codec.messages(packed)["value"].to_pylist()
+    batches = [[row["id"] for row in json.loads(value)["data"]] for value in values]
+    assert batches == [["1", "3"], ["2", "4"], ["5"]]
     assert packed.partition is not None
     assert packed.partition.tolist() == [1, 0, 1]
 
@@ -433,11 +434,11 @@ def test_rows_of_the_full_load_share_messages(partitions: int) -> None:
             open_job("orders", f"cloudcanal-json{options}").run(sink, limits=Limits(0, 1), snapshot=True)()
             return [(m, json.loads(m.value or b"")) for m in sink.messages() if m.kind is READ]
 
-    def rows(found: list[Any]) -> dict[tuple[str, int], list[Any]]:
-        told: dict[tuple[str, int], list[Any]] = {}
-        for message, document in found:
-            told.setdefault((document["table"], message.partition), []).extend(document["data"])
-        return told
+    def rows(pairs: list[Any]) -> dict[tuple[str, int], list[Any]]:
+        rows_by_partition: dict[tuple[str, int], list[Any]] = {}
+        for message, document in pairs:
+            rows_by_partition.setdefault((document["table"], message.partition), []).extend(document["data"])
+        return rows_by_partition
 
     single, shared = scanned(""), scanned(",batch_rows=7")
     assert {len(document["data"]) for _, document in single} == {1}
@@ -476,16 +477,16 @@ def test_old_rows_that_postgresql_logs_by_their_key() -> None:
 )
 def test_links_that_the_product_has_not_are_refused(broker: Broker, source: str, reads: str) -> None:
     for format in ("cloudcanal-json", "cloudcanal-canal-json"):
-        found = sources.find(source)
+        system = sources.find(source)
         with pytest.raises(NotOffered, match=f"^-f {format} to {broker}: CloudCanal, .* reads {reads}, not {source}; "):
-            formats.open_codec(format, found, broker=broker)
-        assert formats.open_codec(format, found, broker=broker, allow_undocumented=True)
+            formats.open_codec(format, system, broker=broker)
+        assert formats.open_codec(format, system, broker=broker, allow_undocumented=True)
         assert open_job("crud", format, source=source, broker=broker, allow_undocumented=True).undocumented
         assert not open_job("crud", format, source=source).undocumented
     assert formats.open_codec("cloudcanal-json", sources.find("postgresql"), broker=broker)
 
 
-# ----------------------------------------------------------------------------------- topics, partitions, what is beside
+# ----------------------------------------------------------------------------- topics, partitions, headers and metadata
 
 
 @pytest.mark.parametrize(
@@ -504,18 +505,18 @@ def test_links_that_the_product_has_not_are_refused(broker: Broker, source: str,
     ],
 )
 def test_topics(options: str, topic: str) -> None:
-    found = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None) if b'"table":"customers"' in m.value]
-    assert {message.topic for message in found} == {topic}
-    assert len(found) > 5
+    sent = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None) if b'"table":"customers"' in m.value]
+    assert {message.topic for message in sent} == {topic}
+    assert len(sent) > 5
 
 
 def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
     for options, topics in (("", 2), (",ddl_topic=changes", 1)):
-        found = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None, partitions=4) if m.kind is DDL]
-        assert len(found) > 3
-        assert {message.partition for message in found} == {0}
-        assert len({message.topic for message in found}) >= topics
-        assert ({message.topic for message in found} == {"changes"}) == bool(options)
+        sent = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None, partitions=4) if m.kind is DDL]
+        assert len(sent) > 3
+        assert {message.partition for message in sent} == {0}
+        assert len({message.topic for message in sent}) >= topics
+        assert ({message.topic for message in sent} == {"changes"}) == bool(options)
 
 
 @pytest.mark.parametrize(("options", "name"), [("", "many2"), (",rename_table=new", "many3")])
@@ -540,10 +541,10 @@ def test_partitions_are_the_hashes_of_the_key() -> None:
         assert message.partition == abs(int(np.fmod(signed, 7)))
 
 
-def test_what_stands_beside_the_value() -> None:
+def test_keys_headers_and_tags() -> None:
     def first(options: str, broker: Broker = "kafka") -> Any:
-        made = messages("tour", f"cloudcanal-json{options}", limit=1, broker=broker)
-        return next(m for m in made if m.kind is not DDL)
+        sent = messages("tour", f"cloudcanal-json{options}", limit=1, broker=broker)
+        return next(m for m in sent if m.kind is not DDL)
 
     plain = first("")
     assert (plain.key, plain.tag, plain.headers) == (None, None, ())
@@ -580,7 +581,7 @@ def test_the_wider_schema_is_that_of_dts_with_one_member_more() -> None:
         if isinstance(schema, dict) and schema.get("name") == "Field":
             return [schema.pop("fields")]
         children = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
-        return [found for child in children for found in fields(child)]
+        return [member for child in children for member in fields(child)]
 
     for variant in ("A", "B"):
         wide, stock = (json.loads(cloudcanal_dts_avro.schema(variant, ispk=ispk)) for ispk in (True, False))

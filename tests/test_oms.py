@@ -42,9 +42,9 @@ ORDERS: Final = table_of(
     },
     ["id", "region"],
 )
-MOMENT: Final = ["2020-12-31 00:11:11.5", "2020-12-30 16:11:11.012345"]
-OLD: Final = ["7", "cn", "张三", "12.3", *MOMENT, "hello", "5", None]
-NEW: Final = ["7", "cn", "李四", "0", *MOMENT, "hello", "5", None]
+TIMES: Final = ["2020-12-31 00:11:11.5", "2020-12-30 16:11:11.012345"]
+OLD: Final = ["7", "cn", "张三", "12.3", *TIMES, "hello", "5", None]
+NEW: Final = ["7", "cn", "李四", "0", *TIMES, "hello", "5", None]
 
 
 def decoded(format: str, kind: Kind, rows: list[Any], old: list[Any] | None = None) -> list[dict[str, Any]]:
@@ -54,13 +54,13 @@ def decoded(format: str, kind: Kind, rows: list[Any], old: list[Any] | None = No
 
 
 def test_columns_of_maps_stand_by_their_hashes() -> None:
-    shown = ["note", "amount", "upd_ts", "created", "name", "bits", "id", "pic", "region"]
+    by_hash = ["note", "amount", "upd_ts", "created", "name", "bits", "id", "pic", "region"]
     (canal,) = decoded("oms-canal-json", UPDATE, [NEW], [OLD])
-    assert [list(canal["data"][0]), list(canal["sqlType"]), list(canal["mysqlType"])] == [shown] * 3
+    assert [list(canal["data"][0]), list(canal["sqlType"]), list(canal["mysqlType"])] == [by_hash] * 3
     assert canal["old"] == [{"amount": "12.3000000000", "name": "张三"}]
     assert list(canal["old"][0]) == ["amount", "name"]
     (shareplex,) = decoded("oms-shareplex", UPDATE, [NEW], [OLD])
-    assert list(shareplex["key"]) == shown
+    assert list(shareplex["key"]) == by_hash
     assert shareplex["data"] == {"amount": "0E-10", "name": "李四"}
     (default,) = decoded("oms-default", UPDATE, [NEW], [OLD])
     assert list(default["postStruct"]) == list(ORDERS.positions)
@@ -110,12 +110,12 @@ def test_large_texts_are_null_where_oceanbase_does_not_log_them(dictionary: bool
     rows = [["1", "new", "1", "x"], ["2", "same", "2", "y"]]
     old = [["1", "old", "1", "x"], ["2", "same", "2", "z"]]
     codec = codec_of("oms-default,ob_lob_nulls=on", SOURCE)
-    made = [json.loads(value) for value in encoded(codec, batch_of(table, UPDATE, rows, old))]
-    assert [message["prevStruct"] for message in made] == [
+    sent = [json.loads(value) for value in encoded(codec, batch_of(table, UPDATE, rows, old))]
+    assert [message["prevStruct"] for message in sent] == [
         {"id": 1, "a": None, "b": None, "c": "x"},
         {"id": 2, "a": None, "b": None, "c": "z"},
     ]
-    assert [message["postStruct"] for message in made] == [
+    assert [message["postStruct"] for message in sent] == [
         {"id": 1, "a": "new", "b": None, "c": "x"},
         {"id": 2, "a": None, "b": None, "c": "y"},
     ]
@@ -134,10 +134,10 @@ def addressed(format: str, kind: Kind, rows: list[Any], old: list[Any] | None = 
 
 
 def java_partition(text: str, n: int) -> int:
-    found = 0
+    hashed = 0
     for character in text:
-        found = (31 * found + ord(character)) & 0xFFFFFFFF
-    return (found & 0x7FFFFFFF) % n
+        hashed = (31 * hashed + ord(character)) & 0xFFFFFFFF
+    return (hashed & 0x7FFFFFFF) % n
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -151,24 +151,24 @@ def test_the_key_is_that_of_the_row_whatever_is_hashed(format: str) -> None:
 
 
 def test_a_key_may_be_a_json_string() -> None:
-    made = addressed("oms-default,kafka_key=json,tag=orders", INSERT, [OLD])
-    assert made == [("INSERT", 0, b'"7\\u0001cn"', "orders")]
+    sent = addressed("oms-default,kafka_key=json,tag=orders", INSERT, [OLD])
+    assert sent == [("INSERT", 0, b'"7\\u0001cn"', "orders")]
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("route", ["key", "table", "single", "columns:name"])
 def test_updates_of_the_key_are_split_under_any_policy(format: str, route: str) -> None:
     moved = ["8", *OLD[1:]]
-    made = addressed(format, UPDATE, [moved], [OLD], route=route, partitions=5)
-    assert [(kind, key) for kind, _, key, _ in made] == [("DELETE", b"7\x01cn"), ("INSERT", b"8\x01cn")]
+    sent = addressed(format, UPDATE, [moved], [OLD], route=route, partitions=5)
+    assert [(kind, key) for kind, _, key, _ in sent] == [("DELETE", b"7\x01cn"), ("INSERT", b"8\x01cn")]
     (whole,) = addressed(f"{format},split_key_update=off", UPDATE, [moved], [OLD], route=route, partitions=5)
     assert (whole[0], whole[2]) == ("UPDATE", b"7\x01cn")
 
 
 def test_updates_of_routing_columns_are_split() -> None:
-    made = addressed("oms-default", UPDATE, [NEW], [OLD], route="columns:name", partitions=5)
-    assert [kind for kind, *_ in made] == ["DELETE", "INSERT"]
-    assert [partition for _, partition, *_ in made] == [java_partition(name, 5) for name in ("张三", "李四")]
+    sent = addressed("oms-default", UPDATE, [NEW], [OLD], route="columns:name", partitions=5)
+    assert [kind for kind, *_ in sent] == ["DELETE", "INSERT"]
+    assert [partition for _, partition, *_ in sent] == [java_partition(name, 5) for name in ("张三", "李四")]
 
 
 @pytest.mark.parametrize(
@@ -182,21 +182,21 @@ def test_updates_of_routing_columns_are_split() -> None:
 )
 def test_statements_go_wherever_rows_may_go(route: str, partitions: list[int]) -> None:
     step = Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE `orders` ADD COLUMN `c2` INT", ORDERS, ORDERS)
-    made = messages_of("oms-default", SOURCE, block_of(Case("", (step,))), route=route, partitions=5)
-    assert [m.partition for m in made] == partitions
-    assert {m.key for m in made} == {b"shop.orders"}
-    assert len({m.value for m in made}) == 1
+    sent = messages_of("oms-default", SOURCE, block_of(Case("", (step,))), route=route, partitions=5)
+    assert [m.partition for m in sent] == partitions
+    assert {m.key for m in sent} == {b"shop.orders"}
+    assert len({m.value for m in sent}) == 1
 
 
-def test_a_renamed_table_is_told_where_its_rows_were_and_where_they_go() -> None:
+def test_a_rename_goes_to_the_partitions_of_both_names() -> None:
     new = table_of("orders_2024", {"id": "int"}, ["id"])
     step = Ddl(SchemaChangeKind.RENAME_TABLE, "RENAME TABLE `orders` TO `orders_2024`", ORDERS, new)
     block = block_of(Case("", (step,)))
-    made = messages_of("oms-default", SOURCE, block, route="table", partitions=50)
-    assert [m.partition for m in made] == sorted(
+    sent = messages_of("oms-default", SOURCE, block, route="table", partitions=50)
+    assert [m.partition for m in sent] == sorted(
         java_partition(f"shop.{name}", 50) for name in ("orders", "orders_2024")
     )
-    assert len({m.value for m in made}) == 1
+    assert len({m.value for m in sent}) == 1
 
 
 def test_statements_about_a_table_that_is_not_known() -> None:
@@ -204,8 +204,8 @@ def test_statements_about_a_table_that_is_not_known() -> None:
     step = Ddl(SchemaChangeKind.DROP_INDEX, "DROP INDEX `by_name`")
     block = block_of(Case("", (step,)))
     for route, partitions in (("key", [0, 1, 2]), ("columns:name", [0, 1, 2]), ("table", [0, 1, 2]), ("single", [0])):
-        made = messages_of("oms-default", SOURCE, block, route=route, partitions=3)
-        assert [(m.partition, m.key) for m in made] == [(partition, b"shop") for partition in partitions]
+        sent = messages_of("oms-default", SOURCE, block, route=route, partitions=3)
+        assert [(m.partition, m.key) for m in sent] == [(partition, b"shop") for partition in partitions]
     (default,) = messages_of("oms-default", SOURCE, block)
     meta = json.loads(default.value or b"")["allMetaData"]
     assert (meta["db"], meta["table_name"], meta["record_primary_key"]) == ("obt1.shop", None, None)
@@ -218,15 +218,15 @@ def test_statements_about_a_table_that_is_not_known() -> None:
 
 def test_one_partition_may_be_any() -> None:
     for kind, old in ((INSERT, None), (UPDATE, [OLD])):
-        (made,) = addressed("oms-default,fixed_partition=3", kind, [NEW], old, route="single", partitions=5)
-        assert made[1] == 3
+        (message,) = addressed("oms-default,fixed_partition=3", kind, [NEW], old, route="single", partitions=5)
+        assert message[1] == 3
     step = Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE `orders` ADD COLUMN `c2` INT", ORDERS, ORDERS)
     block = block_of(Case("", (step, Beat())))
-    told = messages_of("oms-default,fixed_partition=3,heartbeat=on", SOURCE, block, route="single", partitions=5)
-    assert [(m.kind.name, m.partition) for m in told] == [("DDL", 3), ("HEARTBEAT", 3)]
+    sent = messages_of("oms-default,fixed_partition=3,heartbeat=on", SOURCE, block, route="single", partitions=5)
+    assert [(m.kind.name, m.partition) for m in sent] == [("DDL", 3), ("HEARTBEAT", 3)]
     # other policies choose partitions of their own
-    (made,) = addressed("oms-default,fixed_partition=3", INSERT, [OLD], route="key", partitions=3)
-    assert made[1] == java_partition("7\x01cn", 3)
+    (message,) = addressed("oms-default,fixed_partition=3", INSERT, [OLD], route="key", partitions=3)
+    assert message[1] == java_partition("7\x01cn", 3)
     with pytest.raises(UsageError, match=r"^topic 'oms' has 3 partitions: there is no partition 3\.$"):
         addressed("oms-default,fixed_partition=3", INSERT, [OLD], route="single", partitions=3)
     with pytest.raises(OptionError, match="from 0 on"):
@@ -315,18 +315,18 @@ UNREAD: Final = {
 
 @pytest.mark.parametrize("source", UNREAD)
 def test_systems_that_oms_does_not_read_have_the_nearest_classes(source: str) -> None:
-    found, types = sources.find(source), UNREAD[source]
+    system, types = sources.find(source), UNREAD[source]
     key = "_id" if source == "mongodb" else "id"
     columns = {key: "int"} | {f"c{number}": typed for number, typed in enumerate(types)}
     table = table_of("t", columns, [key], source=source)
     batch = batch_of(table, INSERT, [["1", *(literal for literal, _ in types.values())]], source=source)
-    codec = open_codec("oms-default-extend-column-type", found, allow_undocumented=True)
+    codec = open_codec("oms-default-extend-column-type", system, allow_undocumented=True)
     (value,) = encoded(codec, batch)
     message = json.loads(value, parse_float=str)
     assert message["allMetaData"]["dbType"] == {"postgresql": "POSTGRESQL"}.get(source, "UNKNOWN")
-    shown = message["postStruct"]
-    light = shown.pop("__light_type")
-    assert list(shown.values())[1:] == [value for _, value in types.values()]
+    row = message["postStruct"]
+    light = row.pop("__light_type")
+    assert list(row.values())[1:] == [value for _, value in types.values()]
     names = [column.type.name.upper().replace(" ", "_") for column in table.columns]
     assert [each["schemaType"] for each in light.values()] == names
 
@@ -334,14 +334,14 @@ def test_systems_that_oms_does_not_read_have_the_nearest_classes(source: str) ->
 @pytest.mark.parametrize("source", ["postgresql", "gaussdb", "sqlserver", "mongodb", "mariadb"])
 def test_every_value_of_systems_that_oms_does_not_read_is_json(source: str) -> None:
     """Asked for with --allow-undocumented; none of it is the vendor's, but it may not break."""
-    found = sources.find(source)
+    system = sources.find(source)
     key = "_id" if source == "mongodb" else "id"
     codecs = [
-        open_codec(format, found, allow_undocumented=True) for format in (*FORMATS, "oms-default,legacy_types=on")
+        open_codec(format, system, allow_undocumented=True) for format in (*FORMATS, "oms-default,legacy_types=on")
     ]
-    for text in found.corpus_types:
+    for text in system.corpus_types:
         table = table_of("t", {key: "int", "c": text}, [key], source=source)
-        literals = found.types.boundary_values(table.columns[1].type)
+        literals = system.types.boundary_values(table.columns[1].type)
         rows = [[str(number), literal] for number, literal in enumerate(literals, 1)]
         for kind in (READ, INSERT):
             batch = batch_of(table, kind, rows, phase=0 if kind is READ else 1, source=source)

@@ -28,7 +28,7 @@ def column(
     table = table_of("t", {"id": key, "c": typed}, ["id"], source=name)
     rows = [[str(number), text] for number, text in enumerate(literals)]
     batch = batch_of(table, kind, rows, phase=0 if kind is READ else 1, source=name)
-    shown = []
+    values = []
     for value in encoded(codec_of(format, source), batch):
         message = json.loads(value, parse_int=Bare, parse_float=Bare)
         match format.partition(",")[0]:
@@ -40,8 +40,8 @@ def column(
                 row = message["payload"]["after"]["data"]
             case _:
                 row = message["data"]
-        shown.append(row[next(name for name in row if name.lower() == "c")])
-    return shown
+        values.append(row[next(name for name in row if name.lower() == "c")])
+    return values
 
 
 # The formats that print numbers with BigDecimal.toString(), and the one that uses toPlainString().
@@ -120,12 +120,12 @@ MYSQL: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "shown"), MYSQL, ids=[typed for typed, *_ in MYSQL])
-def test_types_of_mysql(typed: str, literals: list[str | None], shown: list[Any] | int) -> None:
-    expected = literals if isinstance(shown, int) else shown
+@pytest.mark.parametrize(("typed", "literals", "texts"), MYSQL, ids=[typed for typed, *_ in MYSQL])
+def test_types_of_mysql(typed: str, literals: list[str | None], texts: list[Any] | int) -> None:
+    expected = literals if isinstance(texts, int) else texts
     for format in (*SCIENTIFIC, PLAIN):
-        made = column(format, typed, literals)
-        assert [(type(v), v) for v in made] == [(type(v), v) for v in expected]
+        values = column(format, typed, literals)
+        assert [(type(v), v) for v in values] == [(type(v), v) for v in expected]
 
 
 def test_bits_of_a_full_synchronization_are_whole() -> None:
@@ -147,10 +147,10 @@ OLD_PROJECTS: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "shown"), OLD_PROJECTS, ids=[typed for typed, *_ in OLD_PROJECTS])
-def test_projects_from_before_3_3_0(typed: str, literals: list[str], shown: list[Any]) -> None:
-    made = column("oms-default,legacy_types=on", typed, literals)
-    assert [(type(v), v) for v in made] == [(type(v), v) for v in shown]
+@pytest.mark.parametrize(("typed", "literals", "texts"), OLD_PROJECTS, ids=[typed for typed, *_ in OLD_PROJECTS])
+def test_projects_from_before_3_3_0(typed: str, literals: list[str], texts: list[Any]) -> None:
+    values = column("oms-default,legacy_types=on", typed, literals)
+    assert [(type(v), v) for v in values] == [(type(v), v) for v in texts]
 
 
 ORACLE: Final = [
@@ -161,10 +161,10 @@ ORACLE: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "shown"), ORACLE, ids=[typed for typed, *_ in ORACLE])
-def test_numbers_of_oracle(typed: str, literals: list[str], shown: list[str]) -> None:
-    made = column("oms-default", typed, literals, OB_ORACLE)
-    assert [(type(v), v) for v in made] == [(Bare, text) for text in shown]
+@pytest.mark.parametrize(("typed", "literals", "texts"), ORACLE, ids=[typed for typed, *_ in ORACLE])
+def test_numbers_of_oracle(typed: str, literals: list[str], texts: list[str]) -> None:
+    values = column("oms-default", typed, literals, OB_ORACLE)
+    assert [(type(v), v) for v in values] == [(Bare, text) for text in texts]
 
 
 ORACLE_TEXTS: Final = [
@@ -193,10 +193,10 @@ ORACLE_TEXTS: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "shown"), ORACLE_TEXTS, ids=[typed for typed, *_ in ORACLE_TEXTS])
-def test_texts_of_oracle(typed: str, literals: list[str], shown: list[str | None]) -> None:
-    made = column("oms-default", typed, literals, OB_ORACLE)
-    assert [(type(v), v) for v in made] == [(type(v), v) for v in shown]
+@pytest.mark.parametrize(("typed", "literals", "texts"), ORACLE_TEXTS, ids=[typed for typed, *_ in ORACLE_TEXTS])
+def test_texts_of_oracle(typed: str, literals: list[str], texts: list[str | None]) -> None:
+    values = column("oms-default", typed, literals, OB_ORACLE)
+    assert [(type(v), v) for v in values] == [(type(v), v) for v in texts]
 
 
 # --------------------------------------------------------------------------------------------- names and codes of types
@@ -260,23 +260,23 @@ def test_names_and_codes_of_types(source: str) -> None:
     types = {f"c{number}": typed for number, typed in enumerate(NAMES[source])}
     key = "int" if source == OB_MYSQL else "NUMBER(9)"
     table = table_of("t", {"id": key, **types}, ["id"], source=name)
-    shown = [column.name for column in table.columns[1:]]
+    columns = [column.name for column in table.columns[1:]]
     batch = batch_of(table, INSERT, [["1", *[None] * len(types)]], source=name)
 
     def message(format: str) -> dict[str, Any]:
         (value,) = encoded(codec_of(format, source), batch)
-        found: dict[str, Any] = json.loads(value)
-        return found
+        document: dict[str, Any] = json.loads(value)
+        return document
 
     names, codes = zip(*NAMES[source].values(), strict=True)
     canal = message("oms-canal-json")
-    assert [canal["mysqlType"][column] for column in shown] == [name.lower() for name in names]
-    assert [canal["sqlType"][column] for column in shown] == list(codes)
+    assert [canal["mysqlType"][column] for column in columns] == [name.lower() for name in names]
+    assert [canal["sqlType"][column] for column in columns] == list(codes)
     dataworks = message("oms-dataworks")["schema"]["column"]
-    assert [(each["name"], each["type"]) for each in dataworks[1:]] == list(zip(shown, names, strict=True))
+    assert [(each["name"], each["type"]) for each in dataworks[1:]] == list(zip(columns, names, strict=True))
     light = message("oms-default-extend-column-type")["postStruct"]["__light_type"]
     assert list(light) == [column.name for column in table.columns]
-    assert [light[column] for column in shown] == [{"schemaType": name} for name in names]
+    assert [light[column] for column in columns] == [{"schemaType": name} for name in names]
 
 
 def test_types_stand_in_each_image_that_is_there_and_last() -> None:

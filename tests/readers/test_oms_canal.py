@@ -32,9 +32,9 @@ def test_rows_are_read_and_full_synchronization_and_statements_fail(flink: Reade
                 assert answer == []
             elif type in ("INSERT", "UPDATE", "DELETE"):
                 assert answer
-                assert not any("error" in told for told in answer)
+                assert not any("error" in change for change in answer)
             else:
-                assert [list(told) for told in answer] == [["error"]], type
+                assert [list(change) for change in answer] == [["error"]], type
                 assert answer[0]["error"].startswith(CORRUPT)
 
 
@@ -42,7 +42,7 @@ def test_full_synchronization_as_inserts_is_read(flink: Reader) -> None:
     tour = by_type("oms-canal-json,canal_full_type=INSERT")
     assert "ROW" not in tour
     for answer in read(flink, ORDERS, tour["INSERT"]):
-        assert [told["kind"] for told in answer] == ["+I"]
+        assert [change["kind"] for change in answer] == ["+I"]
 
 
 VALUES = table_of("v", {"id": "int", "ts": "timestamp(6)", "d": "decimal(20,10)", "b": "blob", "w": "double"}, ["id"])
@@ -53,9 +53,9 @@ def test_values(flink: Reader) -> None:
     """Numbers with exponents and Base64 are read; a TIMESTAMP only as text."""
     lines = encoded(codec_of("oms-canal-json", SOURCE), batch_of(VALUES, INSERT, [ROW]))
     columns = {"id": "INT", "d": "DECIMAL(20, 10)", "b": "BYTES", "w": "DOUBLE"}
-    ((told,),) = read(flink, {**columns, "ts": "STRING"}, lines)
-    assert told["kind"] == "+I"
-    row = told["row"]
+    ((change,),) = read(flink, {**columns, "ts": "STRING"}, lines)
+    assert change["kind"] == "+I"
+    row = change["row"]
     assert (row["id"], row["d"], row["w"], row["ts"]) == ("1", "0.0000000000", "1.0E20", "1606262462.012345")
     ((failed,),) = read(flink, {**columns, "ts": "TIMESTAMP(6)"}, lines)
     assert failed["error"].startswith(CORRUPT)

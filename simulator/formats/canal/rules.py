@@ -76,10 +76,10 @@ def dynamic_topic(text: str) -> Callable[[str, str], str] | None:
     def topic_of(database: str, table: str) -> str:
         if not database or not table:
             return ""
-        for name, wanted in ((f"{database}.{table}", True), (database, False)):
+        for name, of_table_rules in ((f"{database}.{table}", True), (database, False)):
             for topic, pattern, matches in rules:
                 of_table = "\\." in pattern or ("." in pattern and not _SPECIAL.search(pattern))
-                if of_table == wanted and matches(name):
+                if of_table == of_table_rules and matches(name):
                     return topic or name.lower().replace(".", "_")
         return ""
 

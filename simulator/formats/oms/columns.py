@@ -59,10 +59,10 @@ class Columns:
         self._types, self._style, self._bigint = types, style, bigint
 
     def type_of(self, column: Column) -> OmsType:
-        found = self._types(column.type)
-        if found is None:
+        row = self._types(column.type)
+        if row is None:
             raise UnsupportedType(f"OMS has no rendering for {column.type.name} (column {column.name}).")
-        return found
+        return row
 
     def check(self, table: Table) -> None:
         """Raises UnsupportedType for a column that OMS does not carry."""

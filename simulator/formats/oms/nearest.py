@@ -99,13 +99,11 @@ def postgresql(source: Source) -> Types:
     }
 
     def of(type: ColumnType) -> OmsType | None:
-        found = others(type)
-        if found is None:
+        row = others(type)
+        if row is None:
             return None
-        values, code = own.get(
-            "money" if type.name == "money" else source.types.family(type), (found.values, found.code)
-        )
-        return replace(found, values=replace(values, text=in_calendar(values.text, server_text)), code=code)
+        values, code = own.get("money" if type.name == "money" else source.types.family(type), (row.values, row.code))
+        return replace(row, values=replace(values, text=in_calendar(values.text, server_text)), code=code)
 
     return of
 
@@ -117,10 +115,10 @@ def mongodb(source: Source) -> Types:
         return pc.divide(array.view(pa.int64()), 1000).cast(pa.string())
 
     def of(type: ColumnType) -> OmsType | None:
-        found = others(type)
-        if found is None or source.types.family(type) != "timestamptz":
-            return found
-        return replace(found, values=replace(found.values, text=in_calendar(found.values.text, millis)))
+        row = others(type)
+        if row is None or source.types.family(type) != "timestamptz":
+            return row
+        return replace(row, values=replace(row.values, text=in_calendar(row.values.text, millis)))
 
     return of
 
