@@ -19,6 +19,7 @@ from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record import values as dts_values
 from simulator.formats.dts.record.drds import physical_name
 from simulator.formats.dts.record.geometry import well_known_binary
+from simulator.formats.dts.systems import mysql
 from simulator.formats.dts.types import types_of
 from simulator.model import DELETE, INSERT, UPDATE, Column, ColumnType
 from simulator.run.job import open_job
@@ -68,7 +69,7 @@ def record(**members: Any) -> str:
 def image(*arrays: pa.Array) -> list[Any]:
     values = []
     for column, array in zip(COLUMNS, arrays, strict=True):
-        write = dts_values.mysql_values(TYPES[column.type.name], column.type, 1)
+        write = mysql.values(TYPES[column.type.name], column.type, 1)
         values.append([dts_values.whole(write(array), len(array))])
     return dts_record.image(values, len(COLUMNS))
 

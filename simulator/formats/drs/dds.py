@@ -25,13 +25,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
-from simulator.formats.drs import task
-from simulator.formats.drs.options import DrsOptions, SourceOptions
-from simulator.formats.drs.system import System
-from simulator.formats.format import Layout, Settings
+from simulator.formats.drs.options import SourceOptions
+from simulator.formats.drs.system import DocumentSystem
 from simulator.formats.members import per_entry, table_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
-from simulator.sources import mongodb
+from simulator.sources import Source, mongodb
 from simulator.sources.mongodb.shell import Shell
 from simulator.text import json_style
 from simulator.text.json_style import quote
@@ -99,7 +97,7 @@ def collection(event: SchemaChange) -> str:
     return table.id.name if table else ""
 
 
-def fields(settings: Settings[DrsOptions]) -> tuple[Field, ...]:
+def fields(source: Source) -> tuple[Field, ...]:
     """Table 3, in the order of its samples."""
     words: dict[Any, Any] = {
         READ: "insert", INSERT: "insert", UPDATE: PerChange(record_type), DELETE: "doc", DDL: "command"
@@ -128,12 +126,17 @@ def fields(settings: Settings[DrsOptions]) -> tuple[Field, ...]:
         Field("extra", words),
         Field("es", PerChange(lambda batch: batch.envelope.event_ms, lambda event: event.event_ms)),
         Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
-        Field("clusterTime", per_entry(settings.source.log.position)),
+        Field("clusterTime", per_entry(source.log.position)),
     )
 
 
-def system(options: SourceOptions) -> System:
-    return System(
+def writer(source: Source) -> Encoder:
+    """A message's key is the shell's text of `_id`."""
+    return Encoder(fields(source), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
+
+
+def system(options: SourceOptions) -> DocumentSystem:
+    return DocumentSystem(
         table_text="{database}.{table}",
         schema_text="{database}",
         topics=("single", "table", "database"),
@@ -142,10 +145,5 @@ def system(options: SourceOptions) -> System:
         statements=frozenset(
             {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}
         ),
+        writer=writer,
     )
-
-
-def layout(settings: Settings[DrsOptions], format: str, system: System) -> Layout:
-    """A message's key is the shell's text of `_id`."""
-    encoder = Encoder(fields(settings), lambda column: Cell(lambda array: PLAIN.text(column, array)), STYLE)
-    return task.layout(settings, format, system, encoder)

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from simulator.formats.drs import dds, task
+from simulator.formats.drs import task
 from simulator.formats.drs.fields import mysql_fields, order, relational_fields
 from simulator.formats.drs.options import DrsOptions, JsonOptions, MapOptions
-from simulator.formats.drs.system import TableSystem
+from simulator.formats.drs.system import DocumentSystem, TableSystem
 from simulator.formats.drs.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.model import Column, Kind
@@ -58,8 +58,8 @@ def tables(
 
 def layout(settings: Settings[JsonOptions]) -> Layout:
     system = system_of(settings)
-    if not isinstance(system, TableSystem):
-        return dds.layout(settings, FORMAT.id, system)
+    if isinstance(system, DocumentSystem):
+        return task.layout(settings, FORMAT.id, system, system.writer(settings.source))
     members = mysql_fields if system.db_type is None else relational_fields
     return tables(settings, FORMAT.id, system, members(system, settings.options, FORMAT.id), system.cell)
 

@@ -1,4 +1,4 @@
-"""What DRS does with a source: `System`, and `TableSystem` if its rows have columns."""
+"""What DRS does with a source: `System`, with columns a `TableSystem`, with documents a `DocumentSystem`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from simulator.errors import UnsupportedType
 from simulator.formats.drs.logged import EVERYTHING, Logged
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.record import Values
+from simulator.formats.format import Writer
 from simulator.model import Column, Kind, SchemaChangeKind, Table
+from simulator.sources import Source
 from simulator.wire.fields import Cell
 
 
@@ -35,6 +37,13 @@ class System:
     single_needs_topics: bool = False
     statements: frozenset[SchemaChangeKind] | None = None
     previous_commit: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentSystem(System):
+    """Rows are documents; drs-json alone has them. `writer` makes its messages."""
+
+    writer: Callable[[Source], Writer]
 
 
 @dataclass(frozen=True, kw_only=True)

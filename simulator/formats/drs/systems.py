@@ -1,38 +1,43 @@
-"""What DRS does with each source: a row a source. Sources that DRS does not read are treated as the system that they
-are compatible with."""
+"""What DRS does with each source: a row a source, imported when a run needs it.
+
+Sources that DRS does not read are treated as what they are compatible with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
+from simulator import registry
 from simulator.errors import NotOffered
-from simulator.formats.drs import dds, mysql, oracle, postgresql, sqlserver
-from simulator.formats.drs.options import DrsOptions, SourceOptions, source_options
-from simulator.formats.drs.system import System, TableSystem
+from simulator.formats.drs.options import DrsOptions, source_options
+from simulator.formats.drs.system import DocumentSystem, TableSystem
 from simulator.formats.format import Settings
 
-SYSTEMS: Final[Mapping[str, Callable[[SourceOptions], System]]] = {
-    "gaussdb": postgresql.gaussdb,
-    "mariadb": mysql.system,
-    "mongodb": dds.system,
-    "mysql": mysql.system,
-    "oceanbase-mysql": mysql.system,
-    "oceanbase-oracle": oracle.system,
-    "oracle": oracle.system,
-    "postgresql": postgresql.system,
-    "sqlserver": sqlserver.system,
+_HERE: Final = "simulator.formats.drs"
+SYSTEMS: Final[Mapping[str, str]] = {
+    "gaussdb": f"{_HERE}.postgresql:gaussdb",
+    "mariadb": f"{_HERE}.mysql:system",
+    "mongodb": f"{_HERE}.dds:system",
+    "mysql": f"{_HERE}.mysql:system",
+    "oceanbase-mysql": f"{_HERE}.mysql:system",
+    "oceanbase-oracle": f"{_HERE}.oracle:system",
+    "oracle": f"{_HERE}.oracle:system",
+    "postgresql": f"{_HERE}.postgresql:system",
+    "sqlserver": f"{_HERE}.sqlserver:system",
 }
 
 
-def system_of(settings: Settings[DrsOptions]) -> System:
+def system_of(settings: Settings[DrsOptions]) -> TableSystem | DocumentSystem:
     """What DRS does with the source under these settings."""
-    return SYSTEMS[settings.source.id](source_options(settings.options))
+    row = registry.load("source", SYSTEMS, settings.source.id)
+    system: TableSystem | DocumentSystem = row(source_options(settings.options))
+    return system
 
 
 def tables_of(settings: Settings[DrsOptions], format: str) -> TableSystem:
     """The same for a format that has tables only. Raises NotOffered for documents."""
     system = system_of(settings)
-    if not isinstance(system, TableSystem):
+    if isinstance(system, DocumentSystem):
         raise NotOffered(f"-f {format}: DRS writes documents of {settings.source.title} as JSON; drs-json has them.")
     return system

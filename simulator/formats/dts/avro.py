@@ -44,7 +44,7 @@ from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import AvroOptions, TextOptions
 from simulator.formats.dts.record.record import schema
 from simulator.formats.dts.record.writer import Writer
-from simulator.formats.dts.systems import SYSTEMS, system_of
+from simulator.formats.dts.systems import SYSTEMS, row, system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import whole_seconds
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, STATEMENT, UPDATE, Event, Heartbeat, Kind
@@ -75,7 +75,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     """Raises OptionError for a source_type of another source."""
     options, source, system = settings.options, settings.source, system_of(settings.source)
     if options.source_type and options.source_type not in system.source_types:
-        theirs = ", ".join(id for id, each in SYSTEMS.items() if options.source_type in each.source_types)
+        theirs = ", ".join(id for id in SYSTEMS if options.source_type in row(id).source_types)
         raise OptionError(f"-f dts-avro,source_type={options.source_type}: it belongs to {theirs}, not {source}.")
     # partitions are made of values as the JSON formats write them
     json = Settings(TextOptions(), source)

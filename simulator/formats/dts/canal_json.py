@@ -33,7 +33,7 @@ from simulator.carriers import numbers
 from simulator.formats.canal.codes import PROMOTED
 from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import CanalOptions
-from simulator.formats.dts.systems import check, number_of, system_of
+from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import by_row, key_names, per_entry, table_of, whole_seconds
 from simulator.model import (
@@ -68,7 +68,7 @@ def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     system, options = system_of(settings.source), settings.options
     type = system.logged_as.get(column.type.name, column.type)
     if options.sql_type == "dts_number" or not system.mysql:
-        return Cell(decoded, quoted=False, constant=str(number_of(settings.source, column.type)))
+        return Cell(decoded, quoted=False, constant=str(system.number_of(column.type)))
     code = mysql.TYPES[type.name].jdbc
     if not type.unsigned or type.name not in PROMOTED:
         return Cell(decoded, quoted=False, constant=str(code))
@@ -87,10 +87,7 @@ def type_name(column: Column, settings: Settings[CanalOptions]) -> str:
     """mysqlType: "parameters, such as precision, are not supported" (the page of 2021 still had them)."""
     source, system, options = settings.source, system_of(settings.source), settings.options
     if not system.mysql:
-        if options.mysql_type_params:
-            return source.ddl.type_name(column.type).lower()
-        # a user-defined type has a name of its own
-        return source.types.type_text(column.type, style="bare") if column.type.labels else column.type.name
+        return source.ddl.type_name(column.type).lower() if options.mysql_type_params else system.type_name(column.type)
     type = system.logged_as.get(column.type.name, column.type)
     text = mysql.type_text(type, style="show_create_57" if options.mysql_type_params else "bare")
     return text.replace(" unsigned", "") if options.mysql_type_unsigned == "drop" else text
@@ -98,7 +95,7 @@ def type_name(column: Column, settings: Settings[CanalOptions]) -> str:
 
 def type_names(settings: Settings[CanalOptions]) -> PerTable:
     def text(table: Table, style: Style) -> str:
-        check(FORMAT.id, settings.source, table)
+        system_of(settings.source).check(table, FORMAT.id)
         names = ((column.name, type_name(column, settings)) for column in table.columns)
         return "{" + ",".join(f"{quote(name, style)}:{quote(type, style)}" for name, type in names) + "}"
 

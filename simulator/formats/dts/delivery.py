@@ -26,7 +26,7 @@ from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
 from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions
-from simulator.formats.dts.systems import System
+from simulator.formats.dts.systems.system import System
 from simulator.model import Event, TableId
 
 PRODUCT: Final = "Alibaba Cloud DTS"

@@ -44,7 +44,7 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, Ints
 from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import SharePlexOptions
-from simulator.formats.dts.systems import check, system_of
+from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import by_row, per_entry, table_of
 from simulator.model import (
@@ -170,7 +170,7 @@ def meta(settings: Settings[SharePlexOptions]) -> Members:
     userid = system.userid if options.userid is None else options.userid
 
     def table(table: Table, style: Style) -> str:
-        check(FORMAT.id, settings.source, table)
+        system.check(table, FORMAT.id)
         return quote(table_text(table), style)
 
     return Members(

@@ -28,8 +28,6 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import is_narrow, numbers, unscaled, validity
-from simulator.formats.dts.record import postgresql_times
-from simulator.formats.dts.record.geometry import well_known_binary as sqlserver_shape
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.formats.dts.record.times import datetimes, timestamps, zoned
 from simulator.formats.dts.types import DtsType
@@ -68,35 +66,6 @@ def values_of(dts: DtsType, type: ColumnType, fraction: int) -> Values:
             return lambda array: objects("BinaryGeometry", dts.detail, well_known_binary(array))
         case "BinaryObject" | "TextObject" | "TextGeometry":
             return lambda array: objects(dts.record, dts.detail, label_texts(array, type))
-
-
-def mysql_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
-    """Texts are in the column's character set, whose name readers know."""
-    if dts.record == "Character":
-        charset = type.charset or mysql.DEFAULT_CHARSET
-        return lambda array: characters(array, charset)
-    return values_of(dts, type, fraction)
-
-
-def postgresql_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
-    """Dates and timestamps have PostgreSQL's calendar."""
-    match dts.record, dts.detail:
-        case "DateTime", "YMD":
-            return postgresql_times.dates
-        case "DateTime", "YMDhmsf":
-            return lambda array: postgresql_times.timestamps(array, dts.detail)
-        case "TimestampWithTimeZone", "YMDhmsf":
-            return lambda array: postgresql_times.zoned_timestamps(array, dts.detail)
-        case "TimestampWithTimeZone", "hmsf":
-            return lambda array: postgresql_times.zoned_times(array, dts.detail)
-    return values_of(dts, type, fraction)
-
-
-def sqlserver_values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
-    """Shapes are stored in SQL Server's own way."""
-    if dts.record == "BinaryGeometry":
-        return lambda array: objects("BinaryGeometry", dts.detail, shapes(array, type))
-    return values_of(dts, type, fraction)
 
 
 def whole(pieces: Sequence[Bytes], count: int) -> pa.Array:
@@ -199,12 +168,6 @@ def well_known_binary(array: pa.Array) -> pa.Array:
     ends = np.append(0, np.cumsum(kept, dtype=np.int32))[offsets - offsets[0]].astype(np.int32)
     buffers = [validity(nulls_of(array)), pa.py_buffer(ends), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(array), buffers, -1)
-
-
-def shapes(array: pa.Array, type: ColumnType) -> pa.Array:
-    """SQL Server's shapes as well-known binary."""
-    geography = type.name == "geography"
-    return of_distinct(array, lambda stored: sqlserver_shape(stored, latitude_first=geography))
 
 
 def label_texts(array: pa.Array, type: ColumnType) -> pa.Array:

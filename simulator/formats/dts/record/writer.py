@@ -17,7 +17,7 @@ from simulator.formats.dts.record.positions import Positions, positions
 from simulator.formats.dts.record.record import NOTHING, Texts, fields_of, object_name, records, statement
 from simulator.formats.dts.record.tags import Tags, keys
 from simulator.formats.dts.record.values import Values
-from simulator.formats.dts.systems import check, number_of, system_of
+from simulator.formats.dts.systems import system_of
 from simulator.formats.members import table_of
 from simulator.model import (
     BEGIN,
@@ -109,7 +109,7 @@ class Writer:
             if self.system.documents:
                 shape = Shape(name, documents.fields(table, self.field_tail), documents.tags(name))
             else:
-                check(self.format, self.source, table)
+                self.system.check(table, self.format)
                 fields = self._fields(table)
                 tags = {"pk_uk_info": keys(table), "metaVersion": str(zlib.crc32(name.encode() + fields))}
                 fraction = 1 if self.options.oracle_frac == "us" else self.system.fraction
@@ -122,7 +122,7 @@ class Writer:
         tail = self.field_tail
         return fields_of(
             (*table.columns, HIDDEN_KEY) if self._hidden_key(table) else table.columns,
-            lambda column: number_of(self.source, column.type),
+            lambda column: self.system.number_of(column.type),
             None if tail is None else lambda column: tail(table, column),
         )
 

@@ -1,14 +1,19 @@
-"""MySQL's values: as in Canal's messages, except decimals, fractions of seconds and labels."""
+"""MySQL, MariaDB and OceanBase in MySQL mode. Values have the text of Canal's messages, except decimals, fractions of
+seconds and labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from simulator.formats.canal import cells as canal
 from simulator.formats.dts.options import TextOptions
+from simulator.formats.dts.record.values import Values, characters, values_of
+from simulator.formats.dts.systems.system import System
+from simulator.formats.dts.types import DtsType, types_of
 from simulator.formats.format import Settings
-from simulator.model import Column
+from simulator.model import Column, ColumnType
 from simulator.sources import mysql
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
@@ -39,3 +44,35 @@ def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     render = TEXT[family]
     parts = (lambda array: decimal_text.decimal_parts(array, grouped=False)) if family == "decimal" else None
     return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
+
+
+def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
+    """Texts are in the column's character set, whose name readers know."""
+    if dts.record == "Character":
+        charset = type.charset or mysql.DEFAULT_CHARSET
+        return lambda array: characters(array, charset)
+    return values_of(dts, type, fraction)
+
+
+MYSQL: Final = System(
+    source_types=("MySQL", "DRDS"),
+    versions={"8.0": "8.0.28", "5.7": "5.7.26-log"},
+    types=types_of("mysql"),
+    values=values,
+    fraction=1,
+    cell=cell,
+    names=lambda id: (id.database, id.name),
+    mysql=True,
+    gtids=True,
+    hidden_key=True,
+)
+OCEANBASE: Final = replace(
+    MYSQL, source_types=("MySQL",), versions={"4.3": "5.7.25-OceanBase-v4.3"}, gtids=False, hidden_key=False
+)
+# A JSON column is a LONGTEXT that the server checks.
+MARIADB: Final = replace(
+    OCEANBASE,
+    versions={"10.11": "10.11.19-MariaDB-log"},
+    types={**MYSQL.types, "json": MYSQL.types["longtext"]},
+    logged_as={"json": ColumnType("longtext")},
+)

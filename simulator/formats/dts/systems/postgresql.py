@@ -1,17 +1,23 @@
-"""PostgreSQL's values: as the server prints them."""
+"""PostgreSQL and GaussDB. Their values have the server's text."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 
-from simulator.formats.dts.cells.by_family import UNESCAPED, byte_text
+from simulator.formats.dts.cells import UNESCAPED, byte_text
 from simulator.formats.dts.options import TextOptions
+from simulator.formats.dts.record import postgresql_times
+from simulator.formats.dts.record.values import Values, values_of
+from simulator.formats.dts.systems.system import System
+from simulator.formats.dts.types import DtsType, types_of
 from simulator.formats.format import Settings
-from simulator.model import Column
+from simulator.model import Column, ColumnType
 from simulator.sources import postgresql
+from simulator.sources.postgresql import type_table
 from simulator.text import postgresql as postgresql_text
 from simulator.wire.fields import Cell
 
@@ -47,3 +53,38 @@ def padded(texts: pa.Array, digits: int) -> pa.Array:
     coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
     distinct = [None if each is None else _CLOCK.sub(longer, each, count=1) for each in coded.dictionary.to_pylist()]
     return pa.array(distinct, pa.string()).take(coded.indices)
+
+
+def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
+    """Dates and timestamps have PostgreSQL's calendar."""
+    match dts.record, dts.detail:
+        case "DateTime", "YMD":
+            return postgresql_times.dates
+        case "DateTime", "YMDhmsf":
+            return lambda array: postgresql_times.timestamps(array, dts.detail)
+        case "TimestampWithTimeZone", "YMDhmsf":
+            return lambda array: postgresql_times.zoned_timestamps(array, dts.detail)
+        case "TimestampWithTimeZone", "hmsf":
+            return lambda array: postgresql_times.zoned_times(array, dts.detail)
+    return values_of(dts, type, fraction)
+
+
+def numbers(system: str) -> dict[str, int]:
+    return {name: row.oid for name, row in type_table.types_of(system).items()}
+
+
+POSTGRESQL: Final = System(
+    source_types=("PostgreSQL", "PPAS"),
+    versions={"16": "16.4", "14": "14.13", "12": "12.20"},
+    types=types_of("postgresql", numbers("postgresql")),
+    type_name=lambda type: postgresql.type_text(type, style="bare"),
+    values=values,
+    fraction=1,
+    cell=cell,
+)
+GAUSSDB: Final = replace(
+    POSTGRESQL,
+    source_types=("PostgreSQL",),
+    versions={"505": "9.2.4"},
+    types=types_of("postgresql", numbers("gaussdb")),
+)

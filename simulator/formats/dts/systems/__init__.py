@@ -1,0 +1,40 @@
+"""What DTS says of each source: a row a source, imported when a run needs it. `system` says what a row has.
+
+Sources that DTS does not read are treated as what they are compatible with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from simulator import registry
+
+if TYPE_CHECKING:
+    from simulator.formats.dts.systems.system import System
+    from simulator.sources import Source
+
+_HERE: Final = "simulator.formats.dts.systems"
+SYSTEMS: Final[Mapping[str, str]] = {
+    "gaussdb": f"{_HERE}.postgresql:GAUSSDB",
+    "mariadb": f"{_HERE}.mysql:MARIADB",
+    "mongodb": f"{_HERE}.mongodb:MONGODB",
+    "mysql": f"{_HERE}.mysql:MYSQL",
+    "oceanbase-mysql": f"{_HERE}.mysql:OCEANBASE",
+    "oceanbase-oracle": f"{_HERE}.oracle:OCEANBASE",
+    "oracle": f"{_HERE}.oracle:ORACLE",
+    "postgresql": f"{_HERE}.postgresql:POSTGRESQL",
+    "sqlserver": f"{_HERE}.sqlserver:SQLSERVER",
+}
+
+
+@cache
+def row(id: str) -> System:
+    """The row of a source's id."""
+    system: System = registry.load("source", SYSTEMS, id)
+    return system
+
+
+def system_of(source: Source) -> System:
+    return row(source.id)
