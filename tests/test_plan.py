@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_scenarios import loaded, scenarios
 
+from simulator.batch import PackedBatch
 from simulator.errors import UsageError
+from simulator.formats.format import Codec, Layout, Writer
+from simulator.model import Column, Event, Kind
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits, Plan, plan
 from simulator.sources import find
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
+from simulator.stream.engine.history import State
 from simulator.stream.engine.sizes import BLOCK_BYTES
 from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.generators.columns import CompiledColumn
 from simulator.stream.scenario.resolve import resolve
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
@@ -196,3 +203,48 @@ def test_a_job_makes_the_same_bytes_in_any_process(tmp_path: Path) -> None:
     assert job.stream.errors
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.map(rendered, work) == list(map(rendered, work))
+
+
+# ------------------------------------------------------------------------------------------------------------ columns
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A writer that prints the key and nothing else."""
+
+    inner: Writer
+
+    def encode(self, packed: PackedBatch) -> pa.Array:
+        batch = packed.changes
+        (place,) = batch.table.key_positions
+        return self.text(batch.table.columns[place], batch.image()[place]).take(pa.array(packed.starts[:-1]))
+
+    def encode_event(self, event: Event, kind: Kind) -> bytes:
+        return b""
+
+    def text(self, column: Column, array: pa.Array) -> pa.Array:
+        return self.inner.text(column, array)
+
+
+def test_columns_that_a_format_does_not_print_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its messages are those of all columns; those that choose the partition are drawn, too."""
+    drawn: set[str] = set()
+    array = CompiledColumn.array
+
+    def listen(column: CompiledColumn, state: State) -> Any:
+        drawn.add(column.field.name)
+        return array(column, state)
+
+    monkeypatch.setattr(CompiledColumn, "array", listen)
+    made = []
+    for columns in (None, lambda table, kind: table.key_positions):
+        job = open_job("crud", "canal-json").addressed(route="columns:city", partitions=Partitions(4))
+        codec = job.codec
+        layout = Layout(Keys(codec.layout.writer), codec.layout.routing, columns=columns)
+        job.__dict__["codec"] = Codec(codec.format, codec.settings, layout)
+        drawn.clear()
+        rows = islice(job.messages(Limits(changes=0), snapshot=True), 500)
+        made.append([*rows, *job.messages(Limits(changes=500))])
+    assert made[0] == made[1]
+    assert {message.kind for message in made[0]} == {Kind.READ, Kind.INSERT, Kind.UPDATE, Kind.DELETE}
+    assert drawn == {"id", "city"}

@@ -6,7 +6,7 @@ addressed already (`simulator.delivery`) and yields finished messages: none, one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -31,6 +31,7 @@ from simulator.model import (
     LoggedStatement,
     SchemaChange,
     SchemaChangeKind,
+    Table,
 )
 from simulator.sources import Source
 from simulator.wire.avro import Container
@@ -92,6 +93,7 @@ class Layout:
 
     * `writer` makes the bytes of values, `metadata` what goes with them.
     * `routing` and `packing` are the product's way of addressing messages and of putting rows together.
+    * `columns`: places of the columns of a table that changes of a kind print; None: all. The others are not drawn.
     * `container`: what a file of the values is, if they are Avro.
     * `sends`: of the format's kinds of event, those that the settings let through; None: all.
     * `statements`: the kinds of DDL that it writes; None: all. `omits`: single events that it leaves out although it
@@ -106,6 +108,7 @@ class Layout:
     routing: Routing
     packing: Packing | None = None
     metadata: Metadata | None = None
+    columns: Callable[[Table, Kind], Collection[int]] | None = None
     container: Container | None = None
     sends: frozenset[Kind] | None = None
     statements: frozenset[SchemaChangeKind] | None = None

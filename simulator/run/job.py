@@ -164,11 +164,11 @@ class Job:
     def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
         """The messages of a run in stream order, one by one; their blocks are made as they are asked for. Behind the
         last one it raises what ended a SQL script."""
-        plan, render = self.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS), self.renderer().render
+        plan, renderer = self.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS), self.renderer()
 
         def single() -> Iterator[Message]:
             for where in plan.all_blocks():
-                if (batch := render(self.stream.read_block(where))) is not None:
+                if (batch := renderer.render_block(where)) is not None:
                     for at in range(0, len(batch), SINGLE_MESSAGES):
                         yield from batch.slice(at, SINGLE_MESSAGES).messages()
             if self.failure is not None:

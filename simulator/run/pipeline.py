@@ -175,11 +175,11 @@ class Run:
         for rows in plan.snapshot_blocks():
             if self.stop:
                 return
-            self._send_snapshot(stream.read_block(rows))
+            self._send_snapshot(stream.read_block(rows, self.renderer.needed))
         # whatever the snapshot took, the stream's own rate and time count from here
         self._begun = time.monotonic()
         for turns in plan.blocks():
-            self._send(stream.read_block(turns))
+            self._send(stream.read_block(turns, self.renderer.needed))
             if self.stop or self._time_is_up():
                 return
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +15,9 @@ from simulator.delivery.router import Router
 from simulator.delivery.routing import Route
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
-from simulator.model import INSERT, MARKS, Event, Table
+from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, Table
 from simulator.sources import Source
-from simulator.stream.engine.block import Block, Stream
+from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
 
 
 def renders(codec: Codec, source: Source, table: Table) -> bool:
@@ -43,6 +43,23 @@ class Renderer:
     ) -> None:
         self.stream, self.codec = stream, codec
         self.router = Router(codec.layout.routing, route, topic, partitions, codec.layout.writer.text)
+
+    def needed(self, table: Table, kind: Kind) -> Collection[int] | None:
+        """Places of the columns that the messages of a kind are made of; None: all of them."""
+        layout, packing = self.codec.layout, self.codec.layout.packing
+        split = self.router.split_by(table) if kind is UPDATE else ()
+        halves = kind is UPDATE and (split != () or self.stream.source.key_is_fixed)
+        kinds = [each for each in ((UPDATE, INSERT, DELETE) if halves else (kind,)) if self.codec.sends(each)]
+        if not kinds:
+            return ()
+        if layout.columns is None or (packing is not None and (packing.row_bytes is not None or packing.distinct)):
+            return None
+        printed = {place for each in kinds for place in layout.columns(table, each)}
+        return printed | {*table.key_positions, *self.router.columns(table), *(split or ())}
+
+    def render_block(self, where: TurnBlock | SnapshotBlock) -> MessageBatch | None:
+        """The messages of a block, wherever it is."""
+        return self.render(self.stream.read_block(where, self.needed))
 
     def render(self, block: Block) -> MessageBatch | None:
         """The messages of a block in stream order, None if there are none."""

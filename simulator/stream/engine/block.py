@@ -6,16 +6,16 @@ A block is addressed by numbers alone (its turns; the place of its rows in a sna
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
-from simulator.model import READ, Event, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.sources import Source
 
 # A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
@@ -25,6 +25,10 @@ WRITE_LAG_MS: Final = 350
 # Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
 SNAPSHOT_TXN: Final = -1
 
+
+# Which columns of a table (by their places) somebody needs of changes of a kind; None: all. The others need not be
+# drawn: a generated stream has columns of nothing (`pa.null()`) instead.
+Needed: TypeAlias = Callable[[Table, Kind], Collection[int] | None]
 
 # No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
 FARTHEST: Final = 10**15
@@ -121,7 +125,7 @@ class Stream(ABC):
         """Row changes of each turn in [first, stop), counted without drawing a value."""
 
     @abstractmethod
-    def read(self, first: int, stop: int) -> Block:
+    def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
         """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
 
     @abstractmethod
@@ -147,7 +151,7 @@ class Stream(ABC):
         """How many rows a part has, counted without drawing a value."""
 
     @abstractmethod
-    def snapshot_rows(self, block: SnapshotBlock) -> tuple[Table, tuple[pa.Array, ...]]:
+    def snapshot_rows(self, block: SnapshotBlock, needed: Needed | None = None) -> tuple[Table, tuple[pa.Array, ...]]:
         """The rows of a block of the snapshot: (table version, columns)."""
 
     @abstractmethod
@@ -169,9 +173,9 @@ class Stream(ABC):
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
         """How many rows of a part make a block."""
 
-    def read_snapshot(self, block: SnapshotBlock) -> Block:
+    def read_snapshot(self, block: SnapshotBlock, needed: Needed | None = None) -> Block:
         """A block of a snapshot: READ changes, behind the CREATE TABLE of their table if they open it."""
-        table, columns = self.snapshot_rows(block)
+        table, columns = self.snapshot_rows(block, needed)
         ms, place = self.snapshot_ms(block.turn), block.part.table
         number = np.arange(block.first, block.first + block.rows, dtype=np.int64)
         one = np.ones(block.rows, dtype=np.int64)
@@ -196,9 +200,11 @@ class Stream(ABC):
         batch = ChangeBatch(table, READ, envelope, columns, None)
         return Block(block.first, block.rows, (batch,), events, block.rows)
 
-    def read_block(self, where: TurnBlock | SnapshotBlock) -> Block:
+    def read_block(self, where: TurnBlock | SnapshotBlock, needed: Needed | None = None) -> Block:
         """A block of either kind."""
-        return self.read_snapshot(where) if isinstance(where, SnapshotBlock) else self.read(where.first, where.stop)
+        if isinstance(where, SnapshotBlock):
+            return self.read_snapshot(where, needed)
+        return self.read(where.first, where.stop, needed)
 
     def snapshot(self, turn: int) -> Iterator[Block]:
         """The rows alive before a turn as READ changes, in bounded memory."""

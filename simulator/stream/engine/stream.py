@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
 from simulator.errors import UsageError
-from simulator.model import DELETE, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.stream.engine.alive import fixed_count, parts, states
-from simulator.stream.engine.block import WRITE_LAG_MS, Block, SnapshotBlock, SnapshotPart, Stream
+from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
 from simulator.stream.engine.history import State, row_count
 from simulator.stream.scenario.scenario import Scenario
@@ -107,7 +107,7 @@ class ChangeStream(Stream):
 
     # ---------------------------------------------------------------------------------------------------------- turns
 
-    def read(self, first: int, stop: int) -> Block:
+    def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
         """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
         what = self.structure(first, stop)
         changes = what.changes
@@ -158,7 +158,7 @@ class ChangeStream(Stream):
                 row=row,
                 turn=what.turns[turn],
             )
-            batches += self._batches(Kind(int(which) % 4), envelope, state)
+            batches += self._batches(Kind(int(which) % 4), envelope, state, needed)
         if self.source.key_is_fixed:
             batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
         return Block(
@@ -179,7 +179,7 @@ class ChangeStream(Stream):
         offset: Ints = self.compiled.first_offset + turn * self.compiled.stride + ordinal + 2 * BEFORE_ROWS
         return offset
 
-    def _batches(self, kind: Kind, envelope: Envelope, state: State) -> Iterator[ChangeBatch]:
+    def _batches(self, kind: Kind, envelope: Envelope, state: State, needed: Needed | None) -> Iterator[ChangeBatch]:
         """The changes of one table and kind, cut where the table's version changes."""
         versions = self.compiled.versions[state.table]
         cuts = [0, *np.searchsorted(envelope.turn, [v.since for v in versions[1:]]).tolist(), len(state)]
@@ -187,25 +187,28 @@ class ChangeStream(Stream):
             if start == stop:
                 continue
             if start == 0 and stop == len(state):
-                yield self._batch(kind, version, envelope, state)
+                yield self._batch(kind, version, envelope, state, needed)
             else:
                 rows = np.arange(start, stop)
-                yield self._batch(kind, version, envelope.take(rows), state.take(rows))
+                yield self._batch(kind, version, envelope.take(rows), state.take(rows), needed)
 
-    def _batch(self, kind: Kind, version: Version, envelope: Envelope, state: State) -> ChangeBatch:
+    def _batch(
+        self, kind: Kind, version: Version, envelope: Envelope, state: State, needed: Needed | None
+    ) -> ChangeBatch:
         everything = np.arange(len(state))
+        places = self._places(version, kind, needed)
         after: tuple[pa.Array, ...] | None = None
         before: tuple[Before, ...] | None = None
         if kind is DELETE:
-            before = self._image(version, state.before(everything))
+            before = self._image(version, state.before(everything), places)
         else:
-            after = self._image(version, state)
+            after = self._image(version, state, places)
         if kind is UPDATE:
             old = state.before(everything)
             deltas: list[Before] = []
             for place, column in enumerate(version.columns):
                 rows = np.flatnonzero(column.history.sets[state.tick])
-                if not len(rows):
+                if not len(rows) or place not in places:
                     deltas.append(None)
                 elif len(rows) == len(state):
                     deltas.append(self._column(version, place, old))
@@ -214,8 +217,14 @@ class ChangeStream(Stream):
             before = tuple(deltas)
         return ChangeBatch(version.table, kind, envelope, after, before)
 
-    def _image(self, version: Version, state: State) -> tuple[pa.Array, ...]:
-        return tuple(self._column(version, place, state) for place in range(len(version.columns)))
+    def _places(self, version: Version, kind: Kind, needed: Needed | None) -> Collection[int]:
+        """The columns to draw; the key always, by which some systems split updates."""
+        places = None if needed is None else needed(version.table, kind)
+        return range(len(version.columns)) if places is None else {*places, *version.table.key_positions}
+
+    def _image(self, version: Version, state: State, places: Collection[int]) -> tuple[pa.Array, ...]:
+        count = range(len(version.columns))
+        return tuple(self._column(version, i, state) if i in places else pa.nulls(len(state)) for i in count)
 
     def _column(self, version: Version, place: int, state: State) -> pa.Array:
         """A column's values as the carrier of this version's type."""
@@ -306,12 +315,12 @@ class ChangeStream(Stream):
             self._part = turn, part, states(self.compiled, part, turn)
         return self._part[2]
 
-    def snapshot_rows(self, block: SnapshotBlock) -> tuple[Table, tuple[pa.Array, ...]]:
+    def snapshot_rows(self, block: SnapshotBlock, needed: Needed | None = None) -> tuple[Table, tuple[pa.Array, ...]]:
         version = self._version_at(self.compiled.names[block.part.table], block.turn)
         state = self._alive(block.turn, block.part)
         if block.rows < len(state):
             state = state.take(np.arange(block.start, block.start + block.rows))
-        return version.table, self._image(version, state)
+        return version.table, self._image(version, state, self._places(version, READ, needed))
 
     def snapshot_ms(self, turn: int) -> int:
         return int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000

@@ -26,7 +26,7 @@ from simulator.model import (
     Table,
 )
 from simulator.sources import Source
-from simulator.stream.engine.block import WRITE_LAG_MS, Block, SnapshotBlock, SnapshotPart, Stream
+from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
 from simulator.stream.literal.numbers import Numbers
 from simulator.stream.literal.transactions import Ddl, Places, Row, RowChange, Text, Transaction
@@ -129,7 +129,7 @@ class LiteralStream(Stream):
         """… of the first its own time."""
         return self.numbers.previous_ms(turns)
 
-    def read(self, first: int, stop: int) -> Block:
+    def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
         stop = min(stop, self.turns)
         groups: dict[tuple[Table, Kind, Places, Places], list[_Placed]] = {}
         group: list[_Placed] = []
@@ -250,7 +250,7 @@ class LiteralStream(Stream):
         _, columns = self._rows_before(turn)[part.table]
         return len(columns[0]) if columns else 0
 
-    def snapshot_rows(self, block: SnapshotBlock) -> tuple[Table, tuple[pa.Array, ...]]:
+    def snapshot_rows(self, block: SnapshotBlock, needed: Needed | None = None) -> tuple[Table, tuple[pa.Array, ...]]:
         table, columns = self._rows_before(block.turn)[block.part.table]
         return table, tuple(column.slice(block.start, block.rows) for column in columns)
 
