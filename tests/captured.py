@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,9 +18,10 @@ from simulator import sources
 from simulator.run.job import Job, Partitions
 from simulator.run.plan import Limits
 from simulator.sql.parse.client import Meta, Statement
-from simulator.sql.script import Script, script_of
+from simulator.sql.script import Script, run, script_of
 
 FOLDER: Final = Path(__file__).parent / "captures" / "canal"
+APPS: Final = Path(__file__).parent / "captures" / "canal-apps"
 # A clock of a first run by which each message tells the statement that it comes from.
 _BASE: Final = 1_900_000_000
 _STEP: Final = 10_000
@@ -49,14 +52,14 @@ class Ours:
     value: bytes
 
 
-def unpacked(name: str) -> bytes:
-    return gzip.decompress((FOLDER / f"{name}.gz").read_bytes())
+def unpacked(name: str, folder: Path = FOLDER) -> bytes:
+    return gzip.decompress((folder / f"{name}.gz").read_bytes())
 
 
 @cache
-def theirs(name: str) -> list[bytes]:
+def theirs(name: str, folder: Path = FOLDER) -> list[bytes]:
     """The messages of a capture; lines end at 0x0A only, since old versions write other control characters raw."""
-    lines = unpacked(f"{name}.jsonl").split(b"\n")
+    lines = unpacked(f"{name}.jsonl", folder).split(b"\n")
     assert lines.pop() == b""
     return lines
 
@@ -77,9 +80,9 @@ def places(name: str) -> list[tuple[str, int | None]]:
     return found
 
 
-def made(capture: Capture, clock: Mapping[int, int]) -> list[Ours]:
+def made(capture: Capture, clock: Mapping[int, int], folder: Path = FOLDER) -> list[Ours]:
     """Our messages of a capture's script; `clock` sets the time (epoch seconds) before statements, by their number."""
-    script = script_of(unpacked(f"{capture.script}.sql"), f"{capture.script}.sql")
+    script = script_of(unpacked(f"{capture.script}.sql", folder), f"{capture.script}.sql")
     parts: list[Statement | Meta] = [Meta("user", capture.user, 0)]
     for number, part in enumerate(script.parts):
         if isinstance(part, Statement) and number in clock:
@@ -136,3 +139,41 @@ def _beside(
             number = numbers[i] if i < len(numbers) else len(wanted)
             found.append((number, ours[i] if i < len(ours) else None, wanted[number] if number < len(wanted) else None))
     return sorted(found, key=lambda each: each[0])
+
+
+# ------------------------------------------------------------------------------------------- scripts of applications
+
+# What a message has of its own run: its number, its times, and values of the clock.
+_OF_THE_RUN: Final = re.compile(rb'"id":\d+,(?="isDdl")|"es":\d+,|,"ts":\d+(?=,"type":"[A-Z]+"\}$)')
+_CLOCK: Final = re.compile(rb"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
+
+
+def without_run(message: bytes) -> bytes:
+    return _OF_THE_RUN.sub(b"", message)
+
+
+def aligned(capture: Capture) -> tuple[list[tuple[bytes | None, bytes | None]], list[str]]:
+    """(ours, theirs) of a script of an application, and its errors: messages that only one side has stand alone."""
+    wanted = theirs(capture.name, APPS)
+    script = script_of(unpacked(f"{capture.script}.sql", APPS), f"{capture.script}.sql")
+    first = made(capture, {number: _BASE + number * _STEP for number in numbered(script)}, APPS)
+    clock: dict[int, int] = {}
+    for mine, message in _matched([one.value for one in first], wanted):
+        if mine is not None and message is not None:
+            number = (es_of(mine) - _BASE) // _STEP
+            clock[number] = max(clock.get(number, 0), es_of(message))
+    now = min(map(es_of, wanted))
+    for number in numbered(script):
+        now = clock[number] = max(now, clock.get(number, now))
+    second = made(capture, clock, APPS)
+    errors = run(script, sources.find(capture.source), force=True).errors
+    return list(_matched([one.value for one in second], wanted)), errors
+
+
+def _matched(mine: list[bytes], wanted: list[bytes]) -> Iterator[tuple[bytes | None, bytes | None]]:
+    keys = [[_CLOCK.sub(b"", without_run(message)) for message in side] for side in (mine, wanted)]
+    for tag, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from zip(mine[a:b], wanted[c:d], strict=True)
+        else:
+            yield from zip_longest(mine[a:b], wanted[c:d])

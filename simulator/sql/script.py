@@ -57,11 +57,8 @@ def read_script(path: str) -> Script:
 
 
 def script_of(content: bytes | str, file: str) -> Script:
-    try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ScenarioError(file, line, "", "this is not a text in UTF-8, so no script.") from None
+    # a dump may hold the bytes of BLOBs as they are
+    text = content if isinstance(content, str) else content.decode("utf-8-sig", "surrogateescape")
     parts = tuple(split(text))
     if not parts:
         raise ScenarioError(file, None, "", "the file is empty; a script has at least one statement.")
@@ -108,9 +105,9 @@ def run(
 
     `until`: stop when the log holds so many transactions, those before `-- @snapshot` not counted.
     """
-    from simulator.sql.statements.execute import SUPPORTED, execute, run_body
+    from simulator.sql.statements.execute import SUPPORTED, call_function, execute, run_body
 
-    session = Session(SERVERS[str(source)], START_MS * 1000, run_body)
+    session = Session(SERVERS[str(source)], START_MS * 1000, run_body, call_function)
     outcome = Outcome(session)
     for part in script.parts:
         in_stream = outcome.started or not script.spec.snapshot

@@ -75,7 +75,7 @@ _NAMES: Final = frozenset(TYPES) | frozenset(ALIASES)
 _WORD: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
 _QUOTED: Final = re.compile(r"""\s*('(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")\s*""", re.DOTALL)
 # MySQL string literals: these escapes mean a character, any other \x means x.
-_ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+_ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 
 
 @dataclass(frozen=True, slots=True)

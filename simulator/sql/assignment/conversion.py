@@ -146,7 +146,7 @@ def implicit_default(type: ColumnType) -> Any:
     return {"float": 0.0, "text": "", "json": "null", "enum": 1, "geometry": b""}.get(family, 0)
 
 
-def from_stored(stored: Any, type: ColumnType, zone: Zone) -> Any:
+def from_stored(stored: Any, type: ColumnType, zone: Zone, json_way: str = "printed") -> Any:
     """The value in expressions of what a column stores."""
     if stored is None:
         return None
@@ -166,7 +166,7 @@ def from_stored(stored: Any, type: ColumnType, zone: Zone) -> Any:
         case "bit":
             return Bits(stored, type.length or 1)
         case "json":
-            return Document(documents.read(stored))
+            return Document(documents.read(stored), way=json_way)
         case "geometry":
             return Shape(stored)
     return stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from simulator.sources import mysql
@@ -18,7 +19,7 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:
-        typed = _fitted(value, type.length or 0) if isinstance(value, float) and type.length else text_of(value)
+        typed = _typed(value, type.length or 0)
         text = _encodable(typed, width, codec, field, row, rules)
     if type.name in ("char", "varchar"):
         most = type.length or 0
@@ -35,11 +36,18 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     return text
 
 
+def _typed(value: Any, width: int) -> str:
+    """A value as text; of a quotient all digits that were calculated."""
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return _fitted(float(value), width) if isinstance(value, float) else text_of(value)
+
+
 def _fitted(value: float, width: int) -> str:
     """A double in a column of so many characters: with an exponent, or fewer digits, where it would not fit."""
     text = text_of(value)
     digits = 17
-    while len(text) > width and digits:
+    while width and len(text) > width and digits:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
         text = f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
         digits -= 1
@@ -94,7 +102,7 @@ def _escaped(raw: bytes) -> str:
 
 def store_binary(value: Any, field: Field, row: int, rules: Rules) -> bytes:
     type = field.type
-    raw = bytes_of(_fitted(value, type.length) if isinstance(value, float) and type.length else value)
+    raw = bytes_of(_typed(value, type.length or 0) if isinstance(value, float | Decimal) else value)
     most = type.length if type.length is not None else mysql.TYPES[type.name].max_bytes
     if len(raw) > most:
         if rules.strict:

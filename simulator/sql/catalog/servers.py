@@ -11,6 +11,7 @@ from typing import Final
 class Server:
     """A server's ways, where they show in its log or in what it refuses.
 
+    * `version`: as version comments count it.
     * `type_style`: how it prints types; `json_duplicates`, `json_is_text`: as in the type system.
     * `modes`: its sql_mode.
     * `modern`: syntax since MySQL 8.0 (RENAME COLUMN, expressions as defaults, invisible columns, SRID).
@@ -30,6 +31,7 @@ class Server:
     """
 
     id: str
+    version: int
     type_style: str
     modes: frozenset[str]
     charset: str
@@ -54,10 +56,22 @@ class Server:
     detaches_xa: bool = False
 
     @property
+    def json_way(self) -> str:
+        """How documents are printed (`values.documents.text_of`)."""
+        return "mariadb" if self.json_is_text else "mysql-5.7" if self.id == "mysql-5.7" else "printed"
+
+    @property
     def mariadb(self) -> bool:
         return self.id.startswith("mariadb")
 
 
+# Words of sql_mode, in the order in which a server lists them.
+MODES: Final = (
+    "REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "ONLY_FULL_GROUP_BY",
+    "NO_UNSIGNED_SUBTRACTION", "NO_BACKSLASH_ESCAPES", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE",
+    "NO_ZERO_DATE", "ALLOW_INVALID_DATES", "ERROR_FOR_DIVISION_BY_ZERO", "HIGH_NOT_PRECEDENCE", "NO_AUTO_CREATE_USER",
+    "NO_ENGINE_SUBSTITUTION", "NO_AUTO_VALUE_ON_ZERO", "TIME_TRUNCATE_FRACTIONAL",
+)  # fmt: skip
 _STRICT: Final = ("ONLY_FULL_GROUP_BY", "STRICT_TRANS_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE",
                   "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION")  # fmt: skip
 SERVERS: Final[Mapping[str, Server]] = {
@@ -65,6 +79,7 @@ SERVERS: Final[Mapping[str, Server]] = {
     for server in (
         Server(
             "mysql-8.0",
+            80_031,
             "show_create_80",
             frozenset(_STRICT),
             "utf8mb4",
@@ -81,6 +96,7 @@ SERVERS: Final[Mapping[str, Server]] = {
         ),
         Server(
             "mysql-5.7",
+            50_722,
             "show_create_57",
             frozenset((*_STRICT, "NO_AUTO_CREATE_USER")),
             "utf8mb4",
@@ -93,6 +109,7 @@ SERVERS: Final[Mapping[str, Server]] = {
         ),
         Server(
             "mariadb-10.11",
+            101_119,
             "show_create_57",
             frozenset(("STRICT_TRANS_TABLES", "ERROR_FOR_DIVISION_BY_ZERO", "NO_AUTO_CREATE_USER",
                        "NO_ENGINE_SUBSTITUTION")),
@@ -115,7 +132,14 @@ def default_collation(charset: str, server: Server) -> str:
     """The collation that a character set has by default."""
     if charset == server.charset:
         return server.collation
-    special = {"latin1": "latin1_swedish_ci", "gbk": "gbk_chinese_ci", "binary": "binary", "big5": "big5_chinese_ci",
-               "gb18030": "gb18030_chinese_ci", "gb2312": "gb2312_chinese_ci", "sjis": "sjis_japanese_ci",
-               "euckr": "euckr_korean_ci"}  # fmt: skip
-    return special.get(charset, f"{charset}_general_ci")
+    language = _LANGUAGES.get(charset, "general")
+    return "binary" if charset == "binary" else f"{charset}_{language}_ci"
+
+
+_LANGUAGES: Final = {
+    "big5": "chinese", "cp932": "japanese", "eucjpms": "japanese", "euckr": "korean", "gb18030": "chinese",
+    "gb2312": "chinese", "gbk": "chinese", "hp8": "english", "latin1": "swedish", "latin5": "turkish",
+    "sjis": "japanese", "tis620": "thai", "ujis": "japanese",
+}  # fmt: skip
+# Character sets of servers for which Python has no codec.
+WITHOUT_CODEC: Final = frozenset(("armscii8", "dec8", "geostd8", "keybcs2", "swe7"))

@@ -12,7 +12,7 @@ from simulator.sql.catalog.servers import default_collation
 from simulator.sql.ddl import altered_rows, tables
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.table_plans import check_definition
-from simulator.sql.parse.column_types import Context
+from simulator.sql.parse.column_types import Context, check_charset
 from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
 from simulator.sql.parse.words import Reader
 from simulator.sql.store.rows import Data, Row
@@ -319,8 +319,7 @@ class _Alter:
             self.kinds.append(K.RENAME_TABLE)
 
     def _convert(self, charset: str, collation: str) -> None:
-        if charset not in mysql.CHARSETS:
-            raise SqlError(1115, charset)
+        check_charset(charset)
         fields = tuple(
             replace(one, type=replace(one.type, charset=charset), collation=collation)
             if mysql.family(one.type) in ("text", "enum", "set")

@@ -44,7 +44,7 @@ def maker(session: Session, data: Data, one: Field, origin: int, *, null_fails: 
             return value
         if mysql.family(old.type) == "json" and session.server.json_is_text:
             return to_stored(value, one, number, rules)
-        return to_stored(from_stored(value, old.type, session.zone), one, number, rules)
+        return to_stored(from_stored(value, old.type, session.zone, session.server.json_way), one, number, rules)
 
     return convert
 

@@ -1,7 +1,7 @@
 """INSERT … VALUES of plain literals, read with one expression instead of a tree: what long scripts are made of.
 
-Only rows of numbers, strings, NULL and DEFAULT are read here; whatever else stands in a statement leaves all of it to
-sqlglot, so a statement means the same on both ways.
+Only rows of numbers, strings, bytes, NULL and DEFAULT are read here; a statement with anything else is left to sqlglot,
+so it means the same on both ways.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from simulator.sql.catalog.definitions import Definition
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions.table_plans import plan_of
+from simulator.sql.parse.server_text import NO_TEXT, raw_bytes
 from simulator.sql.store.session import Session
+from simulator.sql.values.kinds import Raw
 
 _NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
 # Only the words are compared without case: a range of all letters without case takes long to compile.
@@ -25,7 +27,7 @@ _HEAD: Final = re.compile(
 _COLUMN: Final = re.compile(r"`([^`]+)`|([A-Za-z_]\w*)")
 _VALUE: Final = re.compile(
     r"\s*(?:(-?\d+)(?![\w.])|'([^'\\]*)'(?!\s*['\"])|(NULL)\b|(-?\d+\.\d+)(?![\w.])|('(?:[^'\\]|''|\\.)*')(?!\s*['\"])"
-    r"|(DEFAULT)\b(?!\s*\())\s*([,)])",
+    r"|(DEFAULT)\b(?!\s*\()|0x([0-9a-f]+)|_binary\s*('(?:[^'\\]|''|\\.)*')(?!\s*['\"]))\s*([,)])",
     re.IGNORECASE | re.DOTALL,
 )
 _BETWEEN: Final = re.compile(r"\s*(?:(,)\s*\(|$)")
@@ -66,6 +68,11 @@ def insert_literals(session: Session, text: str) -> bool:
     return True
 
 
+def _typed(text: str) -> str | bytes:
+    """A string of the file, or its bytes where they are no text."""
+    return text if NO_TEXT.search(text) is None else Raw(raw_bytes(text))
+
+
 def _large(digits: str) -> int | Decimal:
     number = Decimal(digits)
     return int(number) if -_HIGH <= number <= _HIGH else number
@@ -99,20 +106,24 @@ def _rows(text: str, at: int) -> list[list[Any]] | None:
         found = match_value(text, at)
         if found is None:
             return None
-        whole, plain, null, decimal, quoted, default, mark = found.groups()
+        whole, plain, null, decimal, quoted, default, digits, raw, mark = found.groups()
         if whole is not None:
             row.append(int(whole) if len(whole) < 20 else _large(whole))
         elif plain is not None:
-            row.append(plain)
+            row.append(plain if plain.isascii() else _typed(plain))
         elif null is not None:
             row.append(None)
         elif decimal is not None:
             made = Decimal(decimal)
             row.append(made if made else abs(made))
         elif quoted is not None:
-            row.append(unquote(quoted))
+            row.append(_typed(unquote(quoted)))
         elif default is not None:
             row.append(DEFAULT)
+        elif digits is not None:
+            row.append(Raw(bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))))
+        elif raw is not None:
+            row.append(raw_bytes(unquote(raw)))
         at = found.end()
         if mark == ",":
             continue

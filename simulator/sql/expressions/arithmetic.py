@@ -13,8 +13,10 @@ from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions import casts
 from simulator.sql.expressions.scope import Scope, compiled
-from simulator.sql.values.kinds import CONTEXT, NUMBER, number_of
+from simulator.sql.values.kinds import CONTEXT, NUMBER, FixedDouble, ScaledDecimal, number_of, scale_of
 
+# Digits behind the point of a decimal.
+MAX_SCALE: Final = 30
 _LOW, _SIGNED, HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
 
@@ -22,8 +24,10 @@ _INTEGERS: Final = ("tinyint", "smallint", "mediumint", "int", "bigint")
 
 
 def make_arithmetic(
-    whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], Any]
+    whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], Any], scale_of_result: Callable[[int, int], int] = max
 ) -> Callable[[Any, Scope], Compiled]:
+    """`scale_of_result`: digits behind the point that the result shows, by those of the operands."""
+
     def make(node: Any, scope: Scope) -> Compiled:
         if isinstance(node.left, exp.Interval) or isinstance(node.right, exp.Interval):
             return make_interval(node, scope)
@@ -43,9 +47,11 @@ def make_arithmetic(
                 made = whole(float(a), float(b))
                 if made in (float("inf"), float("-inf")):
                     raise SqlError(1690, "DOUBLE", text)
-                return made
+                return _fixed(made, a, b)
             if isinstance(a, Decimal) or isinstance(b, Decimal):
-                return exact(Decimal(a), Decimal(b))
+                result = exact(Decimal(a), Decimal(b))
+                shown = min(MAX_SCALE, scale_of_result(scale_of(a), scale_of(b)))
+                return result if scale_of(result) <= shown else ScaledDecimal(result, shown)
             made = whole(int(a), int(b))
             # the result of signed numbers is signed; with an unsigned one it is unsigned, and never below zero
             large = unsigned or a > _SIGNED or b > _SIGNED
@@ -56,6 +62,13 @@ def make_arithmetic(
         return calculate
 
     return make
+
+
+def _fixed(result: float, a: Any, b: Any) -> float:
+    """A sum of doubles with a fixed number of digits has that number, too."""
+    scales = [x.scale if isinstance(x, FixedDouble) else None if isinstance(x, float) else scale_of(x) for x in (a, b)]
+    known = [scale for scale in scales if scale is not None]
+    return FixedDouble(result, max(known)) if len(known) == 2 else result
 
 
 def checked_number(value: Any, session: Any) -> Any:
@@ -86,7 +99,9 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
                     return float(a) / float(b)
                 digits = _quotient_digits(max(0, -_exponent(a)), max(0, -_exponent(b)))
                 quotient = CONTEXT.divide(Decimal(a), Decimal(b))
-                return quotient.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=CONTEXT)
+                exact = quotient.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=CONTEXT)
+                shown = min(MAX_SCALE, scale_of(a) + int(session.variable("div_precision_increment")))
+                return ScaledDecimal(exact, shown)
             if kind == "div":
                 if isinstance(a, float) or isinstance(b, float):
                     a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
@@ -137,7 +152,9 @@ def make_negative(node: Any, scope: Scope) -> Compiled:
             return None
         number = number_of(value)
         # a decimal has no negative zero; a double has, but not for MariaDB
-        return number if not number and (mariadb or isinstance(number, Decimal)) else -number
+        if not number and (mariadb or isinstance(number, Decimal)):
+            return number
+        return ScaledDecimal(-number, number.scale) if isinstance(number, ScaledDecimal) else -number
 
     return negated
 
@@ -148,20 +165,13 @@ def make_flipped(node: Any, scope: Scope) -> Compiled:
 
 
 def make_interval(node: Any, scope: Scope) -> Compiled:
-    if isinstance(node, exp.Add | exp.Sub):
-        if isinstance(node.left, exp.Interval):
-            base, span = node.args["expression"], node.args["this"]
-        else:
-            base, span = node.args["this"], node.args["expression"]
-        sign, amount, unit = -1 if isinstance(node, exp.Sub) else 1, span.this, span.args.get("unit")
-    else:
-        base, amount, unit = node.this, node.expression, node.args.get("unit")
-        sign = -1 if isinstance(node, exp.DateSub) else 1
-    word = unit.name.lower() if unit is not None else "day"
-    value, count = compiled(base, scope), compiled(amount, scope)
+    """A date or time and an INTERVAL."""
+    base, span = (node.right, node.left) if isinstance(node.left, exp.Interval) else (node.left, node.right)
+    sign, unit = -1 if isinstance(node, exp.Sub) else 1, span.args["unit"].name.lower()
+    value, count = compiled(base, scope), compiled(span.this, scope)
 
     def moved(env: Any) -> Any:
         start, by = value(env), count(env)
-        return None if start is None or by is None else casts.moved(start, by, sign, word)
+        return None if start is None or by is None else casts.moved(start, by, sign, unit)
 
     return moved

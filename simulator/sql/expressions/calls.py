@@ -1,8 +1,8 @@
-"""Calls of functions and subqueries, made into Python functions, whatever sqlglot calls their nodes."""
+"""Calls of functions and subqueries, made into Python functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any, Final
 
@@ -10,14 +10,17 @@ from sqlglot import exp
 
 from simulator.sql.assignment.conversion import from_stored
 from simulator.sql.catalog.definitions import Compiled
+from simulator.sql.catalog.servers import Server
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions import casts
+from simulator.sql.expressions.branches import UNIFIED, unified_branches
 from simulator.sql.expressions.defaults import default
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant
+from simulator.sql.functions import dates, texts
 from simulator.sql.functions.json import json_extract, json_unquote
-from simulator.sql.functions.table import ALIASES, FUNCTIONS
-from simulator.sql.functions.texts import pad
+from simulator.sql.functions.table import ALIASES, FUNCTIONS, NOT_57, NOT_MARIADB
 from simulator.sql.values.documents import Document
+from simulator.sql.values.kinds import truth_of
 from simulator.sql.values.temporal import Temporal, of_us
 
 
@@ -25,22 +28,35 @@ def make_cast(node: Any, scope: Scope) -> Compiled:
     return casts.compiled_cast(node, compiled(node.this, scope), scope.session)
 
 
-def make_now(kind: str, *, utc: bool = False) -> Callable[[Any, Scope], Compiled]:
-    def make(node: Any, scope: Scope) -> Compiled:
-        given = node.this if isinstance(node.this, exp.Expression) else next(iter(node.expressions or ()), None)
-        digits = int(given.this) if isinstance(given, exp.Literal) else 0
-        session = scope.session
+_CLOCKS: Final = {
+    "now": ("datetime", False), "current_timestamp": ("datetime", False), "localtime": ("datetime", False),
+    "localtimestamp": ("datetime", False), "sysdate": ("datetime", False), "curdate": ("date", False),
+    "current_date": ("date", False), "curtime": ("time", False), "current_time": ("time", False),
+    "utc_timestamp": ("datetime", True), "utc_date": ("date", True), "utc_time": ("time", True),
+}  # fmt: skip
 
-        def read(env: Any) -> Temporal:
-            us = session.now_us if utc else session.zone.to_local(session.now_us)
-            moment = of_us(us // int(10 ** (6 - digits)) * int(10 ** (6 - digits)), digits)
-            if kind == "date":
-                return Temporal("date", moment.day)
-            return Temporal("time", 0, moment.us, digits) if kind == "time" else moment
 
-        return read
+def make_clock(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
+    """NOW(3) and its like."""
+    kind, utc = _CLOCKS[name]
+    digits = int(arguments[0].this) if arguments and isinstance(arguments[0], exp.Literal) else 0
+    if digits > 6:
+        raise SqlError(1426, digits, name, 6)
+    session = scope.session
 
-    return make
+    def read(env: Any) -> Temporal:
+        us = session.now_us if utc else session.zone.to_local(session.now_us)
+        unit = int(10 ** (6 - digits))
+        moment = of_us(us // unit * unit, digits)
+        if kind == "date":
+            return Temporal("date", moment.day)
+        return Temporal("time", 0, moment.us, digits) if kind == "time" else moment
+
+    return read
+
+
+def make_current(name: str) -> Callable[[Any, Scope], Compiled]:
+    return lambda node, scope: make_clock(name, (), scope)
 
 
 def rows_of_query(node: Any, scope: Scope) -> Callable[[Any], list[Any]]:
@@ -65,10 +81,12 @@ def make_subquery(node: Any, scope: Scope) -> Compiled:
 
 def make_exists(node: Any, scope: Scope) -> Compiled:
     rows = rows_of_query(node.this, scope)
-    return lambda env: int(bool(rows(env)))
+    return lambda env: bool(rows(env))
 
 
 def make_json_path(node: Any, scope: Scope) -> Compiled:
+    if scope.session.server.mariadb:
+        raise SqlError(1064, node.sql("mysql")[:80])
     value = compiled(node.this, scope)
     where = node.expression
     text = where.sql("mysql").strip("'") if isinstance(where, exp.JSONPath) else None
@@ -86,46 +104,32 @@ def make_json_path(node: Any, scope: Scope) -> Compiled:
     return checked
 
 
-_CLASS_NAMES: Final = {
-    "Chr": "char", "Unhex": "unhex", "Substring": "substring", "Repeat": "repeat", "Space": "space", "Ceil": "ceil",
-    "Trunc": "truncate", "ConcatWs": "concat_ws", "Coalesce": "coalesce", "Pow": "pow", "Uuid": "uuid", "MD5": "md5",
-    "SHA": "sha1", "SHA2": "sha2", "JSONSet": "json_set", "CurrentSchema": "database", "CurrentVersion": "version",
-    "CurrentUser": "user", "UnixToTime": "from_unixtime", "UnixSeconds": "unix_timestamp", "Sqrt": "sqrt",
-    "DateDiff": "datediff", "Day": "day", "Month": "month", "Hour": "hour", "Minute": "minute", "Second": "second",
-    "Date": "date", "TsOrDsToDate": "date", "TsOrDsToTimestamp": "", "Paren": "", "Nullif": "nullif",
-    "DayOfMonth": "day", "JSONArray": "json_array",
-}  # fmt: skip
-
-
-_ARGUMENTS: Final = ("this", "expression", "start", "length", "times", "replacement", "decimals")
-
-
 def make_function(node: Any, scope: Scope) -> Compiled:
-    """A call of a function in FUNCTIONS, whatever sqlglot calls it."""
+    """A call of a function in FUNCTIONS, or of one that the script made."""
     session = scope.session
-    if isinstance(node, exp.Anonymous):
-        name = str(node.this).lower()
-        arguments = list(node.expressions)
-        if name == "default_of" and isinstance(arguments[0], exp.Column):
-            return _default_of(arguments[0], scope)
-        if name == "values" and scope.inserted is not None:
-            place = _place(scope.inserted, arguments[0].name)
-            return lambda env: env[-1][place]
-        if name in ("now", "sysdate", "localtime", "localtimestamp"):
-            return make_now("datetime")(node, scope)
-    elif isinstance(node, exp.Func | exp.Unary | exp.Binary):
-        kind = type(node).__name__
-        name = _CLASS_NAMES.get(kind, node.sql_name().lower() if isinstance(node, exp.Func) else kind.lower())
-        arguments = [node.args[key] for key in _ARGUMENTS if isinstance(node.args.get(key), exp.Expression)]
-        arguments += [one for one in node.expressions or () if one is not None]
-        if not name:
-            return compiled(arguments[0], scope)
-    else:
+    if not isinstance(node, exp.Anonymous):
         raise Unsupported(f"{node.sql('mysql')[:60]!r}")
+    typed = str(node.this.name if isinstance(node.this, exp.Expression) else node.this)
+    name, arguments = typed.lower(), list(node.expressions)
+    if name == "default_of" and isinstance(arguments[0], exp.Column):
+        return _default_of(arguments[0], scope)
+    if name == "values" and scope.inserted is not None:
+        place = _place(scope.inserted, arguments[0].name)
+        return lambda env: env[-1][place]
+    if name in _CLOCKS:
+        return make_clock(name, arguments, scope)
+    if name == "mod" and len(arguments) == 2:
+        return compiled(exp.Mod(this=arguments[0], expression=arguments[1]), scope)
+    if name in _WITH_UNIT:
+        return _with_unit(name, arguments, scope)
+    if name in ("row_", "row"):
+        raise Unsupported("a row as a value")
     name = ALIASES.get(name, name)
+    if _elsewhere(name, session.server):
+        raise SqlError(13050, f"FUNCTION {session.database}.{typed}")
     call = FUNCTIONS.get(name)
     if call is None:
-        raise Unsupported(f"the function {name}")
+        return stored_function(typed, arguments, scope)
     if name in ("uuid", "rand"):
         session.unsafe = session.unsafe or name == "uuid"
         session.random_used = session.random_used or name == "rand"
@@ -135,7 +139,9 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     try:
         signature(call).bind(session, *parts)
     except TypeError:
-        raise SqlError(1582, name) from None
+        raise SqlError(1582, typed) from None
+    if name in UNIFIED:
+        parts = unified_branches(name, arguments, parts, scope)
     if name.startswith("json_"):
 
         def documented(env: Any) -> Any:
@@ -149,6 +155,100 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         (only,) = parts
         return lambda env: call(session, only(env))
     return lambda env: call(session, *[part(env) for part in parts])
+
+
+def _elsewhere(name: str, server: Server) -> bool:
+    if server.mariadb:
+        return name in NOT_MARIADB
+    return server.id == "mysql-5.7" and name in NOT_57
+
+
+def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
+    """A function that the script made; another one is not there or not known here."""
+    session = scope.session
+    routine = session.routines.get(("function", session.database, name.lower()))
+    if routine is None:
+        raise Unsupported(f"the function {name.lower()}")
+    parts = [compiled(one, scope) for one in arguments]
+    if len(parts) != len(routine.parameters):
+        raise SqlError(1318, "FUNCTION", f"{session.database}.{name}", len(routine.parameters), len(parts))
+    return lambda env: session.call_function(session, routine, [part(env) for part in parts])
+
+
+_WITH_UNIT: Final = frozenset((
+    "adddate", "date_add", "date_sub", "subdate", "timestamp", "timestampadd", "timestampdiff",
+))  # fmt: skip
+
+
+def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
+    """Functions with a unit or an INTERVAL among their arguments."""
+    session = scope.session
+    if name == "timestamp":
+        first, *more = [compiled(one, scope) for one in arguments]
+        if not more:
+            return lambda env: None if (value := first(env)) is None else casts.dated(value)
+        (time,) = more
+        return lambda env: dates.timestamp(session, first(env), time(env))
+    if name in ("timestampadd", "timestampdiff"):
+        unit = arguments[0].name.lower().removeprefix("sql_tsi_")
+        first, second = compiled(arguments[1], scope), compiled(arguments[2], scope)
+
+        def call(env: Any) -> Any:
+            a, b = first(env), second(env)
+            if a is None or b is None:
+                return None
+            return dates.timestampdiff(session, unit, a, b) if name.endswith("diff") else casts.moved(b, a, 1, unit)
+
+        return call
+    base, span = arguments
+    sign = -1 if name in ("date_sub", "subdate") else 1
+    amount, unit = (span.this, span.args["unit"].name.lower()) if isinstance(span, exp.Interval) else (span, "day")
+    value, count = compiled(base, scope), compiled(amount, scope)
+
+    def moved(env: Any) -> Any:
+        start, by = value(env), count(env)
+        return None if start is None or by is None else casts.moved(start, by, sign, unit)
+
+    return moved
+
+
+def make_extract(node: Any, scope: Scope) -> Compiled:
+    value, unit, session = compiled(node.expression, scope), node.this.name.lower(), scope.session
+    return lambda env: None if (found := value(env)) is None else dates.extracted(session, unit, found)
+
+
+def make_interval_function(node: Any, scope: Scope) -> Compiled:
+    """INTERVAL(23, 1, 15, 17)."""
+    if not isinstance(node.this, exp.Tuple):
+        raise Unsupported(f"{node.sql('mysql')[:60]!r}")
+    parts, call = [compiled(one, scope) for one in node.this.expressions], FUNCTIONS["interval"]
+    return lambda env: call(scope.session, *[part(env) for part in parts])
+
+
+def make_if(node: Any, scope: Scope) -> Compiled:
+    test = compiled(node.this, scope)
+    branches = [node.args["true"], node.args["false"]]
+    yes, no = unified_branches("if", branches, [compiled(one, scope) for one in branches], scope)
+    return lambda env: yes(env) if truth_of(test(env)) else no(env)
+
+
+def make_member_of(node: Any, scope: Scope) -> Compiled:
+    parts, call = [compiled(one, scope) for one in (node.this, node.expression)], FUNCTIONS["member of"]
+    return lambda env: call(scope.session, *[part(env) for part in parts])
+
+
+def make_char(node: Any, scope: Scope) -> Compiled:
+    parts, session = [compiled(one, scope) for one in node.expressions], scope.session
+    charset = node.args.get("charset")
+    if not charset:
+        return lambda env: texts.char(session, *[part(env) for part in parts])
+    return lambda env: texts.in_charset(texts.char(session, *[part(env) for part in parts]), charset.name.lower())
+
+
+def make_substring(node: Any, scope: Scope) -> Compiled:
+    keys = [key for key in ("this", "start", "length") if node.args.get(key) is not None]
+    parts, call = [compiled(node.args[key], scope) for key in keys], FUNCTIONS["substring"]
+    return lambda env: call(scope.session, *[part(env) for part in parts])
 
 
 def _place(source: Source, name: str) -> int:
@@ -170,31 +270,7 @@ def _default_of(node: Any, scope: Scope) -> Compiled:
             raise SqlError(1364, field.name)
         return constant(None)
     give = default(field, scope)
-    return lambda env: from_stored(give(()), field.type, session.zone)
-
-
-def make_call(name: str, *keys: str) -> Callable[[Any, Scope], Compiled]:
-    """A function whose arguments stand in these members of its node."""
-
-    def make(node: Any, scope: Scope) -> Compiled:
-        call, session = FUNCTIONS[name], scope.session
-        nodes = [node.args[key] for key in keys if node.args.get(key) is not None]
-        parts = [compiled(one, scope) for each in nodes for one in (each if isinstance(each, list) else [each])]
-        return lambda env: call(session, *[part(env) for part in parts])
-
-    return make
-
-
-def make_pad(node: Any, scope: Scope) -> Compiled:
-    value, length = compiled(node.this, scope), compiled(node.expression, scope)
-    fill = compiled(node.args["fill_pattern"], scope) if node.args.get("fill_pattern") else constant(" ")
-    left = bool(node.args.get("is_left"))
-
-    def padded(env: Any) -> Any:
-        given = value(env), length(env), fill(env)
-        return None if None in given else pad(scope.session, *given, left)
-
-    return padded
+    return lambda env: from_stored(give(()), field.type, session.zone, session.server.json_way)
 
 
 def make_trim(node: Any, scope: Scope) -> Compiled:
@@ -205,26 +281,7 @@ def make_trim(node: Any, scope: Scope) -> Compiled:
     return lambda env: call(scope.session, value(env), blank(env), position)
 
 
-def make_json_object(node: Any, scope: Scope) -> Compiled:
-    parts = []
-    for pair in node.expressions:
-        if isinstance(pair, exp.JSONKeyValue):
-            parts += [compiled(pair.this, scope), compiled(pair.expression, scope)]
-        else:
-            parts.append(compiled(pair, scope))
-    call, session = FUNCTIONS["json_object"], scope.session
-
-    def documented(env: Any) -> Any:
-        made = call(session, *[part(env) for part in parts])
-        if isinstance(made, Document):
-            made.origin = "json_object"
-        return made
-
-    return documented
-
-
-def make_locate(node: Any, scope: Scope) -> Compiled:
+def make_position(node: Any, scope: Scope) -> Compiled:
     text, needle = compiled(node.this, scope), compiled(node.args["substr"], scope)
-    start = compiled(node.args["position"], scope) if node.args.get("position") else constant(1)
     call = FUNCTIONS["locate"]
-    return lambda env: call(scope.session, needle(env), text(env), start(env))
+    return lambda env: call(scope.session, needle(env), text(env))

@@ -7,12 +7,17 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
+import numpy as np
+
 from simulator.carriers import FIRST_DAY
-from simulator.sources import mysql
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.functions import dates
+from simulator.sql.functions.json import as_json
+from simulator.sql.functions.texts import in_charset
+from simulator.sql.parse.column_types import check_charset
 from simulator.sql.values import documents, temporal
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import CONTEXT, Raw, Shape, bytes_of, number_of, text_of
+from simulator.sql.values.kinds import CONTEXT, Single, bytes_of, number_of, text_of
 from simulator.sql.values.temporal import Temporal
 
 _UNITS: Final = {
@@ -50,43 +55,41 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
     match kind:
         case "CHARACTER_SET":
             charset = node.to.args["kind"].name.lower()
-            if charset == "binary":
-                return bytes_of
-            if charset not in mysql.CHARSETS:
-                raise SqlError(1115, charset)
-            codec = mysql.CHARSETS[charset][1]
-            return lambda value: bytes(value).decode(codec, "replace") if isinstance(value, bytes) else text_of(value)
+            check_charset(charset)
+            return lambda value: in_charset(value, charset)
         case "CHAR" | "VARCHAR" | "NCHAR" | "TEXT":
             return lambda value: text_of(value)[: sizes[0]] if sizes else text_of(value)
         case "BINARY" | "VARBINARY":
             return lambda value: bytes_of(value)[: sizes[0]].ljust(sizes[0], b"\0") if sizes else bytes_of(value)
         case "BIGINT" | "INT" | "SMALLINT" | "TINYINT":
-            return _signed
+            return lambda value: _signed(value, session)
         case "UBIGINT" | "UINT":
-            return lambda value: _signed(value) & (1 << 64) - 1
+            return lambda value: _signed(value, session) & (1 << 64) - 1
         case "DECIMAL":
             precision, scale = sizes[0] if sizes else 10, sizes[1] if len(sizes) > 1 else 0
-            return lambda value: _decimal(value, precision, scale)
+            return lambda value: _decimal(value, precision, scale, session)
         case "DOUBLE":
             return lambda value: float(number_of(value))
         case "FLOAT":
-            import numpy as np
-
-            return lambda value: float(np.float32(number_of(value)))
+            return lambda value: Single(np.float32(number_of(value)))
         case "DATE" | "DATETIME" | "TIMESTAMP" | "TIMESTAMPTZ" | "DATETIME2":
-            return _dated(kind == "DATE", sizes[0] if sizes else None)
+            return _dated(kind == "DATE", sizes[0] if sizes else None, session)
         case "TIME":
-            return _timed(sizes[0] if sizes else None)
-        case "JSON":
+            return _timed(sizes[0] if sizes else None, truncate=session.server.mariadb)
+        case "JSON" if not session.server.mariadb:
             return lambda value: _json(value, session)
-        case "YEAR":
+        case "YEAR" if session.server.id == "mysql-8.0":
             return lambda value: int(number_of(value))
+    if kind in ("JSON", "YEAR"):
+        raise SqlError(1064, f"{kind.lower()})")
     raise Unsupported(f"CAST to {kind.lower()}")
 
 
-def _signed(value: Any) -> int:
+def _signed(value: Any, session: Any) -> int:
     if isinstance(value, str):
         number = number_of(value)
+        if session.refuses_texts and not re.fullmatch(r"\s*[+-]?\d+\s*", value):
+            raise SqlError(12920, "INTEGER", value)
         digits = value.strip().split(".")[0].split("e")[0]
         made = int(digits) if digits.lstrip("+-").isdecimal() else int(number)
     else:
@@ -95,7 +98,7 @@ def _signed(value: Any) -> int:
     return made
 
 
-def _decimal(value: Any, precision: int, scale: int) -> Decimal:
+def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
     number = number_of(value)
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
     if isinstance(value, str):
@@ -107,15 +110,17 @@ def _decimal(value: Any, precision: int, scale: int) -> Decimal:
     if abs(exact) < limit:
         exact = exact.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=CONTEXT)
     if abs(exact) >= limit:
+        if session.refuses_texts:
+            raise SqlError(1264, "(cast)", 1)
         most = limit - Decimal(1).scaleb(-scale)
         exact = most if exact > 0 else -most
     return exact if exact else abs(exact)
 
 
-def _dated(date: bool, digits: int | None) -> Callable[[Any], Any]:
+def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
-        if isinstance(value, Temporal) and value.kind != "time":
-            found = value
+        if isinstance(value, Temporal):
+            found = dates.moment_of(session, value) or value
         else:
             if isinstance(value, int):
                 number = temporal.number_datetime(value)
@@ -134,17 +139,24 @@ def _dated(date: bool, digits: int | None) -> Callable[[Any], Any]:
     return cast
 
 
-def _timed(digits: int | None) -> Callable[[Any], Any]:
+def dated(value: Any, digits: int = 0) -> Any:
+    """A value as DATETIME, with so many digits of a second or its own."""
+    if not isinstance(value, Temporal):
+        return _dated(False, None)(value)
+    return temporal.of_us(temporal.us_of(Temporal("datetime", value.day, value.us)), max(digits, value.digits))
+
+
+def _timed(digits: int | None, *, truncate: bool) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
         if isinstance(value, Temporal):
-            us, shown = value.us, value.digits
+            us = value.us
         else:
             parsed = temporal.parse_time(text_of(value))
             if parsed is None:
                 return None
-            us, shown = parsed[0], parsed[1]
-        shown = digits if digits is not None else shown
-        return Temporal("time", 0, temporal.rounded(us, shown), shown)
+            us = parsed[0]
+        shown = digits or 0
+        return Temporal("time", 0, temporal.rounded(us, shown, truncate=truncate), shown)
 
     return cast
 
@@ -157,9 +169,26 @@ def _json(value: Any, session: Any) -> Any:
             return Document(documents.parse(value, duplicates=session.server.json_duplicates))
         except ValueError as error:
             raise SqlError(3141, 1, "cast_as_json", error) from None
-    if isinstance(value, bytes) and not isinstance(value, Raw | Shape):
-        return Document(bytes(value))
-    return Document(value if isinstance(value, Temporal | Decimal | bytes) else number_of(value))
+    return Document(as_json(session, value))
+
+
+_PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "microsecond")
+
+
+def _compound(text: str, unit: str) -> tuple[str, int]:
+    """`'1:30' HOUR_MINUTE` as microseconds, `'1-2' YEAR_MONTH` as months."""
+    first, _, last = unit.partition("_")
+    if first not in _PARTS or last not in _PARTS:
+        raise Unsupported(f"INTERVAL … {unit.upper()}")
+    names = _PARTS[_PARTS.index(first) : _PARTS.index(last) + 1]
+    digits = re.findall(r"\d+", text)[: len(names)]
+    if last == "microsecond" and digits:
+        digits[-1] = digits[-1].ljust(6, "0")[:6] if len(digits) == len(names) else digits[-1]
+    numbers = dict(zip(names[len(names) - len(digits) :], map(int, digits), strict=True))
+    sign = -1 if text.strip().startswith("-") else 1
+    if last == "month":
+        return "month", sign * (numbers.get("year", 0) * 12 + numbers.get("month", 0))
+    return "microsecond", sign * sum(number * _UNITS[name] for name, number in numbers.items())
 
 
 def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
@@ -174,7 +203,11 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         if DATE_ALONE.fullmatch(text_of(start)):
             moment = Temporal("date", moment.day)
     text = not isinstance(start, Temporal)
-    count = sign * number_of(by)
+    if "_" in unit:
+        unit, count = _compound(text_of(by), unit)
+        count *= sign
+    else:
+        count = sign * number_of(by)
     if unit in _MONTHS:
         year, month, day = temporal.parts_of(moment.day)
         total = year * 12 + month - 1 + round(count) * _MONTHS[unit]

@@ -14,27 +14,29 @@ from sqlglot import exp
 from simulator.sources import mysql
 from simulator.sql.assignment.conversion import from_stored
 from simulator.sql.catalog.definitions import Compiled
-from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.errors import Unsupported
 from simulator.sql.expressions import casts
 from simulator.sql.expressions.arithmetic import (
     make_arithmetic,
     make_bitwise,
     make_division,
     make_flipped,
-    make_interval,
     make_negative,
 )
 from simulator.sql.expressions.calls import (
-    make_call,
     make_cast,
+    make_char,
+    make_current,
     make_exists,
+    make_extract,
     make_function,
-    make_json_object,
+    make_if,
+    make_interval_function,
     make_json_path,
-    make_locate,
-    make_now,
-    make_pad,
+    make_member_of,
+    make_position,
     make_subquery,
+    make_substring,
     make_trim,
 )
 from simulator.sql.expressions.conditions import (
@@ -50,12 +52,18 @@ from simulator.sql.expressions.conditions import (
     make_regexp,
 )
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant, literal_value
+from simulator.sql.parse.column_types import check_charset
 from simulator.sql.store.session import Session
-from simulator.sql.values.kinds import CONTEXT, Raw, bytes_of
+from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of
 
 
 def _literal(node: Any, scope: Scope) -> Compiled:
     return constant(literal_value(node))
+
+
+def _literals(node: Any, scope: Scope) -> Compiled:
+    """'a' 'b'."""
+    return constant("".join(str(literal_value(one)) for one in node.expressions))
 
 
 def _hex(node: Any, scope: Scope) -> Compiled:
@@ -73,8 +81,7 @@ def _introducer(node: Any, scope: Scope) -> Compiled:
     inner = compiled(node.expression, scope)
     if charset == "binary":
         return lambda env: bytes_of(inner(env))
-    if charset not in mysql.CHARSETS:
-        raise SqlError(1115, charset)
+    check_charset(charset)
     codec = mysql.CHARSETS[charset][1]
 
     def read(env: Any) -> Any:
@@ -88,7 +95,10 @@ def _introducer(node: Any, scope: Scope) -> Compiled:
 
 def _column(node: Any, scope: Scope) -> Compiled:
     if isinstance(node.this, exp.Star):
-        raise Unsupported("* is known only as a whole column of SELECT")
+        raise Unsupported("* inside an expression")
+    name = node.name.lower()
+    if name in ("utc_timestamp", "utc_date", "utc_time") and not node.table and not node.this.quoted:
+        return make_current(name)(node, scope)
     return column_reader(scope, *scope.find(node.table, node.name))
 
 
@@ -98,34 +108,56 @@ def column_reader(scope: Scope, source: int, place: int) -> Compiled:
         return lambda env: env[source][place]
     type = fields[place].type
     family = mysql.family(type)
-    plain = family in ("integer", "decimal", "float", "text", "binary", "year")
-    if plain or (family == "json" and scope.session.server.json_is_text):
+    if type.name.endswith("blob"):
+        return lambda env: None if (value := env[source][place]) is None else Blob(value)
+    if family in ("integer", "decimal", "text", "binary", "year") or (type.name == "double" and type.scale is None):
         return lambda env: env[source][place]
     session = scope.session
+    if family == "json" and session.server.json_is_text:
+        return lambda env: None if (value := env[source][place]) is None else JsonText(value)
+    if family == "float":
+        scale = type.scale
+        shown = Single if scale is None else lambda value: FixedDouble(value, scale)
+        return lambda env: None if (value := env[source][place]) is None else shown(value)
     if family == "json":
         name = fields[place].name
 
         def read(env: Any) -> Any:
-            made = from_stored(env[source][place], type, session.zone)
+            made = from_stored(env[source][place], type, session.zone, session.server.json_way)
             if made is not None:
                 made.origin = name
             return made
 
         return read
-    return lambda env: from_stored(env[source][place], type, session.zone)
+    return lambda env: from_stored(env[source][place], type, session.zone, session.server.json_way)
 
 
 def _variable(node: Any, scope: Scope) -> Compiled:
     session = scope.session
     name = node.name.lower()
     if isinstance(node, exp.SessionParameter):
-        return lambda env: session.variable(name)
+        kind = node.args.get("kind")
+        full = f"{kind.lower()}.{name}" if isinstance(kind, str) else name
+        return lambda env: session.variable(full)
 
     def read(env: Any) -> Any:
         session.used_variables.append(name)
         return session.user_variables.get(name)
 
     return read
+
+
+def _user_variable_set(node: Any, scope: Scope) -> Compiled:
+    """`@n := expression`."""
+    if not isinstance(node.this, exp.Parameter):
+        raise Unsupported("this assignment")
+    name, value, session = node.this.name.lower(), compiled(node.expression, scope), scope.session
+
+    def change(env: Any) -> Any:
+        found = session.user_variables[name] = value(env)
+        return found
+
+    return change
 
 
 def _inner(node: Any, scope: Scope) -> Compiled:
@@ -142,6 +174,7 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "Boolean": lambda node, scope: constant(bool(node.this)),
     "Column": _column,
     "Parameter": _variable,
+    "PropertyEQ": _user_variable_set,
     "SessionParameter": _variable,
     "Paren": _inner,
     "Alias": _inner,
@@ -166,7 +199,7 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "RegexpLike": make_regexp,
     "Add": make_arithmetic(operator.add, CONTEXT.add),
     "Sub": make_arithmetic(operator.sub, CONTEXT.subtract),
-    "Mul": make_arithmetic(operator.mul, CONTEXT.multiply),
+    "Mul": make_arithmetic(operator.mul, CONTEXT.multiply, operator.add),
     "Div": make_division("/"),
     "IntDiv": make_division("div"),
     "Mod": make_division("mod"),
@@ -177,39 +210,27 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "BitwiseRightShift": make_bitwise(lambda a, b: a >> b if b < 64 else 0),
     "BitwiseNot": make_flipped,
     "Neg": make_negative,
-    "DateAdd": make_interval,
-    "DateSub": make_interval,
     "Case": make_case,
-    "If": make_call("if", "this", "true", "false"),
+    "Concat": _literals,
+    "If": make_if,
     "Cast": make_cast,
-    "CurrentTimestamp": make_now("datetime"),
-    "Localtime": make_now("datetime"),
-    "Localtimestamp": make_now("datetime"),
-    "CurrentDate": make_now("date"),
-    "CurrentTime": make_now("time"),
-    "UtcTimestamp": make_now("datetime", utc=True),
-    "UtcDate": make_now("date", utc=True),
-    "UtcTime": make_now("time", utc=True),
+    "CurrentTimestamp": make_current("now"),
+    "Localtime": make_current("now"),
+    "Localtimestamp": make_current("now"),
+    "CurrentDate": make_current("curdate"),
+    "CurrentTime": make_current("curtime"),
+    "CurrentUser": lambda node, scope: lambda env: scope.session.account,
     "Subquery": make_subquery,
     "Exists": make_exists,
+    "Extract": make_extract,
+    "Interval": make_interval_function,
     "JSONExtract": make_json_path,
     "JSONExtractScalar": make_json_path,
-    "JSONObject": make_json_object,
-    "Pad": make_pad,
+    "JSONArrayContains": make_member_of,
     "Trim": make_trim,
-    "StrPosition": make_locate,
-    "Replace": make_call("replace", "this", "expression", "replacement"),
-    "Length": lambda node, scope: make_call("length" if node.args.get("binary") else "char_length", "this")(
-        node, scope
-    ),
-    "Left": make_call("left", "this", "expression"),
-    "Right": make_call("right", "this", "expression"),
-    "Year": make_call("year", "this"),
-    "Elt": make_call("elt", "this", "expressions"),
-    "Greatest": make_call("greatest", "this", "expressions"),
-    "Least": make_call("least", "this", "expressions"),
-    "Coalesce": make_call("coalesce", "this", "expressions"),
-    "Chr": make_call("char", "expressions"),
+    "StrPosition": make_position,
+    "Substring": make_substring,
+    "Chr": make_char,
 }
 
 

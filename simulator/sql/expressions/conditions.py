@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -15,8 +14,10 @@ from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.arithmetic import checked_number
+from simulator.sql.expressions.branches import unified_branches
 from simulator.sql.expressions.calls import rows_of_query
-from simulator.sql.expressions.scope import Scope, collation_of, compiled, constant, literal_value
+from simulator.sql.expressions.scope import Scope, collation_of, compiled, literal_value
+from simulator.sql.functions.texts import pattern_of
 from simulator.sql.values import comparison
 from simulator.sql.values.kinds import NUMBER, text_of, truth_of
 
@@ -27,20 +28,20 @@ def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
     def both(env: Any) -> Any:
         a = truth_of(left(env))
         if a is False:
-            return 0
+            return False
         b = truth_of(right(env))
-        return 0 if b is False else None if a is None or b is None else 1
+        return False if b is False else None if a is None or b is None else True
 
     def either(env: Any) -> Any:
         a = truth_of(left(env))
         if a:
-            return 1
+            return True
         b = truth_of(right(env))
-        return 1 if b else None if a is None or b is None else 0
+        return True if b else None if a is None or b is None else False
 
     def one(env: Any) -> Any:
         a, b = truth_of(left(env)), truth_of(right(env))
-        return None if a is None or b is None else int(a != b)
+        return None if a is None or b is None else a != b
 
     return {"and": both, "or": either, "xor": one}[kind]
 
@@ -50,7 +51,7 @@ def make_not(node: Any, scope: Scope) -> Compiled:
 
     def negated(env: Any) -> Any:
         value = truth_of(inner(env))
-        return None if value is None else int(not value)
+        return None if value is None else not value
 
     return negated
 
@@ -63,20 +64,25 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
 
             def all_equal(env: Any) -> Any:
                 made = [part(env) for part in parts]
-                return 0 if 0 in made else None if None in made else 1
+                return False if False in made else None if None in made else True
 
             return all_equal
         left, right = compiled(node.left, scope), compiled(node.right, scope)
         collation = collation_of(scope, node.left, node.right)
         _check_constants(scope, node.left, node.right)
         session = scope.session
+        refuses = not session.server.mariadb
 
         def compare(env: Any) -> Any:
             a, b = left(env), right(env)
-            if session.refuses_texts and isinstance(a, int | float | Decimal) != isinstance(b, int | float | Decimal):
+            if (
+                refuses
+                and session.refuses_texts
+                and isinstance(a, int | float | Decimal) != isinstance(b, int | float | Decimal)
+            ):
                 a, b = (checked_number(x, session) if type(x) is str else x for x in (a, b))
             order = comparison.compare(a, b, collation)
-            return None if order is None else int(test(order))
+            return None if order is None else test(order)
 
         return compare
 
@@ -113,7 +119,7 @@ def make_null_safe(node: Any, scope: Scope) -> Compiled:
 
     def compare(env: Any) -> Any:
         a, b = left(env), right(env)
-        return int((a is None and b is None) or comparison.compare(a, b, collation) == 0)
+        return (a is None and b is None) or comparison.compare(a, b, collation) == 0
 
     return compare
 
@@ -121,10 +127,10 @@ def make_null_safe(node: Any, scope: Scope) -> Compiled:
 def make_is(node: Any, scope: Scope) -> Compiled:
     inner = compiled(node.this, scope)
     if isinstance(node.expression, exp.Null):
-        return lambda env: int(inner(env) is None)
+        return lambda env: inner(env) is None
     if isinstance(node.expression, exp.Boolean):
         wanted = bool(node.expression.this)
-        return lambda env: int(truth_of(inner(env)) is wanted)
+        return lambda env: truth_of(inner(env)) is wanted
     raise Unsupported("IS wants NULL, TRUE or FALSE")
 
 
@@ -137,8 +143,8 @@ def make_between(node: Any, scope: Scope) -> Compiled:
         it = value(env)
         above, below = comparison.compare(it, low(env), collation), comparison.compare(it, high(env), collation)
         if (above is not None and above < 0) or (below is not None and below > 0):
-            return 0
-        return None if above is None or below is None else 1
+            return False
+        return None if above is None or below is None else True
 
     return test
 
@@ -160,9 +166,9 @@ def make_in(node: Any, scope: Scope) -> Compiled:
         for one in listed(env):
             order = comparison.compare(it, one, collation)
             if order == 0:
-                return 1
+                return True
             unknown = unknown or order is None
-        return None if unknown else 0
+        return None if unknown else False
 
     return test
 
@@ -176,34 +182,34 @@ def make_like(node: Any, scope: Scope) -> Compiled:
     collation = collation_of(scope, node.this, node.expression)
     _check_constants(scope, node.this, node.expression, like=True)
 
+    negated = bool(node.args.get("negate"))
+
     def test(env: Any) -> Any:
         found = comparison.like(value(env), pattern(env), escape, collation)
-        return None if found is None else int(found)
+        return None if found is None else found is not negated
 
     return test
 
 
 def make_regexp(node: Any, scope: Scope) -> Compiled:
-    value, pattern = compiled(node.this, scope), compiled(node.expression, scope)
-    collation = collation_of(scope, node.this, node.expression)
-    flags = 0 if collation.endswith("_bin") else re.IGNORECASE
+    value, pattern, session = compiled(node.this, scope), compiled(node.expression, scope), scope.session
+    negated = bool(node.args.get("negate"))
 
     def test(env: Any) -> Any:
         text, wanted = value(env), pattern(env)
         if text is None or wanted is None:
             return None
-        try:
-            return int(re.search(text_of(wanted), text_of(text), flags) is not None)
-        except re.error:
-            raise Unsupported(f"the regular expression {text_of(wanted)!r}") from None
+        return (pattern_of(session, wanted).search(text_of(text)) is None) is negated
 
     return test
 
 
 def make_case(node: Any, scope: Scope) -> Compiled:
     base = compiled(node.this, scope) if node.this is not None else None
-    arms = [(compiled(arm.this, scope), compiled(arm.args["true"], scope)) for arm in node.args["ifs"]]
-    otherwise = compiled(node.args["default"], scope) if node.args.get("default") is not None else constant(None)
+    branches = [arm.args["true"] for arm in node.args["ifs"]]
+    branches.append(node.args.get("default") or exp.Null())
+    *results, otherwise = unified_branches("case", branches, [compiled(one, scope) for one in branches], scope)
+    arms = [(compiled(arm.this, scope), result) for arm, result in zip(node.args["ifs"], results, strict=True)]
     collation = collation_of(scope, *([node.this] if base else []), *(arm.this for arm in node.args["ifs"]))
 
     def chosen(env: Any) -> Any:

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
+from simulator.sources import mysql
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import whole
-from simulator.sql.values.documents import MISSING
+from simulator.sql.values.json_paths import MISSING
 from simulator.sql.values.kinds import bytes_of, text_of
 
+_UUID: Final = re.compile(r"\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?", re.I)
 
-def sql_like(first: Any, made: Callable[[Any], Any]) -> Any:
+
+def like_first(first: Any, made: Callable[[Any], Any]) -> Any:
     """Bytes for bytes, text for all else."""
     return made(bytes_of(first)) if isinstance(first, bytes) else made(text_of(first))
 
 
+def joined(separator: Any, values: Iterable[Any]) -> Any:
+    """Texts put together; bytes where one of them is bytes."""
+    parts = list(values)
+    if any(isinstance(value, bytes) for value in (separator, *parts)):
+        return bytes_of(separator).join(map(bytes_of, parts))
+    return text_of(separator).join(map(text_of, parts))
+
+
 def concat(session: Any, *values: Any) -> Any:
-    if any(isinstance(value, bytes) for value in values):
-        return b"".join(bytes_of(value) for value in values)
-    return "".join(text_of(value) for value in values)
+    return joined("", values)
 
 
-def sql_concat_ws(session: Any, separator: Any, *values: Any) -> Any:
-    return None if separator is None else text_of(separator).join(text_of(v) for v in values if v is not None)
+def concat_ws(session: Any, separator: Any, *values: Any) -> Any:
+    return None if separator is None else joined(separator, [value for value in values if value is not None])
 
 
-def sql_repeat(session: Any, value: Any, times: Any) -> Any:
+def repeat(session: Any, value: Any, times: Any) -> Any:
     count = max(0, whole(times))
     if count * len(text_of(value)) > 1 << 26:
         return None
-    return sql_like(value, lambda text: text * count)
+    return like_first(value, lambda text: text * count)
 
 
-def sql_substring(session: Any, value: Any, start: Any, length: Any = MISSING) -> Any:
+def substring(session: Any, value: Any, start: Any, length: Any = MISSING) -> Any:
     def cut(text: Any) -> Any:
         first = whole(start)
         begin = first - 1 if first > 0 else len(text) + first if first < 0 else len(text)
@@ -41,10 +54,18 @@ def sql_substring(session: Any, value: Any, start: Any, length: Any = MISSING) -
             return text[:0]
         return text[begin:] if length is MISSING else text[begin : begin + max(0, whole(length))]
 
-    return sql_like(value, cut)
+    return like_first(value, cut)
 
 
-def sql_trim(session: Any, value: Any, characters: Any = " ", position: str = "BOTH") -> Any:
+def substring_index(session: Any, value: Any, delimiter: Any, count: Any) -> str:
+    text, mark, number = text_of(value), text_of(delimiter), whole(count)
+    if not mark or not number:
+        return ""
+    parts = text.split(mark)
+    return mark.join(parts[:number] if number > 0 else parts[number:])
+
+
+def trim(session: Any, value: Any, characters: Any = " ", position: str = "BOTH") -> Any:
     text, blank = text_of(value), text_of(characters)
     while position in ("BOTH", "LEADING") and blank and text.startswith(blank):
         text = text[len(blank) :]
@@ -55,15 +76,31 @@ def sql_trim(session: Any, value: Any, characters: Any = " ", position: str = "B
 
 def pad(session: Any, value: Any, length: Any, fill: Any, left: bool) -> Any:
     text, wanted, filler = text_of(value), whole(length), text_of(fill)
+    if wanted < 0 or wanted > 1 << 26:
+        return None
     if wanted <= len(text):
-        return text[: max(0, wanted)]
+        return text[:wanted]
     if not filler:
-        return ""
+        return "" if session.server.id == "mysql-8.0" else None
     more = (filler * (wanted // len(filler) + 1))[: wanted - len(text)]
     return more + text if left else text + more
 
 
-def sql_hex(session: Any, value: Any) -> str:
+def replace(session: Any, value: Any, old: Any, new: Any) -> Any:
+    if any(isinstance(one, bytes) for one in (value, old, new)):
+        return bytes_of(value).replace(bytes_of(old), bytes_of(new)) if bytes_of(old) else bytes_of(value)
+    return text_of(value).replace(text_of(old), text_of(new)) if text_of(old) else text_of(value)
+
+
+def insert(session: Any, value: Any, position: Any, length: Any, new: Any) -> Any:
+    text, first, count = text_of(value), whole(position), whole(length)
+    if not 1 <= first <= len(text):
+        return text
+    end = first - 1 + count if 0 <= count <= len(text) - first else len(text)
+    return text[: first - 1] + text_of(new) + text[end:]
+
+
+def to_hex(session: Any, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bytes):
         return f"{value & (1 << 64) - 1:X}"
     if isinstance(value, float | Decimal):
@@ -71,7 +108,7 @@ def sql_hex(session: Any, value: Any) -> str:
     return bytes_of(value).hex().upper()
 
 
-def sql_unhex(session: Any, value: Any) -> Any:
+def unhex(session: Any, value: Any) -> Any:
     text = text_of(value)
     try:
         return bytes.fromhex(text if len(text) % 2 == 0 else "0" + text)
@@ -79,7 +116,7 @@ def sql_unhex(session: Any, value: Any) -> Any:
         return None
 
 
-def sql_char(session: Any, *values: Any) -> bytes:
+def char(session: Any, *values: Any) -> bytes:
     out = b""
     for value in values:
         if value is not None:
@@ -88,5 +125,151 @@ def sql_char(session: Any, *values: Any) -> bytes:
     return out
 
 
-def sql_locate(session: Any, needle: Any, text: Any, start: Any = 1) -> int:
-    return text_of(text).upper().find(text_of(needle).upper(), whole(start) - 1) + 1
+def locate(session: Any, needle: Any, text: Any, start: Any = 1) -> int:
+    first = whole(start)
+    if first < 1:
+        return 0
+    if isinstance(needle, bytes) or isinstance(text, bytes):
+        return bytes_of(text).find(bytes_of(needle), first - 1) + 1
+    return text_of(text).upper().find(text_of(needle).upper(), first - 1) + 1
+
+
+def find_in_set(session: Any, wanted: Any, members: Any) -> int:
+    parts = [part.upper() for part in text_of(members).split(",")] if text_of(members) else []
+    word = text_of(wanted).upper()
+    return parts.index(word) + 1 if word in parts else 0
+
+
+def quote(session: Any, value: Any) -> str:
+    if value is None:
+        return "NULL"
+    escapes = {"\\": "\\\\", "'": "\\'", "\0": "\\0", "\x1a": "\\Z"}
+    return "'" + "".join(escapes.get(c, c) for c in text_of(value)) + "'"
+
+
+def to_base64(session: Any, value: Any) -> str:
+    text = base64.b64encode(bytes_of(value)).decode()
+    return "\n".join(text[i : i + 76] for i in range(0, len(text), 76))
+
+
+def from_base64(session: Any, value: Any) -> Any:
+    try:
+        return base64.b64decode(re.sub(r"\s", "", text_of(value)), validate=True)
+    except binascii.Error:
+        return None
+
+
+def soundex(session: Any, value: Any) -> str:
+    codes = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "01230120022455012623010202", strict=True))
+    letters = [c for c in text_of(value).upper() if c.isalpha()]
+    if not letters:
+        return ""
+    out, last = letters[0], codes.get(letters[0], "0")
+    for letter in letters[1:]:
+        code = codes.get(letter, "0")
+        if code != last and code != "0":
+            out += code
+        if letter not in "HW":
+            last = code
+    return out.ljust(4, "0")
+
+
+def _uuid_parts(value: Any, function: str) -> tuple[str, ...]:
+    match = _UUID.fullmatch(text_of(value))
+    if match is None:
+        raise SqlError(1411, "string", text_of(value), function)
+    return match.groups()
+
+
+def uuid_to_bin(session: Any, value: Any, swap: Any = 0) -> bytes:
+    low, mid, high, *rest = _uuid_parts(value, "uuid_to_bin")
+    return bytes.fromhex("".join((high, mid, low, *rest) if whole(swap) else (low, mid, high, *rest)))
+
+
+def bin_to_uuid(session: Any, value: Any, swap: Any = 0) -> str:
+    raw = bytes_of(value).hex()
+    if len(raw) != 32:
+        raise SqlError(1411, "string", text_of(value), "bin_to_uuid")
+    if whole(swap):
+        raw = raw[8:16] + raw[4:8] + raw[:4] + raw[16:]
+    return f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
+
+
+def is_uuid(session: Any, value: Any) -> int:
+    return int(_UUID.fullmatch(text_of(value)) is not None)
+
+
+# ------------------------------------------------------------------------------------------------- regular expressions
+
+
+def pattern_of(session: Any, pattern: Any, flags: Any = "") -> re.Pattern[str]:
+    """A pattern of ICU or PCRE as one of Python's. Raises Unsupported where it is none."""
+    letters = text_of(flags)
+    ignores_case = not str(session.collation).endswith("_bin")
+    for letter in letters:
+        ignores_case = {"c": False, "i": True}.get(letter, ignores_case)
+    options = re.IGNORECASE if ignores_case else re.RegexFlag(0)
+    options |= re.MULTILINE if "m" in letters else re.RegexFlag(0)
+    options |= re.DOTALL if "n" in letters else re.RegexFlag(0)
+    text = re.sub(r"\[\[:(\w+):\]\]", lambda match: _CLASSES.get(match[1], match[0]), text_of(pattern))
+    text = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match[1], match[0]).strip("[]"), text)
+    try:
+        return re.compile(text.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b"), options)
+    except re.error:
+        raise Unsupported(f"the regular expression {text_of(pattern)!r}") from None
+
+
+_CLASSES: Final = {
+    "alpha": "[A-Za-z]", "digit": "[0-9]", "alnum": "[A-Za-z0-9]", "upper": "[A-Z]", "lower": "[a-z]", "space": r"[\s]",
+    "punct": r"[!-/:-@\[-`{-~]", "xdigit": "[0-9A-Fa-f]", "blank": r"[ \t]",
+}  # fmt: skip
+
+
+def regexp_like(session: Any, value: Any, pattern: Any, flags: Any = "") -> int:
+    return int(pattern_of(session, pattern, flags).search(text_of(value)) is not None)
+
+
+def _nth(session: Any, value: Any, pattern: Any, position: Any, occurrence: Any, flags: Any) -> re.Match[str] | None:
+    found = pattern_of(session, pattern, flags).finditer(text_of(value), whole(position) - 1)
+    return next((match for number, match in enumerate(found, 1) if number == max(1, whole(occurrence))), None)
+
+
+def regexp_substr(
+    session: Any, value: Any, pattern: Any, position: Any = 1, occurrence: Any = 1, flags: Any = ""
+) -> Any:
+    match = _nth(session, value, pattern, position, occurrence, flags)
+    return match[0] if match else "" if session.server.mariadb else None
+
+
+def regexp_instr(
+    session: Any, value: Any, pattern: Any, position: Any = 1, occurrence: Any = 1, end: Any = 0, flags: Any = ""
+) -> int:
+    match = _nth(session, value, pattern, position, occurrence, flags)
+    return 0 if match is None else (match.end() if whole(end) else match.start()) + 1
+
+
+def regexp_replace(
+    session: Any, value: Any, pattern: Any, new: Any, position: Any = 1, occurrence: Any = 0, flags: Any = ""
+) -> str:
+    text, first, wanted = text_of(value), whole(position) - 1, whole(occurrence)
+    template = text_of(new)
+    template = template if session.server.mariadb else re.sub(r"\$(\d)", r"\\\1", template)
+    number = 0
+
+    def swapped(match: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        return match.expand(template) if wanted in (0, number) else match[0]
+
+    return text[:first] + pattern_of(session, pattern, flags).sub(swapped, text[first:])
+
+
+def in_charset(value: Any, charset: str) -> Any:
+    """CONVERT(x USING charset)."""
+    if charset == "binary":
+        return bytes_of(value)
+    codec = mysql.CHARSETS[charset][1]
+    if isinstance(value, bytes):
+        return bytes(value).decode(codec, "replace")
+    text = text_of(value)
+    return text.encode(codec, "replace").decode(codec) if not charset.startswith("utf8mb4") else text

@@ -3,7 +3,7 @@
 The client cuts at `;` outside quotes and comments, sends a comment line that stands before a statement on its own (so
 it is no part of the statement), keeps comments inside a statement and the one behind its `;`, and puts a blank after
 an inline comment that is not followed by one (client/mysql.cc, add_line, with comments kept). The server then cuts
-blanks and semicolons off both ends.
+blanks and semicolons off both ends. `DELIMITER` is the client's own: what follows on its line cuts from there on.
 
 Comment lines that begin with `-- @` and a word are for us.
 """
@@ -19,8 +19,7 @@ from simulator.errors import closest
 
 META: Final = re.compile(r"--\s*@(\w+)\b[ \t]*(.*?)\s*\Z", re.DOTALL)
 _BLANK: Final = " \t\n\r\v\f"
-# Where a line of plain text may have to be looked at: quotes, delimiters, comments, escapes.
-_MARK: Final = re.compile(r"['\"`;#\\]|--|/\*")
+_DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)", re.IGNORECASE)
 _IN_QUOTES: Final = {quote: re.compile(rf"[{quote}\\]" if quote != "`" else "`") for quote in "'\"`"}
 # The words after `-- @` that say something; others are comments.
 WORDS: Final = ("at", "heartbeat", "snapshot", "step", "source", "user")
@@ -49,8 +48,12 @@ class _Splitter:
         self.line = 0  # of the statement that is being gathered
         self.quote = ""
         self.comment = False  # inside /* */
-        self.version_comment = False  # inside /*! */
-        self.blank_due = False
+        self.cut_at(";")
+
+    def cut_at(self, delimiter: str) -> None:
+        self.delimiter = delimiter
+        # Where a line of plain text may have to be looked at: quotes, comments, escapes, the delimiter.
+        self.mark = re.compile(rf"{re.escape(delimiter)}|['\"`#\\]|--|/\*|\bdelimiter[ \t]", re.IGNORECASE)
 
     def add(self, text: str, number: int) -> None:
         if text:
@@ -83,21 +86,21 @@ def split(script: str) -> Iterator[Statement | Meta]:
 def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta]:
     if not line and not state.buffer:
         return
-    at, end = 0, len(line)
+    at, end, blank_due = 0, len(line), False
     while at < end:
-        if state.blank_due:
+        if blank_due:
             if line[at] not in _BLANK:
                 state.add(" ", number)
-            state.blank_due = False
+            blank_due = False
         if state.comment:
             close = line.find("*/", at)
             stop = end if close < 0 else close + 2
             state.add(line[at:stop], number)
             at = stop
             if close >= 0:
-                state.comment, state.blank_due = False, True
+                state.comment, blank_due = False, True
             continue
-        pattern = _IN_QUOTES[state.quote] if state.quote else _MARK
+        pattern = _IN_QUOTES[state.quote] if state.quote else state.mark
         found = pattern.search(line, at)
         if found is None:
             state.add(line[at:], number)
@@ -112,10 +115,7 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
         elif state.quote:
             state.add(text, number)
             state.quote = ""
-        elif text in "'\"`":
-            state.add(text, number)
-            state.quote = text
-        elif text == ";":
+        elif text == state.delimiter:
             while at < end and line[at] in _BLANK:
                 at += 1
             if line.startswith("#", at) or re.match(r"--(?:\s|\Z)", line[at:]):
@@ -131,6 +131,15 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
             done = state.flush()
             if done is not None:
                 yield done
+        elif text in "'\"`":
+            state.add(text, number)
+            state.quote = text
+        elif command := _DELIMITER.match(line, mark):
+            done = state.flush()
+            if done is not None:
+                yield done
+            state.cut_at(command[1])
+            return
         elif text == "#" or (text == "--" and (mark + 2 >= end or line[mark + 2] in _BLANK or not state.buffer)):
             if not "".join(state.buffer).strip(_BLANK):
                 # a comment on its own is sent on its own, so that it is no part of what follows

@@ -9,7 +9,7 @@ from typing import Final
 from simulator.errors import UsageError
 from simulator.model import ColumnType
 from simulator.sources import mysql
-from simulator.sql.catalog.servers import Server, default_collation
+from simulator.sql.catalog.servers import WITHOUT_CODEC, Server, default_collation
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.words import Reader
 
@@ -63,13 +63,25 @@ def _duplicate(labels: tuple[str, ...]) -> str:
     return next((label for label, one in zip(labels, folded, strict=True) if folded.count(one) > 1), "")
 
 
-def check_collation(collation: str, charset: str | None) -> None:
+def check_charset(charset: str) -> None:
+    """Raises SqlError 1115 for one that no server has, Unsupported for one that Python has not."""
+    if charset in WITHOUT_CODEC:
+        raise Unsupported(f"the character set {charset}")
+    if charset not in mysql.CHARSETS and charset != "binary":
+        raise SqlError(1115, charset)
+
+
+def check_collation(collation: str, charset: str | None, server: Server) -> None:
     """Raises SqlError 1273 for one that does not exist, 1253 for one of another character set."""
     own = collation.partition("_")[0]
-    own = {"utf8mb3": "utf8"}.get(own, own)
-    if own not in mysql.CHARSETS and own not in ("utf8", "binary"):
+    if own in WITHOUT_CODEC:
+        raise Unsupported(f"the character set {own}")
+    elsewhere = "_0900_" in collation if server.id != "mysql-8.0" else "_nopad_" in collation
+    elsewhere = elsewhere or ("uca1400" in collation and not server.mariadb)
+    if elsewhere or (own not in mysql.CHARSETS and own != "binary") or (own == collation and own != "binary"):
         raise SqlError(1273, collation)
-    if charset and own != {"utf8mb3": "utf8"}.get(charset, charset):
+    alike = {"utf8mb3": "utf8"}
+    if charset and alike.get(own, own) != alike.get(charset, charset):
         raise SqlError(1253, collation, charset)
 
 
@@ -102,10 +114,10 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
         if words.one_of("UNSIGNED", "SIGNED", "ZEROFILL", "ASCII", "UNICODE", "BYTE", "BINARY"):
             continue
         if words.one_of("CHARACTER SET", "CHARSET"):
-            words.next()
+            check_charset(words.next().value.lower())
         elif words.take("COLLATE"):
             collation = words.next().value.lower()
-            check_collation(collation, None)
+            check_collation(collation, None, context.server)
         else:
             break
     spelled = words.between(first, words.at)
@@ -114,7 +126,7 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
     except UsageError as error:
         raise _type_problem(column, spelled, context) or Unsupported(str(error)) from None
     if collation and type.charset:
-        check_collation(collation, type.charset)
+        check_collation(collation, type.charset, context.server)
     twice = _duplicate(type.labels)
     if twice:
         raise SqlError(1291, column, twice)

@@ -10,7 +10,7 @@ from simulator.model import TableId
 from simulator.sources import mysql
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.errors import SqlError
-from simulator.sql.parse.column_types import Context, check_collation, read_type
+from simulator.sql.parse.column_types import Context, check_charset, check_collation, read_type
 from simulator.sql.parse.words import Reader
 
 _ACTIONS: Final = {"RESTRICT": "restrict", "NO ACTION": "restrict", "CASCADE": "cascade", "SET NULL": "set null"}
@@ -90,7 +90,7 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
     if words.take("COLLATE"):
         collation = words.next().value.lower()
         typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", made.type.spelled, re.IGNORECASE)
-        check_collation(collation, typed[1].lower() if typed else None)
+        check_collation(collation, typed[1].lower() if typed else None, context.server)
         charset = made.type.charset if (made.type.charset or "?") in collation else collation.split("_")[0]
         return replace(made, collation=collation, type=replace(made.type, charset=charset))
     if words.one_of("GENERATED ALWAYS AS", "AS"):
@@ -330,7 +330,7 @@ def table_options(words: Reader, context: Context) -> tuple[str, str, int | None
         elif words.take("COLLATE"):
             words.take("=")
             collation = words.next().value.lower()
-            check_collation(collation, charset or None)
+            check_collation(collation, charset or None, context.server)
         elif words.take("AUTO_INCREMENT"):
             words.take("=")
             auto = words.integer()
@@ -342,8 +342,8 @@ def table_options(words: Reader, context: Context) -> tuple[str, str, int | None
         else:
             break
         some = True
-    if charset and charset != "binary" and charset not in mysql.CHARSETS:
-        raise SqlError(1115, charset)
+    if charset:
+        check_charset(charset)
     if collation and not charset:
         charset = collation.split("_")[0]
     return charset, collation, auto, some

@@ -13,10 +13,6 @@ from typing import Any, Final
 
 from simulator.sql.errors import SqlError
 
-_VERSION_COMMENT: Final = re.compile(r"/\*!(\d{5,6})?(.*?)\*/", re.DOTALL)
-_SKIPPED: Final = re.compile(r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
-
-
 _HEAD: Final = "SELECT "
 # Of a whole number: 64 bits have no more.
 MAX_DIGITS: Final = 20
@@ -27,20 +23,6 @@ def dialect() -> Any:
     from sqlglot import Dialect
 
     return Dialect.get_or_raise("mysql")
-
-
-def plain(sql: str) -> str:
-    """The statement with the inside of `/*!50100 … */` laid open, as servers read it; places stay as they are."""
-    if "/*!" not in sql:
-        return sql
-
-    def opened(match: re.Match[str]) -> str:
-        if match[0][0] in "'\"`":
-            return match[0]
-        head = len(match[0]) - len(match[2]) - 2
-        return " " * head + match[2] + "  "
-
-    return re.sub(f"{_SKIPPED.pattern}|{_VERSION_COMMENT.pattern}", opened, sql, flags=re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +73,7 @@ class Reader:
     """A place in the words of a statement."""
 
     def __init__(self, sql: str) -> None:
-        self.sql = plain(sql)
+        self.sql = sql
         self.words = words_of(self.sql)
         self.at = 0
 

@@ -10,12 +10,14 @@ from typing import Any, Final
 from sqlglot import exp
 
 from simulator.model import SchemaChangeKind, StatementKind, TableId
+from simulator.sources import mysql
 from simulator.sql.catalog.definitions import Trigger
 from simulator.sql.ddl import alter_table, tables
 from simulator.sql.ddl.create_table import create_table
 from simulator.sql.dml import statements
 from simulator.sql.dml.literal_inserts import insert_literals
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.server_text import NO_TEXT, by_mode, raw_bytes, with_literal_bytes, with_version_comments
 from simulator.sql.parse.trees import statement_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.queries import select
@@ -50,11 +52,14 @@ def execute(session: Session, text: str) -> None:
 
 
 def _execute(session: Session, text: str) -> None:
-    if not session.attached and not session.read_only and insert_literals(session, text):
+    own_quotes = bool(session.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
+    if not session.attached and not session.read_only and not own_quotes and insert_literals(session, text):
         return
-    if text.lstrip().startswith("/*!"):
-        raise Unsupported("a statement inside a version comment")
-    words = Reader(text)
+    text = _decoded(session, text)
+    read = with_literal_bytes(with_version_comments(by_mode(text, session.modes), session.server))
+    if NO_TEXT.search(read):
+        raise Unsupported("a statement with bytes that are not UTF-8")
+    words = Reader(read)
     if words.done:
         return
     session.text, session.annotated = text, False
@@ -81,6 +86,14 @@ def _execute(session: Session, text: str) -> None:
         run(session, words, text)
     else:
         raise Unsupported("this statement")
+
+
+def _decoded(session: Session, text: str) -> str:
+    """The statement's bytes in the client's character set; scripts are read as UTF-8."""
+    charset = str(session.variables.get("character_set_client", "utf8mb4"))
+    if text.isascii() or charset.startswith("utf8") or charset == "binary":
+        return text
+    return raw_bytes(text).decode(mysql.CHARSETS[charset][1], "replace")
 
 
 # --------------------------------------------------------------------------------------------------------------- rows
@@ -180,6 +193,10 @@ def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id:
         session.entries.append(Text(StatementKind.VALUE, "", "", value, session.now_ms))
     kind = StatementKind[verb]
     session.entries.append(Text(kind, id.database, id.name, text, session.now_ms))
+
+
+def call_function(session: Session, routine: Any, arguments: list[Any]) -> Any:
+    raise Unsupported(f"a call of the function {routine.name}")
 
 
 def run_body(session: Session, body: str, literals: Mapping[tuple[str, str], Any]) -> None:

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from simulator.model import SchemaChangeKind
 from simulator.sources import mysql
-from simulator.sql.catalog.servers import default_collation
+from simulator.sql.catalog.servers import MODES, default_collation
+from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions.compiler import scope_of
 from simulator.sql.expressions.scope import compiled
+from simulator.sql.parse.column_types import check_charset, check_collation
 from simulator.sql.parse.trees import expression_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.queries.select import query_scope
@@ -23,65 +24,93 @@ from simulator.sql.values.temporal import Zone
 from simulator.stream.literal.transactions import Ddl
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+", re.IGNORECASE)
-_MODES: Final = frozenset((
-    "ALLOW_INVALID_DATES", "ERROR_FOR_DIVISION_BY_ZERO", "HIGH_NOT_PRECEDENCE", "IGNORE_SPACE",
-    "NO_AUTO_CREATE_USER", "NO_AUTO_VALUE_ON_ZERO", "NO_ENGINE_SUBSTITUTION", "NO_UNSIGNED_SUBTRACTION", "NO_ZERO_DATE",
-    "NO_ZERO_IN_DATE", "ONLY_FULL_GROUP_BY", "REAL_AS_FLOAT", "STRICT_ALL_TABLES", "STRICT_TRANS_TABLES",
+_COMBINED: Final = {
+    "TRADITIONAL": ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE",
+                    "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION"),
+}  # fmt: skip
+_UNKNOWN_MODES: Final = frozenset((
+    "ALLOW_INVALID_DATES", "DB2", "EMPTY_STRING_IS_NULL", "MAXDB", "MSSQL", "MYSQL323", "MYSQL40", "NO_DIR_IN_CREATE",
+    "NO_FIELD_OPTIONS", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "ORACLE", "PAD_CHAR_TO_FULL_LENGTH", "PIPES_AS_CONCAT",
+    "POSTGRESQL", "SIMULTANEOUS_ASSIGNMENT", "TIME_ROUND_FRACTIONAL",
 ))  # fmt: skip
-_TRADITIONAL: Final = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE",
-                       "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION")  # fmt: skip
-# Variables that change nothing that a script or its log shows.
-_WITHOUT_EFFECT: Final = frozenset((
-    "unique_checks", "character_set_client", "character_set_connection", "character_set_results",
-    "character_set_server", "character_set_database", "collation_server", "collation_database", "sql_safe_updates",
-    "sql_notes", "sql_warnings", "innodb_lock_wait_timeout", "lock_wait_timeout", "wait_timeout",
-    "interactive_timeout", "max_allowed_packet", "net_read_timeout", "net_write_timeout", "tx_isolation",
-    "transaction_isolation", "sql_quote_show_create", "group_concat_max_len", "sql_log_off", "default_storage_engine",
-    "max_execution_time", "optimizer_switch", "net_buffer_length", "sql_select_limit", "sql_big_selects",
+# Variables whose other values change what statements do, in ways that this engine does not follow.
+_DEFAULT_ONLY: Final = frozenset((
+    "binlog_row_value_options", "check_constraint_checks", "completion_type", "default_collation_for_utf8mb4",
+    "default_week_format", "enforce_storage_engine", "gtid_domain_id", "lc_time_names", "sql_auto_is_null",
+    "sql_generate_invisible_primary_key", "sql_if_exists", "sql_require_primary_key", "sql_safe_updates",
+    "transaction_read_only", "tx_read_only",
 ))  # fmt: skip
+_NAME: Final = re.compile(
+    r"\s*(?:(?P<user>@(?:`[^`]+`|'[^']+'|\"[^\"]+\"|[\w.$]+))|(?:@@)?(?P<scope>(?:session|local|global|persist|persist_only)\b"
+    r"(?:\s*\.|\s+))?\s*(?P<name>`?\w+`?(?:\.\w+)?))\s*:?=\s*",
+    re.IGNORECASE,
+)
 
 
 def set_statement(session: Session, words: Reader, text: str) -> None:
     """SET a = 1, @b := 2, SESSION c = 3 …; all expressions are read before anything is set."""
     if words.take("NAMES"):
-        charset = words.next().value.lower()
-        if charset == "default":
-            charset = session.server.charset
-        if charset not in mysql.CHARSETS:
-            raise SqlError(1115, charset)
-        session.collation = (
-            words.next().value.lower() if words.take("COLLATE") else default_collation(charset, session.server)
-        )
+        _names(session, words)
         return
     if words.one_of("CHARACTER SET", "CHARSET"):
-        words.next()
+        charset = _charset(session, words.next().value)
+        session.variables |= {"character_set_client": charset, "character_set_results": charset}
         return
     if words.take("PASSWORD"):
         _password(session, words, text)
         return
+    if words.one_of("DEFAULT ROLE", "ROLE", "RESOURCE GROUP"):
+        words.at = len(words.words)
+        return
     work: list[Callable[[], None]] = []
+    scope = ""
     while True:
-        words.one_of("SESSION", "LOCAL")
-        words.one_of("GLOBAL", "PERSIST", "PERSIST_ONLY")
-        if words.take("TRANSACTION"):
+        if words.one_of("SESSION TRANSACTION", "GLOBAL TRANSACTION", "TRANSACTION"):
+            read_only = words.words[-2:] and [word.upper for word in words.words[-2:]] == ["READ", "ONLY"]
+            if read_only:
+                raise Unsupported("SET TRANSACTION READ ONLY")
             words.at = len(words.words)  # the isolation of one session alone shows nowhere
             return
-        word = words.next()
-        name = word.value.lower()
-        if word.value == "@":  # @`name`
-            name = "@" + words.next().value.lower()
-        if name in ("@@session", "@@local", "@@global"):
-            words.need(".")
-            name = words.next().value.lower()
-        words.one_of(":=") or words.one_of(":", "=")
-        words.take("=")
+        found = _NAME.match(words.sql, words.words[words.at].start) if not words.done else None
+        if found is None:
+            raise words.problem()
+        scope = _scope(found["scope"]) or scope
+        while not words.done and words.words[words.at].start < found.end():
+            words.next()
         node_text, bare = _right_side(words)
-        work.append(_assignment(session, name, node_text, bare))
+        if found["user"]:
+            work.append(_user_variable(session, found["user"][1:].strip("`'\"").lower(), node_text))
+        else:
+            work.append(_assignment(session, scope, found["name"].strip("`").lower(), node_text, bare))
         if words.done:
             break
         words.need(",")
     for one in work:
         one()
+
+
+def _scope(typed: str | None) -> str:
+    word = (typed or "").strip(" .\t\n").lower()
+    return {"local": "session", "persist": "global", "persist_only": "global"}.get(word, word)
+
+
+def _names(session: Session, words: Reader) -> None:
+    """SET NAMES: the character set of the script's bytes, and the collation of its literals."""
+    word = words.next().value
+    charset = session.server.charset if word.lower() == "default" else _charset(session, word)
+    collation = words.next().value.lower() if words.take("COLLATE") else default_collation(charset, session.server)
+    check_collation(collation, charset, session.server)
+    names = ("character_set_client", "character_set_connection", "character_set_results")
+    session.variables |= dict.fromkeys(names, charset)
+    session.collation = collation
+
+
+def _charset(session: Session, word: str) -> str:
+    charset = word.lower()
+    if charset == "default":
+        return session.server.charset
+    check_charset(charset)
+    return charset
 
 
 def _right_side(words: Reader) -> tuple[str, str]:
@@ -100,27 +129,35 @@ def _right_side(words: Reader) -> tuple[str, str]:
     return words.between(first, words.at), alone.value if alone is not None and alone.kind == "word" else ""
 
 
-def _assignment(session: Session, name: str, text: str, bare: str) -> Callable[[], None]:
-    if (bare and not name.startswith("@")) or bare.lower() in ("on", "off", "default"):
-        value: Any = bare
-    elif name.startswith("@@"):
-        value = compiled(expression_tree(text), scope_of(session))([])
-    else:
-        value = compiled(expression_tree(text), query_scope(session))([])
-    if name.startswith("@") and not name.startswith("@@"):
-        return lambda: session.user_variables.__setitem__(name[1:].strip("`"), value)
-    known = name.removeprefix("@@")
-    if known in _WITHOUT_EFFECT:
-        return lambda: None
-    change = _VARIABLES.get(known)
-    mariadb_only = known == "binlog_annotate_row_events"
-    mysql_only = known in ("binlog_rows_query_log_events", "gtid_next")
-    wrong = (mariadb_only and not session.server.mariadb) or (mysql_only and session.server.mariadb)
-    if change is None or wrong:
-        if change is None and known in ("binlog_row_value_options", "explicit_defaults_for_timestamp"):
-            raise Unsupported(f"SET {known}")
-        raise SqlError(1193, known)
-    return lambda: change(session, value)
+def _value(session: Session, text: str) -> Any:
+    return compiled(expression_tree(text), query_scope(session))([])
+
+
+def _user_variable(session: Session, name: str, text: str) -> Callable[[], None]:
+    value = _value(session, text)
+    return lambda: session.user_variables.__setitem__(name, value)
+
+
+def _assignment(session: Session, scope: str, name: str, text: str, bare: str) -> Callable[[], None]:
+    known = system_variables(session.server).get(name)
+    if known is None:
+        raise SqlError(1193, name)
+    if known.scope == "readonly":
+        raise SqlError(1238, name, "read only")
+    if known.scope == "global" and scope != "global":
+        raise SqlError(1229, name)
+    word = bare and not bare.startswith("@")
+    value: Any = bare if word else _value(session, text)
+    if scope == "global":
+        return lambda: session.global_variables.__setitem__(name, value)  # sessions that begin later have it
+    if change := _VARIABLES.get(name):
+        return lambda: change(session, value)
+    default = known.value if word and bare.lower() == "default" else value
+    if isinstance(default, str) and default.upper() in ("ON", "OFF", "TRUE", "FALSE"):
+        default = int(default.upper() in ("ON", "TRUE"))
+    if name in _DEFAULT_ONLY and text_of(default).lower() not in (text_of(known.value).lower(), ""):
+        raise Unsupported(f"SET {name} = {text}")
+    return lambda: session.variables.__setitem__(name, default)
 
 
 def _word(value: Any) -> str:
@@ -153,12 +190,11 @@ def _sql_mode(session: Session, value: Any) -> None:
     modes: set[str] = set()
     for typed in filter(None, (part.strip() for part in text.split(","))):
         word = typed.upper()
-        if word == "TRADITIONAL":
-            modes.update(_TRADITIONAL)
-        elif word in ("ANSI", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "PIPES_AS_CONCAT", "PAD_CHAR_TO_FULL_LENGTH",
-                      "TIME_TRUNCATE_FRACTIONAL", "ORACLE", "MSSQL"):  # fmt: skip
+        if word == "ANSI" or word in _UNKNOWN_MODES:
             raise Unsupported(f"sql_mode {word}")
-        elif word not in _MODES:
+        if word in _COMBINED:
+            modes.update(_COMBINED[word])
+        elif word not in MODES or (word == "NO_AUTO_CREATE_USER" and word not in session.server.modes):
             raise SqlError(1231, "sql_mode", typed)
         else:
             modes.add(word)
@@ -229,10 +265,24 @@ def _last_insert_id(session: Session, value: Any) -> None:
 
 
 def _collation(session: Session, value: Any) -> None:
-    session.collation = _word(value)
+    collation = session.server.collation if _word(value) == "default" else _word(value)
+    check_collation(collation, None, session.server)
+    session.collation = collation
+    session.variables["character_set_connection"] = collation.partition("_")[0]
+
+
+def _client_charset(session: Session, value: Any) -> None:
+    session.variables["character_set_client"] = _charset(session, _word(value))
+
+
+def _old_timestamps(session: Session, value: Any) -> None:
+    on = not session.server.old_timestamps if _word(value) == "default" else _on(value)
+    session.settings["old_timestamps"] = not on
 
 
 _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
+    "character_set_client": _client_charset,
+    "explicit_defaults_for_timestamp": _old_timestamps,
     "auto_increment_increment": _step("auto_increment_increment"),
     "auto_increment_offset": _step("auto_increment_offset"),
     "autocommit": _autocommit,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Database, Definition, Trigger
-from simulator.sql.catalog.servers import Server
+from simulator.sql.catalog.servers import MODES, Server
+from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.store.log import Log
 from simulator.sql.store.rows import Data
-from simulator.sql.values import documents
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
 from simulator.stream.literal.transactions import Ddl, Entry, Places, Row, RowChange, Text
@@ -39,6 +40,8 @@ class Session:
     now_us: int
     # Runs the body of a trigger with its OLD and NEW; statements know how.
     run_body: Callable[[Session, str, Mapping[tuple[str, str], Any]], None]
+    # A call of a function that the script made.
+    call_function: Callable[[Session, Any, list[Any]], Any]
     account: str = "root@localhost"
     log: Log = field(default_factory=Log)
     databases: dict[str, Database] = field(default_factory=dict)
@@ -48,6 +51,9 @@ class Session:
     zone: Zone = field(default_factory=lambda: Zone("SYSTEM"))
     user_variables: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    # System variables that were set and change nothing here, and those of later sessions.
+    variables: dict[str, Any] = field(default_factory=dict)
+    global_variables: dict[str, Any] = field(default_factory=dict)
     last_insert_id: int = 0
     undo: list[tuple[Data, int, Row | None]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
@@ -76,6 +82,10 @@ class Session:
     statement_undo: int = 0  # rows that the last statement changed
     generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
     depth: int = 0
+    found_rows: int = 0  # of the last SELECT
+    row_count: int = -1  # rows that the last statement changed
+    explicit_insert_id: int = 0  # LAST_INSERT_ID(x) of this statement
+    routines: dict[tuple[str, str, str], Any] = field(default_factory=dict)  # by kind, database and name
     forced_id: int = 0  # SET insert_id, for the next row
     read_only: bool = False  # of the transaction
     temporary_touched: bool = False  # the transaction made or dropped a temporary table
@@ -125,7 +135,7 @@ class Session:
         )
 
     def as_document(self, value: Any) -> Any:
-        return documents.text_of(value, "mariadb") if self.server.json_is_text else Document(value)
+        return Document(value, way=self.server.json_way)
 
     def draw(self) -> int:
         """A number that no other draw of the script has."""
@@ -133,17 +143,33 @@ class Session:
         return self.drawn
 
     def variable(self, name: str) -> Any:
-        known = {
-            "sql_mode": ",".join(sorted(self.modes)),
-            "time_zone": self.zone.text,
-            "autocommit": int(self.autocommit),
-            "last_insert_id": self.last_insert_id,
-            "version": self.server.id.partition("-")[2],
-            **self.settings,
-        }
-        if name not in known:
+        """The value of a system variable. Raises SqlError 1193, Unsupported for one that is not kept."""
+        scope, _, rest = name.partition(".")
+        if scope in ("session", "local", "global"):
+            name = rest
+        if scope == "global" and name in self.global_variables:
+            return self.global_variables[name]
+        known = system_variables(self.server).get(name)
+        if known is None:
             raise SqlError(1193, name)
-        return known[name]
+        if scope != "global":
+            held = {
+                "sql_mode": ",".join(mode for mode in MODES if mode in self.modes),
+                "time_zone": self.zone.text,
+                "autocommit": int(self.autocommit),
+                "last_insert_id": self.last_insert_id,
+                "identity": self.last_insert_id,
+                "timestamp": Decimal(self.now_us) / 1_000_000,
+                "collation_connection": self.collation,
+                "explicit_defaults_for_timestamp": int(not self.settings["old_timestamps"]),
+                **{name: int(value) if isinstance(value, bool) else value for name, value in self.settings.items()},
+                **self.variables,
+            }
+            if name in held:
+                return held[name]
+        if known.value is None:
+            raise Unsupported(f"the value of @@{name}")
+        return known.value
 
     def named(self, database: str, name: str) -> TableId:
         """The id of a table in a statement. Raises SqlError 1046 without a database."""

@@ -15,7 +15,7 @@ number, text, bytes and truth.
 from __future__ import annotations
 
 import re
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
 from simulator.sources.mysql import json as mysql_json
@@ -41,6 +41,47 @@ class Raw(bytes):
 
 class Shape(bytes):
     """A geometry as it is stored."""
+
+    __slots__ = ()
+
+
+class JsonText(str):
+    """A value of a JSON column of MariaDB: a text that goes into a document as what it says."""
+
+    __slots__ = ()
+
+
+class ScaledDecimal(Decimal):
+    """A decimal that shows `scale` digits behind the point as text, whatever it has: a quotient, an integer of COALESCE
+    among decimals."""
+
+    scale: int
+
+    def __new__(cls, value: Decimal, scale: int) -> ScaledDecimal:
+        made = super().__new__(cls, value)
+        made.scale = scale
+        return made
+
+
+class Single(float):
+    """A value of a FLOAT column: six digits as text."""
+
+    __slots__ = ()
+
+
+class FixedDouble(float):
+    """A double that shows a fixed number of digits behind the point: ROUND(x, 2), DOUBLE(9, 2)."""
+
+    scale: int
+
+    def __new__(cls, value: float, scale: int) -> FixedDouble:
+        made = super().__new__(cls, value)
+        made.scale = scale
+        return made
+
+
+class Blob(bytes):
+    """A value of a BLOB column."""
 
     __slots__ = ()
 
@@ -86,8 +127,8 @@ def number_of(value: Any) -> Any:
     if isinstance(value, Temporal):
         whole = value.number()
         if value.digits:
-            fraction = Decimal(abs(value.us) % 1_000_000) / 1_000_000
-            return whole - fraction if value.us < 0 else whole + fraction
+            fraction = Decimal(abs(value.us) % 1_000_000).scaleb(-6)
+            return ScaledDecimal(whole - fraction if value.us < 0 else whole + fraction, value.digits)
         return whole
     if isinstance(value, Document):
         inner = value.value
@@ -106,14 +147,32 @@ def text_of(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Decimal):
-        return format(value, "f")
+        return format(shown_decimal(value), "f")
     if isinstance(value, float):
-        return mysql_json.plain_double(value)
+        if isinstance(value, FixedDouble):
+            return f"{value:.{value.scale}f}"
+        return mysql_json.plain_double(value, f"{value:.6g}" if isinstance(value, Single) else None)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, Temporal | Document):
         return value.text()
     return ""
+
+
+def scale_of(value: Any) -> int:
+    """Digits behind the point that a number shows."""
+    if isinstance(value, ScaledDecimal):
+        return value.scale
+    exponent = Decimal(value).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def shown_decimal(value: Decimal) -> Decimal:
+    """A decimal with the digits that it shows."""
+    if not isinstance(value, ScaledDecimal):
+        return value
+    made = value.quantize(Decimal(1).scaleb(-value.scale), rounding=ROUND_HALF_UP, context=CONTEXT)
+    return made if made else abs(made)
 
 
 def bytes_of(value: Any) -> bytes:

@@ -9,8 +9,12 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, partial_day, partial_us, split_partial
+from simulator.sources.mysql import times as mysql_times
 
 DAY_US: Final = US_PER_DAY
+# 9999-12-31, and the greatest time.
+LAST_DAY: Final = 2_932_896
+MAX_TIME_US: Final = mysql_times.MAX_TIME_US
 _DELIMITED: Final = re.compile(
     r"\s*(\d{1,4})[^\w\s](\d{1,2})[^\w\s](\d{1,2})"
     r"(?:(?:T|\s+)(\d{1,2})(?:[^\w\s](\d{1,2})(?:[^\w\s](\d{1,2})(?:\.(\d*))?)?)?)?\s*(.*)",

@@ -1,0 +1,39 @@
+"""System variables of each server: their names, where they may be set, and what they are by default."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from simulator.sql.catalog.servers import Server
+
+# A value that stands for one which is not kept here.
+_UNKNOWN: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemVariable:
+    """`scope` is session, global or readonly; `value` its default, None where it is not kept here."""
+
+    scope: str
+    value: str | int | None
+
+
+@cache
+def system_variables(server: Server) -> Mapping[str, SystemVariable]:
+    """Those of a server by name."""
+    text = files("simulator.sql.catalog").joinpath("system_variables.csv").read_text("utf-8")
+    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    return {row["name"]: SystemVariable(row["scope"], _value(row[server.id])) for row in rows if row[server.id]}
+
+
+def _value(text: str) -> str | int | None:
+    if text == _UNKNOWN:
+        return None
+    if text in ("ON", "OFF"):
+        return int(text == "ON")
+    return int(text) if text.isdecimal() else text

@@ -1,0 +1,188 @@
+"""The kind of value that an expression gives, known before any row is read: what branches are unified by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlglot import exp
+
+from simulator.model import ColumnType
+from simulator.sources import mysql
+from simulator.sql.expressions.scope import Scope, literal_value
+from simulator.sql.functions.table import ALIASES
+from simulator.sql.values.kinds import scale_of
+
+
+@dataclass(frozen=True, slots=True)
+class ResultType:
+    """`kind` is int, decimal, double, text, bytes, date, datetime, time, json or null; `scale` are the digits of a
+    decimal or of a second."""
+
+    kind: str
+    scale: int = 0
+
+
+_INT: Final = ResultType("int")
+_DOUBLE: Final = ResultType("double")
+_TEXT: Final = ResultType("text")
+_NULL: Final = ResultType("null")
+_FAMILIES: Final = {
+    "integer": "int", "year": "int", "bit": "int", "float": "double", "date": "date", "datetime": "datetime",
+    "time": "time", "text": "text", "enum": "text", "set": "text", "binary": "bytes", "geometry": "bytes",
+    "json": "json",
+}  # fmt: skip
+_FUNCTIONS: Final = {
+    "int": (
+        "ascii", "bit_count", "bit_length", "ceil", "char_length", "connection_id", "crc32", "datediff", "day",
+        "dayofweek", "dayofyear", "field", "find_in_set", "floor", "found_rows", "hour", "instr", "interval", "isnull",
+        "json_contains", "json_depth", "json_length", "json_valid", "last_insert_id", "length", "locate",
+        "microsecond", "minute", "month", "ord", "period_add", "period_diff", "quarter", "row_count", "second", "sign", "strcmp", "time_to_sec",
+        "timestampdiff", "to_days", "week", "weekday", "weekofyear", "year", "yearweek", "regexp_like",
+    ),
+    "double": (
+        "acos", "asin", "atan", "cos", "cot", "degrees", "exp", "ln", "log", "log10", "log2", "pi", "pow", "radians",
+        "rand", "sin", "sqrt", "tan",
+    ),
+    "text": (
+        "bin", "concat", "concat_ws", "conv", "database", "date_format", "dayname", "elt", "format", "hex", "inet_ntoa",
+        "insert", "json_type", "json_unquote", "left", "lower", "lpad", "ltrim", "md5", "monthname", "oct", "quote",
+        "regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rpad", "rtrim", "sha1", "sha2",
+        "soundex", "space", "substring", "substring_index", "time_format", "to_base64", "trim", "upper", "user", "uuid",
+        "version", "bin_to_uuid",
+    ),
+    "bytes": ("char", "from_base64", "unhex", "uuid_to_bin"),
+    "date": ("curdate", "current_date", "date", "from_days", "last_day", "makedate", "utc_date"),
+    "datetime": ("current_timestamp", "from_unixtime", "localtime", "localtimestamp", "now", "sysdate", "utc_timestamp",
+                 "convert_tz", "timestamp"),
+    "time": ("addtime", "curtime", "current_time", "maketime", "sec_to_time", "subtime", "time", "timediff",
+             "utc_time"),
+    "json": ("json_array", "json_array_append", "json_array_insert", "json_extract", "json_insert", "json_keys",
+             "json_merge", "json_merge_patch", "json_merge_preserve", "json_object", "json_remove", "json_replace",
+             "json_search", "json_set"),
+}  # fmt: skip
+_KIND_OF: Final = {name: ResultType(kind) for kind, names in _FUNCTIONS.items() for name in names}
+_NODES: Final = {
+    "CurrentTimestamp": "datetime", "Localtime": "datetime", "Localtimestamp": "datetime", "CurrentDate": "date",
+    "CurrentTime": "time", "Trim": "text", "Substring": "text", "StrPosition": "int", "Extract": "int", "Exists": "int",
+    "JSONExtract": "json", "JSONExtractScalar": "text", "GroupConcat": "text", "Count": "int", "HexString": "bytes",
+    "BitString": "bytes", "Boolean": "int", "Null": "null", "National": "text", "CurrentUser": "text", "Chr": "bytes",
+    "JSONObjectAgg": "json", "IntDiv": "int",
+}  # fmt: skip
+
+
+def type_of(node: Any, scope: Scope) -> ResultType | None:
+    """None where it shows only in the values."""
+    match node:
+        case exp.Paren() | exp.Alias() | exp.Collate():
+            return type_of(node.this, scope)
+        case exp.Literal():
+            value = literal_value(node)
+            if isinstance(value, str):
+                return _TEXT
+            return _DOUBLE if isinstance(value, float) else _number(value)
+        case exp.Column():
+            field = scope.field(node)
+            return None if field is None else of_column(field.type)
+        case exp.Neg():
+            return _numeric(type_of(node.this, scope))
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Mod():
+            return _arithmetic(node, scope)
+        case exp.Cast():
+            return _cast(node)
+        case exp.Case():
+            arms = [arm.args["true"] for arm in node.args["ifs"]]
+            return unified([type_of(one, scope) for one in [*arms, *filter(None, [node.args.get("default")])]])
+        case exp.If():
+            return unified([type_of(node.args[key], scope) for key in ("true", "false")])
+        case exp.Min() | exp.Max():
+            return type_of(node.this, scope)
+        case exp.Sum() | exp.Avg():
+            inner = _numeric(type_of(node.this, scope))
+            if inner is None or inner.kind == "double":
+                return inner
+            return ResultType("decimal", inner.scale + (4 if isinstance(node, exp.Avg) else 0))
+        case exp.Anonymous():
+            name = str(node.this).lower()
+            name = ALIASES.get(name, name)
+            if name in ("coalesce", "greatest", "least"):
+                return unified([type_of(one, scope) for one in node.expressions])
+            if name in ("nullif", "any_value", "abs"):
+                return type_of(node.expressions[0], scope) if node.expressions else None
+            return _KIND_OF.get(name)
+        case exp.Predicate() | exp.Connector() | exp.Not():
+            return _INT
+    kind = _NODES.get(type(node).__name__)
+    return None if kind is None else ResultType(kind)
+
+
+def of_column(type: ColumnType) -> ResultType:
+    family = mysql.family(type)
+    if type.name == "float":
+        return ResultType("float")
+    if family == "decimal":
+        return ResultType("decimal", mysql.precision_scale(type)[1])
+    return ResultType(_FAMILIES[family], (type.length or 0) if family in ("datetime", "time") else 0)
+
+
+def _number(value: int | Decimal) -> ResultType:
+    return _INT if isinstance(value, int) else ResultType("decimal", scale_of(value))
+
+
+def _numeric(type: ResultType | None) -> ResultType | None:
+    """What a value is among numbers."""
+    if type is None or type.kind in ("int", "decimal", "double", "null"):
+        return type
+    return _INT if type.kind in ("date", "datetime", "time", "bytes") else _DOUBLE  # of texts and FLOAT, too
+
+
+def _arithmetic(node: Any, scope: Scope) -> ResultType | None:
+    if isinstance(node.left, exp.Interval) or isinstance(node.right, exp.Interval):
+        return None
+    left, right = (_numeric(type_of(one, scope)) for one in (node.left, node.right))
+    if left is None or right is None:
+        return None
+    if "double" in (left.kind, right.kind):
+        return _DOUBLE
+    if isinstance(node, exp.Div):
+        return ResultType("decimal", left.scale + 4)
+    scale = left.scale + right.scale if isinstance(node, exp.Mul) else max(left.scale, right.scale)
+    return ResultType("decimal" if "decimal" in (left.kind, right.kind) else "int", scale)
+
+
+def _cast(node: exp.Cast) -> ResultType | None:
+    name = node.to.this.name
+    if name == "DECIMAL":
+        sizes = [int(one.this.this) for one in node.to.expressions]
+        return ResultType("decimal", sizes[1] if len(sizes) > 1 else 0)
+    kinds = {
+        "CHAR": "text", "VARCHAR": "text", "NCHAR": "text", "TEXT": "text", "CHARACTER_SET": "text", "BINARY": "bytes",
+        "VARBINARY": "bytes", "BIGINT": "int", "UBIGINT": "int", "INT": "int", "UINT": "int", "DOUBLE": "double",
+        "FLOAT": "double", "DATE": "date", "DATETIME": "datetime", "TIMESTAMP": "datetime", "TIMESTAMPTZ": "datetime",
+        "TIME": "time", "JSON": "json", "YEAR": "int",
+    }  # fmt: skip
+    kind = kinds.get(name)
+    return None if kind is None else ResultType(kind)
+
+
+def unified(types: Sequence[ResultType | None]) -> ResultType | None:
+    """The type of a value that may come from any of these; None where one is unknown."""
+    known = [type for type in types if type is not None and type.kind != "null"]
+    if None in types:
+        return None
+    if not known:
+        return _NULL
+    kinds = {type.kind for type in known}
+    if len(kinds) == 1 and not kinds & {"decimal", "datetime", "time"}:
+        return known[0]
+    if kinds <= {"int", "decimal"}:
+        return ResultType("decimal", max(type.scale for type in known))
+    if kinds <= {"int", "decimal", "double", "float"}:
+        return _DOUBLE
+    if kinds == {"time"}:
+        return ResultType("time", max(type.scale for type in known))
+    if kinds <= {"date", "datetime", "time"}:
+        return ResultType("datetime", max(type.scale for type in known))
+    return ResultType("bytes") if "bytes" in kinds and "json" not in kinds else _TEXT

@@ -1,0 +1,351 @@
+"""Functions on dates and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.carriers import FIRST_DAY, PARTIAL_DAYS
+from simulator.sql.errors import Unsupported
+from simulator.sql.functions.arguments import Function, strict, whole
+from simulator.sql.values import temporal
+from simulator.sql.values.kinds import number_of, text_of
+from simulator.sql.values.temporal import DAY_US, MAX_TIME_US, Temporal, Zone, parts_of
+
+# Days from the year 0 to the calendar's first day, as TO_DAYS counts.
+_TO_DAYS: Final = 366
+SECOND_US: Final = 1_000_000
+
+
+def moment_of(session: Any, value: Any) -> Temporal | None:
+    """The date (with time) that a value says; a time is one of today."""
+    if isinstance(value, Temporal):
+        if value.kind != "time":
+            return value
+        today = session.zone.to_local(session.now_us) // DAY_US
+        return temporal.of_us(today * DAY_US + value.us, value.digits)
+    if isinstance(value, int | Decimal | float):
+        return temporal.number_datetime(int(value))
+    parsed = temporal.parse_datetime(text_of(value))
+    return parsed[0] if parsed else None
+
+
+def date_part(part: Callable[[Temporal], Any], *, whole_date: bool = False) -> Function:
+    """`whole_date`: NULL for dates with parts that are zero."""
+
+    def read(session: Any, value: Any) -> Any:
+        found = moment_of(session, value)
+        if found is None or (whole_date and temporal.is_partial(found.day)):
+            return None
+        return part(found)
+
+    return strict(read)
+
+
+def time_part(part: Callable[[int], int]) -> Function:
+    """Of a time, or of a date with one."""
+
+    def read(session: Any, value: Any) -> Any:
+        us = time_us(value)
+        return None if us is None else part(abs(us))
+
+    return strict(read)
+
+
+def time_us(value: Any) -> int | None:
+    if isinstance(value, Temporal):
+        return value.us
+    if isinstance(value, int | Decimal | float) and abs(float(value)) > 8_385_959:
+        found = temporal.number_datetime(int(value))
+        return None if found is None else found.us
+    parsed = temporal.parse_time(text_of(value))
+    return None if parsed is None else parsed[0]
+
+
+def date(moment: Temporal) -> Temporal:
+    return Temporal("date", moment.day)
+
+
+def time_of(session: Any, value: Any) -> Any:
+    if isinstance(value, Temporal):
+        return Temporal("time", 0, value.us, value.digits)
+    parsed = temporal.parse_time(text_of(value))
+    return None if parsed is None else Temporal("time", 0, parsed[0], parsed[1])
+
+
+def unix_timestamp(session: Any, value: Any = None) -> Any:
+    if value is None:
+        return session.now_us // SECOND_US
+    found = moment_of(session, value)
+    if found is None or temporal.is_partial(found.day):
+        return 0
+    us = session.zone.to_utc(temporal.us_of(found))
+    if not 0 <= us < 1 << 31 << 20:
+        return 0
+    digits = 6 if isinstance(value, str) else found.digits
+    return Decimal(us).scaleb(-6).quantize(Decimal(1).scaleb(-digits)) if found.digits else us // SECOND_US
+
+
+def from_unixtime(session: Any, value: Any, format: Any = None) -> Any:
+    number = number_of(value)
+    if number < 0:
+        return None
+    digits = 0 if isinstance(number, int) else 6
+    if isinstance(number, Decimal):
+        digits = min(6, max(0, -int(number.as_tuple().exponent)))
+    us = session.zone.to_local(int(Decimal(repr(number) if isinstance(number, float) else number) * SECOND_US))
+    if format is not None:
+        raise Unsupported("FROM_UNIXTIME with a format")
+    return temporal.of_us(us, digits)
+
+
+def datediff(session: Any, a: Any, b: Any) -> Any:
+    left, right = moment_of(session, a), moment_of(session, b)
+    if left is None or right is None or temporal.is_partial(left.day) or temporal.is_partial(right.day):
+        return None
+    return left.day - right.day
+
+
+def last_day(moment: Temporal) -> Temporal:
+    year, month, _ = parts_of(moment.day)
+    return Temporal("date", first_day(year + month // 12, month % 12 + 1) - 1)
+
+
+def first_day(year: int, month: int) -> int:
+    return temporal.day_of(year, month, 1) or 0
+
+
+def day_of_year(moment: Temporal) -> int:
+    return moment.day - first_day(parts_of(moment.day)[0], 1) + 1
+
+
+def weekday(moment: Temporal) -> int:
+    """0 for Monday."""
+    return (moment.day - FIRST_DAY) % 7
+
+
+def to_days(moment: Temporal) -> int:
+    return moment.day - FIRST_DAY + _TO_DAYS
+
+
+def from_days(session: Any, value: Any) -> Any:
+    number = whole(value)
+    if not _TO_DAYS <= number < 3_652_425:
+        return Temporal("date", PARTIAL_DAYS) if 0 <= number < _TO_DAYS else None
+    return Temporal("date", number - _TO_DAYS + FIRST_DAY)
+
+
+def week(session: Any, value: Any, mode: Any = 0) -> Any:
+    found = moment_of(session, value)
+    return None if found is None or temporal.is_partial(found.day) else week_and_year(found, whole(mode))[0]
+
+
+def yearweek(session: Any, value: Any, mode: Any = 0) -> Any:
+    found = moment_of(session, value)
+    if found is None or temporal.is_partial(found.day):
+        return None
+    number, year = week_and_year(found, whole(mode) | 2)
+    return year * 100 + number
+
+
+def week_and_year(moment: Temporal, mode: int) -> tuple[int, int]:
+    """calc_week: modes 0 to 7 (bit 0: weeks begin on Monday; 1: 1 to 53; 2: the first week has the first such day)."""
+    mode &= 7
+    mode = mode if mode & 1 else mode ^ 4
+    monday_first, week_year, first_weekday = bool(mode & 1), bool(mode & 2), bool(mode & 4)
+    year = parts_of(moment.day)[0]
+    first = first_day(year, 1)
+    weekday_of_first = (first - FIRST_DAY + (0 if monday_first else 1)) % 7
+    if parts_of(moment.day)[1] == 1 and parts_of(moment.day)[2] <= 7 - weekday_of_first:
+        begins_before = (first_weekday and weekday_of_first != 0) or (not first_weekday and weekday_of_first >= 4)
+        if not week_year and begins_before:
+            return 0, year
+        if begins_before:
+            year -= 1
+            days = first - first_day(year, 1)
+            first -= days
+            weekday_of_first = (weekday_of_first + 53 * 7 - days) % 7
+    late = (first_weekday and weekday_of_first != 0) or (not first_weekday and weekday_of_first >= 4)
+    days = moment.day - (first + (7 - weekday_of_first)) if late else moment.day - (first - weekday_of_first)
+    if week_year and days >= 52 * 7:
+        length = first_day(year + 1, 1) - first_day(year, 1)
+        weekday_of_first = (weekday_of_first + length) % 7
+        if (not first_weekday and weekday_of_first < 4) or (first_weekday and weekday_of_first == 0):
+            return 1, year + 1
+    return days // 7 + 1, year
+
+
+_UNIT_US: Final = {
+    "microsecond": 1, "second": SECOND_US, "minute": 60 * SECOND_US, "hour": 3600 * SECOND_US, "day": DAY_US,
+    "week": 7 * DAY_US,
+}  # fmt: skip
+_UNIT_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+
+
+def timestampdiff(session: Any, unit: str, first: Any, second: Any) -> Any:
+    a, b = moment_of(session, first), moment_of(session, second)
+    if a is None or b is None or temporal.is_partial(a.day) or temporal.is_partial(b.day):
+        return None
+    start, stop = temporal.us_of(a), temporal.us_of(b)
+    if unit in _UNIT_US:
+        made = abs(stop - start) // _UNIT_US[unit]
+        return made if stop >= start else -made
+    sign = 1
+    if stop < start:
+        a, b, sign = b, a, -1
+    (y1, m1, d1), (y2, m2, d2) = parts_of(a.day), parts_of(b.day)
+    months = (y2 - y1) * 12 + m2 - m1
+    if (d2, b.us) < (d1, a.us):
+        months -= 1
+    return sign * (months // _UNIT_MONTHS[unit])
+
+
+def added_time(sign: int) -> Function:
+    """ADDTIME and SUBTIME: to a time, or to a date with one."""
+
+    def call(session: Any, value: Any, by: Any) -> Any:
+        more = temporal.parse_time(text_of(by))
+        if more is None:
+            return None
+        text = text_of(value)
+        is_time = value.kind == "time" if isinstance(value, Temporal) else not re.match(r"\s*\d+[-/.]\d+[-/.]\d", text)
+        if is_time:
+            time = temporal.parse_time(text)
+            if time is None:
+                return None
+            us = max(-MAX_TIME_US, min(MAX_TIME_US, time[0] + sign * more[0]))
+            made = Temporal("time", 0, us, 6 if (time[1] or more[1]) else 0)
+        else:
+            moment = moment_of(session, value)
+            if moment is None:
+                return None
+            us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + sign * more[0]
+            made = temporal.of_us(us, 6 if (moment.digits or more[1]) else 0)
+        return made if isinstance(value, Temporal) else made.text()
+
+    return strict(call)
+
+
+def timediff(session: Any, a: Any, b: Any) -> Any:
+    def us_of(value: Any) -> tuple[bool, int, int] | None:
+        text = text_of(value)
+        if isinstance(value, Temporal) and value.kind == "time":
+            return True, value.us, value.digits
+        if isinstance(value, Temporal) or re.match(r"\s*\d+[-/.]\d+[-/.]\d", text):
+            moment = moment_of(session, value)
+            return None if moment is None else (False, temporal.us_of(moment), moment.digits)
+        time = temporal.parse_time(text)
+        return None if time is None else (True, time[0], time[1])
+
+    first, second = us_of(a), us_of(b)
+    if first is None or second is None or first[0] is not second[0]:
+        return None
+    us = max(-MAX_TIME_US, min(MAX_TIME_US, first[1] - second[1]))
+    return Temporal("time", 0, us, max(first[2], second[2]))
+
+
+def timestamp(session: Any, value: Any, time: Any) -> Any:
+    """TIMESTAMP(date, time)."""
+    moment, more = (None, None) if value is None or time is None else (moment_of(session, value), time_us(time))
+    if moment is None or more is None:
+        return None
+    us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + more
+    return temporal.of_us(us, 6 if moment.digits or more % SECOND_US else 0)
+
+
+def sec_to_time(session: Any, value: Any) -> Any:
+    number = number_of(value)
+    digits = 0 if isinstance(number, int) else 6
+    if isinstance(number, Decimal):
+        digits = min(6, max(0, -int(number.as_tuple().exponent)))
+    us = int(Decimal(repr(number) if isinstance(number, float) else number) * SECOND_US)
+    return Temporal("time", 0, max(-MAX_TIME_US, min(MAX_TIME_US, us)), digits)
+
+
+def time_to_sec(session: Any, value: Any) -> Any:
+    us = time_us(value)
+    return None if us is None else (abs(us) // SECOND_US) * (1 if us >= 0 else -1)
+
+
+def makedate(session: Any, year: Any, day: Any) -> Any:
+    first, number = whole(year), whole(day)
+    first += (2000 if first < 70 else 1900) if 0 <= first < 100 else 0
+    if number < 1 or not 0 < first < 10_000:
+        return None
+    made = first_day(first, 1) + number - 1
+    return Temporal("date", made) if made <= temporal.LAST_DAY else None
+
+
+def maketime(session: Any, hour: Any, minute: Any, second: Any) -> Any:
+    hours, minutes, seconds = whole(hour), whole(minute), number_of(second)
+    if not 0 <= minutes < 60 or not 0 <= seconds < 60:
+        return None
+    digits = 6 if isinstance(seconds, float) else min(6, max(0, -int(Decimal(seconds).as_tuple().exponent)))
+    us = (abs(hours) * 3600 + minutes * 60) * SECOND_US + int(Decimal(str(seconds)) * SECOND_US)
+    return Temporal("time", 0, min(MAX_TIME_US, us) * (-1 if hours < 0 else 1), digits)
+
+
+def period_add(session: Any, period: Any, months: Any) -> int:
+    total = _months_of(whole(period)) + whole(months)
+    return total // 12 * 100 + total % 12 + 1
+
+
+def period_diff(session: Any, a: Any, b: Any) -> int:
+    return _months_of(whole(a)) - _months_of(whole(b))
+
+
+def _months_of(period: int) -> int:
+    year, month = divmod(period, 100)
+    year += (2000 if year < 70 else 1900) if year < 100 else 0
+    return year * 12 + month - 1
+
+
+def convert_tz(session: Any, value: Any, source: Any, target: Any) -> Any:
+    """Named zones are known as to a server whose tables of zones are empty: not at all."""
+    moment = moment_of(session, value)
+    zones = [text_of(source), text_of(target)]
+    if moment is None or any(zone.upper() != "SYSTEM" and zone[:1] not in "+-" for zone in zones):
+        return None
+    try:
+        first, second = (Zone(zone, session.server.offsets) for zone in zones)
+    except ValueError:
+        return None
+    return temporal.of_us(second.to_local(first.to_utc(temporal.us_of(moment))), moment.digits)
+
+
+def extracted(session: Any, unit: str, value: Any) -> Any:
+    """EXTRACT(unit FROM value): `YEAR_MONTH` is 202401."""
+    text = text_of(value)
+    wants_time = unit in ("hour", "minute", "second", "microsecond") or unit.startswith(("hour_", "minute_", "second_"))
+    if wants_time and not (isinstance(value, Temporal) and value.kind != "time"):
+        us = time_us(value)
+        if us is None:
+            return None
+        sign = -1 if us < 0 else 1
+        moment = Temporal("datetime", PARTIAL_DAYS, abs(us) % DAY_US if session.server.mariadb else abs(us))
+    else:
+        found = moment_of(session, text if isinstance(value, str) else value)
+        if found is None:
+            return None
+        moment, sign = found, 1
+    year, month, day = parts_of(moment.day)
+    hour, minute, second = moment.us // 3_600_000_000, moment.us // 60_000_000 % 60, moment.us // SECOND_US % 60
+    micro = moment.us % SECOND_US
+    clock = {"hour": hour, "minute": minute, "second": second}
+    plain = {
+        "year": year, "quarter": (month + 2) // 3, "month": month, "day": day, **clock, "microsecond": micro,
+        "year_month": year * 100 + month, "day_hour": day * 100 + hour, 
+        "day_minute": day * 10_000 + hour * 100 + minute, "day_second": day * 1_000_000 + hour * 10_000 + minute * 100 + second, "hour_minute": hour * 100 + minute,
+        "hour_second": hour * 10_000 + minute * 100 + second, "minute_second": minute * 100 + second,
+    }  # fmt: skip
+    if unit == "week":
+        return week_and_year(moment, 0)[0]
+    if unit in plain:
+        return plain[unit] * sign
+    head, _, tail = unit.partition("_")
+    if tail == "microsecond" and f"{head}_second" in {**plain, "second_second": 0}:
+        seconds = second if head == "second" else plain[f"{head}_second"]
+        return (seconds * SECOND_US + micro) * sign
+    raise Unsupported(f"EXTRACT({unit.upper()} FROM …)")

@@ -1,0 +1,179 @@
+"""Functions on numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from typing import Any, Final
+
+from simulator.sql.errors import SqlError
+from simulator.sql.functions.arguments import Function, strict, whole
+from simulator.sql.values.comparison import compare
+from simulator.sql.values.kinds import CONTEXT, FixedDouble, ScaledDecimal, bytes_of, number_of, text_of
+
+# Of a double.
+MAX_EXPONENT: Final = 308
+_DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def rounded(session: Any, value: Any, digits: Any = 0, *, cut: bool = False) -> Any:
+    """ROUND, and TRUNCATE with `cut`."""
+    places, number = whole(digits), number_of(value)
+    if isinstance(number, float):
+        if not -MAX_EXPONENT <= places <= MAX_EXPONENT:
+            return number if places > 0 else 0.0
+        scaled = number * 10.0**places
+        if math.isinf(scaled):
+            return number
+        made = (math.trunc(scaled) if cut else float(round(scaled))) / 10.0**places
+        return FixedDouble(made, places) if 0 <= places < 31 and session.server.id != "mysql-8.0" else made
+    exact = Decimal(number)
+    scale = -int(exact.as_tuple().exponent) if isinstance(exact.as_tuple().exponent, int) else 0
+    places = min(places, scale) if isinstance(number, Decimal) else min(places, 0)
+    mode = ROUND_DOWN if cut else ROUND_HALF_UP
+    fitted = exact.quantize(Decimal(1).scaleb(-places), rounding=mode, context=CONTEXT)
+    return int(fitted) if isinstance(number, int) else fitted if places > 0 else Decimal(int(fitted))
+
+
+def floor(session: Any, value: Any) -> Any:
+    number = number_of(value)
+    return float(math.floor(number)) if isinstance(number, float) else math.floor(number)
+
+
+def ceil(session: Any, value: Any) -> Any:
+    number = number_of(value)
+    return float(math.ceil(number)) if isinstance(number, float) else math.ceil(number)
+
+
+def power(session: Any, base: Any, exponent: Any) -> float:
+    a, b = float(number_of(base)), float(number_of(exponent))
+    try:
+        return math.pow(a, b)
+    except (OverflowError, ValueError):
+        raise SqlError(1690, "DOUBLE", f"pow({text_of(a)},{text_of(b)})") from None
+
+
+def of_double(function: Callable[[float], float], name: str) -> Function:
+    """A function of one double; NULL outside its domain."""
+
+    def call(session: Any, value: Any) -> Any:
+        try:
+            return function(float(number_of(value)))
+        except ValueError:
+            return None
+        except OverflowError:
+            raise SqlError(1690, "DOUBLE", f"{name}({text_of(value)})") from None
+
+    return strict(call)
+
+
+def logarithm(session: Any, value: Any, other: Any = None) -> Any:
+    """LOG(x) is the natural one, LOG(b, x) that to base b."""
+    number = float(number_of(value if other is None else other))
+    base = math.e if other is None else float(number_of(value))
+    if number <= 0 or base <= 0 or base == 1:
+        if session.division_fails:
+            raise SqlError(1365) if session.server.mariadb else SqlError(3020, "logarithm")
+        return None
+    if base in (2, 10):
+        return math.log2(number) if base == 2 else math.log10(number)
+    return math.log(number) if other is None else math.log(number) / math.log(base)
+
+
+def absolute(session: Any, value: Any) -> Any:
+    number = number_of(value)
+    return ScaledDecimal(abs(number), number.scale) if isinstance(number, ScaledDecimal) else abs(number)
+
+
+def arctangent(session: Any, value: Any, other: Any = None) -> float:
+    return math.atan(float(number_of(value))) if other is None else math.atan2(number_of(value), number_of(other))
+
+
+def random(session: Any, seed: Any = None) -> float:
+    text = f"rand {session.draw() if seed is None else seed}"
+    return int.from_bytes(hashlib.md5(text.encode(), usedforsecurity=False).digest()[:6], "big") / (1 << 48)
+
+
+def converted(session: Any, value: Any, source: Any, target: Any) -> Any:
+    """CONV: digits of one base in another."""
+    first, second = whole(source), whole(target)
+    if not (2 <= abs(first) <= 36 and 2 <= abs(second) <= 36):
+        return None
+    number, sign = 0, 1
+    text = text_of(value).strip().upper()
+    if text[:1] in ("-", "+"):
+        sign, text = (-1 if text[0] == "-" else 1), text[1:]
+    for digit in text:
+        place = _DIGITS.find(digit)
+        if not 0 <= place < abs(first):
+            break
+        number = number * abs(first) + place
+    number = min(number, (1 << 64) - 1) * sign
+    if second > 0:
+        return in_base(number & (1 << 64) - 1, second)
+    number = number & (1 << 64) - 1
+    number -= (1 << 64) if number >> 63 else 0
+    return ("-" if number < 0 else "") + in_base(abs(number), -second)
+
+
+def in_base(number: int, base: int) -> str:
+    out = ""
+    while True:
+        number, digit = divmod(number, base)
+        out = _DIGITS[digit] + out
+        if not number:
+            return out
+
+
+def formatted(session: Any, value: Any, digits: Any, locale: Any = "en_US") -> str:
+    """FORMAT(1234.5, 2) is 1,234.50."""
+    places = max(0, min(30, whole(digits)))
+    number = number_of(value)
+    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    text = f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=CONTEXT):,f}"
+    if text_of(locale).lower() in ("de_de", "es_es", "it_it", "nl_nl", "id_id", "tr_tr", "da_dk", "pt_br"):
+        text = text.translate({ord(","): ".", ord("."): ","})
+    return text
+
+
+def extreme(sign: int) -> Function:
+    """GREATEST and LEAST."""
+
+    def pick(session: Any, *values: Any) -> Any:
+        best = values[0]
+        for value in values[1:]:
+            if (compare(value, best, session.collation) or 0) * sign > 0:
+                best = value
+        return best
+
+    return strict(pick)
+
+
+def interval(session: Any, value: Any, *limits: Any) -> int:
+    """INTERVAL(23, 1, 15, 17): how many of the rising limits it reaches; -1 for NULL."""
+    if value is None:
+        return -1
+    number = number_of(value)
+    return sum(1 for limit in limits if limit is not None and number_of(limit) <= number)
+
+
+def bit_count(session: Any, value: Any) -> int:
+    if isinstance(value, bytes):
+        return int.from_bytes(bytes_of(value), "big").bit_count()
+    return (whole(value) & (1 << 64) - 1).bit_count()
+
+
+def inet_aton(session: Any, value: Any) -> Any:
+    parts = text_of(value).split(".")
+    if not all(part.isdecimal() and int(part) < 256 for part in parts) or len(parts) > 4:
+        return None
+    numbers = [int(part) for part in parts]
+    head, last = numbers[:-1], numbers[-1]
+    return sum(number << 8 * (3 - place) for place, number in enumerate(head)) + last
+
+
+def inet_ntoa(session: Any, value: Any) -> Any:
+    number = whole(value)
+    return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0)) if 0 <= number < 1 << 32 else None

@@ -1,0 +1,169 @@
+"""JSON paths: what they lead to in a document, and documents changed there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+_LEG: Final = re.compile(
+    r"""\s*(?:(\*\*)|\.\s*(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_$\u0080-\uffff][\w$]*)|(\*))"""
+    r"""|\[\s*(?:(\*)|(\d+|last(?:\s*-\s*\d+)?)(?:\s+to\s+(\d+|last(?:\s*-\s*\d+)?))?)\s*\])"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`[3]`, `[last-1]`: `place` counts from the end where it is negative."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """`.*`, `[*]`, `**` and `[1 to 3]`: `kind` is member, cell, below or range."""
+
+    kind: str
+    first: int = 0
+    last: int = 0
+
+
+Leg = str | Cell | Wildcard
+MISSING: Final = object()
+
+
+def legs_of(text: str) -> list[Leg]:
+    """The legs of `$.a[0]."b c"`. Raises ValueError."""
+    rest = text.strip()
+    if not rest.startswith("$"):
+        raise ValueError(text)
+    legs: list[Leg] = []
+    at = 1
+    while at < len(rest):
+        match = _LEG.match(rest, at)
+        if not match:
+            raise ValueError(text)
+        below, quoted, name, any_member, any_cell, place, last = match.groups()
+        if below:
+            legs.append(Wildcard("below"))
+        elif any_member:
+            legs.append(Wildcard("member"))
+        elif any_cell:
+            legs.append(Wildcard("cell"))
+        elif last is not None:
+            legs.append(Wildcard("range", _place(place), _place(last)))
+        elif place is not None:
+            legs.append(Cell(_place(place)))
+        else:
+            legs.append(json.loads(f'"{quoted}"') if quoted is not None else name)
+        at = match.end()
+    if legs and legs[-1] == Wildcard("below"):
+        raise ValueError(text)
+    return legs
+
+
+def _place(text: str) -> int:
+    if not text.startswith("last"):
+        return int(text)
+    return -1 - int(text.partition("-")[2] or 0)
+
+
+def has_wildcard(legs: Sequence[Leg]) -> bool:
+    return any(isinstance(leg, Wildcard) for leg in legs)
+
+
+def text_of_legs(legs: Sequence[Leg]) -> str:
+    """`$.a[0]`, as JSON_SEARCH prints it."""
+    out = "$"
+    for leg in legs:
+        if isinstance(leg, Cell):
+            out += f"[{leg.place}]"
+        elif isinstance(leg, str):
+            out += f".{leg}" if re.fullmatch(r"[A-Za-z_$\u0080-\uffff][\w$]*", leg) else f".{json.dumps(leg)}"
+    return out
+
+
+def find_all(value: Any, legs: Sequence[Leg]) -> Iterator[Any]:
+    """All values that a path leads to. A value that is no array is an array of itself."""
+    if not legs:
+        yield value
+        return
+    leg, rest = legs[0], legs[1:]
+    if isinstance(leg, str):
+        if isinstance(value, dict) and leg in value:
+            yield from find_all(value[leg], rest)
+    elif isinstance(leg, Cell):
+        items = value if isinstance(value, list) else [value]
+        if -len(items) <= leg.place < len(items):
+            yield from find_all(items[leg.place], rest)
+    elif leg.kind == "below":
+        yield from find_all(value, rest)
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from find_all(inner, legs)
+    elif leg.kind == "member":
+        for inner in value.values() if isinstance(value, dict) else ():
+            yield from find_all(inner, rest)
+    else:
+        items = value if isinstance(value, list) else [value] if leg.kind == "range" else []
+        if leg.kind == "range":
+            first, last = (place if place >= 0 else len(items) + place for place in (leg.first, leg.last))
+            items = items[max(0, first) : last + 1]
+        for inner in items:
+            yield from find_all(inner, rest)
+
+
+def find(value: Any, legs: Sequence[Leg]) -> Any:
+    """The value that a path leads to, or MISSING."""
+    return next(find_all(value, legs), MISSING)
+
+
+def changed(value: Any, legs: Sequence[Leg], new: Any, *, insert: bool, replace: bool) -> Any:
+    """A document with the value at a path set; what is not there is made only at the end of the path."""
+    if not legs:
+        return new if replace else value
+    leg, *rest = legs
+    if isinstance(leg, str):
+        if not isinstance(value, dict) or (leg not in value and (rest or not insert)):
+            return value
+        if leg in value:
+            return {**value, leg: changed(value[leg], rest, new, insert=insert, replace=replace)}
+        return {**value, leg: new}
+    assert isinstance(leg, Cell)
+    items = value if isinstance(value, list) else [value]
+    place = leg.place if leg.place >= 0 else len(items) + leg.place
+    if 0 <= place < len(items):
+        made = changed(items[place], rest, new, insert=insert, replace=replace)
+        if not isinstance(value, list):
+            return made
+        return [*items[:place], made, *items[place + 1 :]]
+    if not insert or rest:
+        return value
+    return [*items, new] if place >= 0 else [new, *items]
+
+
+def removed(value: Any, legs: Sequence[Leg]) -> Any:
+    leg, *rest = legs
+    if isinstance(value, dict) and isinstance(leg, str) and leg in value:
+        if rest:
+            return {**value, leg: removed(value[leg], rest)}
+        return {key: item for key, item in value.items() if key != leg}
+    if isinstance(value, list) and isinstance(leg, Cell) and -len(value) <= leg.place < len(value):
+        place = leg.place % len(value)
+        if rest:
+            return [removed(item, rest) if i == place else item for i, item in enumerate(value)]
+        return [item for i, item in enumerate(value) if i != place]
+    return value
+
+
+def put_before(value: Any, legs: Sequence[Leg], new: Any) -> Any:
+    """JSON_ARRAY_INSERT: a new element before the one at a path; at the end where the array is shorter."""
+    *head, last = legs
+    assert isinstance(last, Cell)
+    items = find(value, head)
+    if not isinstance(items, list):
+        return value
+    place = last.place if last.place >= 0 else max(0, len(items) + last.place)
+    place = min(place, len(items))
+    return changed(value, head, [*items[:place], new, *items[place:]], insert=False, replace=True)
