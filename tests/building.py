@@ -63,7 +63,7 @@ def table_of(
     source: str = "mysql",
 ) -> Table:
     """A table of typed columns: `table_of("t", {"id": "bigint unsigned", "note": "text"}, ["id"])`."""
-    types = sources.find(source).types
+    types = sources.find(source)
     made = tuple(Column(column, types.parse_type(type), nullable=column not in key) for column, type in columns.items())
     return Table(types.table_id(database, name), made, tuple(key), version)
 

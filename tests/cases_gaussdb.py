@@ -9,7 +9,9 @@ from cases import Samples
 from cases_postgresql import MORE, samples_for
 
 from simulator.model import INSERT, UPDATE
-from simulator.sources.postgresql import gaussdb
+from simulator.sources import find
+
+GAUSSDB: Final = find("gaussdb")
 
 ADDED: Final = table_of(
     "added",
@@ -47,7 +49,7 @@ _HIGH: Final = [
 ]
 _NULLS: Final = ["3", *[None] * 11]
 
-_SHARED: Final = samples_for("gaussdb", gaussdb.TYPES, [*MORE, "number(10,2)", "varchar2(20)", "nvarchar2(20)"])
+_SHARED: Final = samples_for("gaussdb", GAUSSDB.types, [*MORE, "number(10,2)", "varchar2(20)", "nvarchar2(20)"])
 _ADDED_CASES: Final = [
     Case(
         "types that GaussDB adds",

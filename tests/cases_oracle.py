@@ -100,10 +100,10 @@ class _Tables:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.types = sources.find(source).types.TYPES  # type: ignore[attr-defined]
+        self.types = sources.find(source).types
 
     def table(self, name: str, columns: Mapping[str, str], key: Sequence[str] = ("ID",), version: int = 0) -> Table:
-        known = sources.find("oracle-21c").types
+        known = sources.find("oracle-21c")
         kept = {column: text for column, text in columns.items() if known.parse_type(text).name in self.types}
         return table_of(name, kept, key, version=version, source=self.source)
 
@@ -412,12 +412,12 @@ def cases(source: str) -> list[Case]:
 @cache
 def samples(source: str) -> Samples:
     """What formats are tried with on a system: `samples("oracle-21c")`."""
-    types = sources.find(source).types
+    found = sources.find(source)
     return Samples(
         cases=cases(source),
-        types=[*types.CORPUS_TYPES, "INTEGER", "DOUBLE PRECISION", "VARCHAR2(300)", "RAW(300)"],  # type: ignore[attr-defined]
+        types=[*found.corpus_types, "INTEGER", "DOUBLE PRECISION", "VARCHAR2(300)", "RAW(300)"],
         plain="NUMBER(10)",
-        large=[text for text in ("CLOB", "BLOB", "LONG", "XMLTYPE", "JSON") if text.lower() in types.TYPES],  # type: ignore[attr-defined]
+        large=[text for text in ("CLOB", "BLOB", "LONG", "XMLTYPE", "JSON") if text.lower() in found.types],
         options=(
             table_of(
                 "t",

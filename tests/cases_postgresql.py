@@ -13,7 +13,9 @@ from building import Beat, Case, Ddl, Rows, table_of
 from cases import Samples
 
 from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChangeKind, Table
-from simulator.sources import postgresql
+from simulator.sources import find
+
+POSTGRESQL: Final = find("postgresql")
 
 Columns = Mapping[str, str]
 
@@ -552,5 +554,5 @@ _FREE_SCALES: Final = ["numeric(3,-2)", "numeric(2,4)"]
 @cache
 def samples(source: str) -> Samples:
     """The samples of a version: `postgresql-12`."""
-    types = postgresql.type_system(source).TYPES
+    types = find(source).types
     return samples_for(source, types, [*MORE, *_FREE_SCALES] if source == "postgresql-16" else MORE)

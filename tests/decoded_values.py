@@ -412,7 +412,7 @@ def reading(format: str, source: str, type: ColumnType) -> Reading:
     """The row for a type."""
     table, system = READINGS.get(format.partition(",")[0], {}), sources.find(source)
     for id in (system.id, FAMILY.get(system.id, system.id)):
-        for name in (type.name, system.types.family(type), "*"):
+        for name in (type.name, system.family(type), "*"):
             if f"{id} {name}" in table:
                 return table[f"{id} {name}"]
-    return table.get("*") or (AS_TEXT if system.types.family(type) in TEXTS else LITERAL)
+    return table.get("*") or (AS_TEXT if system.family(type) in TEXTS else LITERAL)

@@ -36,7 +36,7 @@ def test_boundary_writes_the_whole_corpus(source: str) -> None:
     found = sources.find(source)
     stream = open_stream(resolve(load("boundary"), found))
     tables = {table.id.name: table for table in stream.first_tables}
-    assert {table.columns[-1].type.name for table in tables.values()} == set(found.types.TYPES)  # type: ignore[attr-defined]
+    assert {table.columns[-1].type.name for table in tables.values()} == set(found.types)
     written: dict[str, set[str]] = defaultdict(set)
     inserted: set[str] = set()
     turns = 4 * 40 * len(tables)
@@ -49,7 +49,7 @@ def test_boundary_writes_the_whole_corpus(source: str) -> None:
     assert inserted == set(tables)
     for name, table in tables.items():
         type = table.columns[-1].type
-        corpus = found.parse_values(found.types.boundary_values(type), type)
+        corpus = found.parse_values(found.boundary_values(type), type)
         assert values_of(corpus) <= written[name], name
 
 

@@ -232,7 +232,7 @@ def types_of(source: str) -> list[str]:
 def test_every_type_comes_back_or_is_refused_by_name(format: str, source: str) -> None:
     """Of boundary values, each type's as often as the longest list asks for."""
     table = table_of_all(types_of(source), format, source)
-    boundary = sources.find(source).types.boundary_values
+    boundary = sources.find(source).boundary_values
     columns = [boundary(column.type) for column in table.columns[1:]]
     rows = [
         [str(number + 1), *(values[number % len(values)] for values in columns)]
@@ -245,7 +245,7 @@ def test_every_type_comes_back_or_is_refused_by_name(format: str, source: str) -
 @pytest.mark.parametrize(("format", "source"), PAIRS)
 def test_large_values_come_back(format: str, source: str) -> None:
     table = table_of_all(samples_of(source).large, format, source)
-    boundary = sources.find(source).types.boundary_values
+    boundary = sources.find(source).boundary_values
     large = [boundary(column.type, large=True)[-2] for column in table.columns[1:]]
     check_rows(format, source, table, [["1", *large], ["2", *large], ["3", *[None] * len(large)]], (INSERT,))
 

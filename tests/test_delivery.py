@@ -33,7 +33,10 @@ from simulator.model import (
     Table,
     TableId,
 )
-from simulator.sources import mysql
+from simulator.sources import find
+from simulator.sources.mysql import row_bytes as mysql_row_bytes
+
+MYSQL: Final = find("mysql")
 
 ITEMS: Final = table_of("items", {"id": "bigint", "name": "varchar(50)", "qty": "int"}, ["id"], database="inventory")
 PAIRS: Final = table_of("pairs", {"a": "int", "b": "varchar(20)", "v": "int"}, ["b", "a"], database="inventory")
@@ -597,7 +600,7 @@ def test_packed_bytes_are_those_of_the_type_system() -> None:
     batch = batch_of(MANY, INSERT, [["1", LONG], ["2", None]])
     measure: Callable[..., Any] = packing.row_bytes
     assert measure(MANY.columns, batch.image()).tolist() == [107, 5]
-    assert measure is mysql.packed_row_bytes
+    assert measure is mysql_row_bytes.packed_row_bytes
     assert [packing.header(2, 1), packing.header(9, 2)] == [12, 15]
 
 

@@ -123,7 +123,7 @@ def test_the_table_of_portable_types_is_what_they_become() -> None:
         shown.add(portable.partition("(")[0])
         for title, text in zip(titles, own, strict=True):
             source = by_title[title]
-            assert source.ddl.type_name(source.types.from_portable(filled(portable))) == filled(text), (title, portable)
+            assert source.ddl.type_name(source.from_portable(filled(portable))) == filled(text), (title, portable)
     assert shown == {*PORTABLE, "enum"}
 
 

@@ -20,7 +20,9 @@ from simulator.formats.drs import system as drs_system
 from simulator.formats.drs.system import codes
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
 from simulator.run.library import messages
-from simulator.sources import find, mysql
+from simulator.sources import find
+
+MYSQL: Final = find("mysql")
 
 # --------------------------------------------------------------------------------------- the sample of MySQL, table 2
 
@@ -214,7 +216,7 @@ def test_where_a_deleted_row_is() -> None:
 
 
 def test_every_type_has_its_code() -> None:
-    assert set(codes("mysql")) == set(mysql.TYPES)
+    assert set(codes("mysql")) == set(MYSQL.types)
 
 
 def test_rows_of_the_full_load_come_after_their_table() -> None:
@@ -315,8 +317,7 @@ def test_documents_have_no_columns(format: str) -> None:
 )
 def test_other_sources_if_somebody_insists(format: str, id: str) -> None:
     source = find(id)
-    types = source.types
-    table = Table(types.table_id("shop", "T"), (Column("ID", types.from_portable("int32"), nullable=False),), ("ID",))
+    table = Table(source.table_id("shop", "T"), (Column("ID", source.from_portable("int32"), nullable=False),), ("ID",))
     codec = open_codec(format, source, allow_undocumented=True)
     for kind in (INSERT, DELETE):
         (value,) = encoded(codec, batch_of(table, kind, [["1"]], source=id))

@@ -46,7 +46,7 @@ def test_undocumented_sources_are_written_or_refused_by_type(format: str, source
     written, refused = set(), set()
     for text in samples_of(source).types:
         table = table_of("t", {"id": samples_of(source).plain, "c": text}, ["id"], source=source)
-        literals = find(source).types.boundary_values(table.columns[1].type)
+        literals = find(source).boundary_values(table.columns[1].type)
         rows = [[str(number), literal] for number, literal in enumerate(literals, 1)]
         batch = batch_of(table, INSERT, rows, statements=range(len(rows)), source=source)
         try:

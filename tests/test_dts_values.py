@@ -270,7 +270,7 @@ def julian_day(year: int, month: int, day: int) -> int:
 
 def corpus(format: str, source: str) -> Iterator[tuple[str, list[bytes]]]:
     """The least and greatest value of each type, and all that is odd, in messages."""
-    codec, system = codec_of(format, source), find(source).types
+    codec, system = codec_of(format, source), find(source)
     for text in samples_of(source).types:
         table = table_of("t", {"id": samples_of(source).plain, "c": text}, ["id"], source=source)
         rows = [[str(i), literal] for i, literal in enumerate(system.boundary_values(table.columns[1].type), 1)]

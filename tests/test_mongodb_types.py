@@ -6,7 +6,7 @@ import json
 import math
 import re
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pytest
@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import DELETE, UPDATE, Column, ColumnType, Table, TableId
-from simulator.sources import mongodb, mysql
-from simulator.sources.mongodb import ddl as mongodb_ddl
+from simulator.sources import find
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
+from simulator.sources.mongodb import values as mongodb_values
+
+MONGODB: Final = find("mongodb")
+MYSQL: Final = find("mysql")
 
 ID = "65535f40aabbccddeeff0011"
 
@@ -47,10 +50,10 @@ ID = "65535f40aabbccddeeff0011"
     ],
 )
 def test_type_texts(typed: str, text: str) -> None:
-    type = mongodb.parse_type(typed)
+    type = MONGODB.parse_type(typed)
     assert type.spelled == typed
-    assert mongodb.type_text(type) == text
-    assert mongodb.type_text(mongodb.parse_type(text)) == text
+    assert MONGODB.type_text(type) == text
+    assert MONGODB.type_text(MONGODB.parse_type(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_type_texts(typed: str, text: str) -> None:
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
-        mongodb.parse_type(typed)
+        MONGODB.parse_type(typed)
     assert sentence in str(caught.value)
 
 
@@ -100,51 +103,51 @@ PORTABLE = [
 
 @pytest.mark.parametrize(("portable", "text"), PORTABLE)
 def test_portable_types(portable: str, text: str) -> None:
-    type = mongodb.from_portable(portable)
+    type = MONGODB.from_portable(portable)
     assert type.spelled == ""
-    assert mongodb.type_text(type) == text
+    assert MONGODB.type_text(type) == text
 
 
 def test_all_portable_types_are_known() -> None:
-    assert set(mongodb.PORTABLE) == set(mysql.PORTABLE)
-    assert {text.partition("(")[0] for text, _ in PORTABLE} == {*mongodb.PORTABLE, "enum"}
-    assert mongodb.from_portable("enum('a','b')").labels == ("a", "b")
-    assert [mongodb.unit_us(mongodb.from_portable(f"timestamp{n}")) for n in ("", "(1)", "(6)")] == [10**6, 10**5, 1000]
+    assert set(MONGODB.portable_types) == set(MYSQL.portable_types)
+    assert {text.partition("(")[0] for text, _ in PORTABLE} == {*MONGODB.portable_types, "enum"}
+    assert MONGODB.from_portable("enum('a','b')").labels == ("a", "b")
+    assert [MONGODB.unit_us(MONGODB.from_portable(f"timestamp{n}")) for n in ("", "(1)", "(6)")] == [10**6, 10**5, 1000]
     with pytest.raises(UsageError, match="1 to 34 digits"):
-        mongodb.from_portable("decimal(38,10)")
+        MONGODB.from_portable("decimal(38,10)")
 
 
 @pytest.mark.parametrize("typed", SAMPLES.types)
 def test_boundary_values_are_values_and_come_back(typed: str) -> None:
-    type = mongodb.parse_type(typed)
-    literals = mongodb.boundary_values(type, large=True)
-    array = mongodb.parse_values(literals, type)
-    assert array.type == mongodb.arrow_type(type)
+    type = MONGODB.parse_type(typed)
+    literals = MONGODB.boundary_values(type, large=True)
+    array = MONGODB.parse_values(literals, type)
+    assert array.type == MONGODB.arrow_type(type)
     array.validate(full=True)
     assert literals[-1] is None
     assert array.null_count == 1
-    again = mongodb.parse_values(mongodb.format_values(array, type), type)
-    assert mongodb.format_values(again, type) == mongodb.format_values(array, type)
+    again = MONGODB.parse_values(MONGODB.format_values(array, type), type)
+    assert MONGODB.format_values(again, type) == MONGODB.format_values(array, type)
     assert typed == "double" or again.equals(array)
-    stored = mongodb.stored(array, type)
-    assert mongodb.format_values(stored, type) == mongodb.format_values(array, type)
+    stored = MONGODB.stored(array, type)
+    assert MONGODB.format_values(stored, type) == MONGODB.format_values(array, type)
 
 
 @pytest.mark.parametrize("typed", SAMPLES.types)
 def test_values_in_extended_json_are_the_values(typed: str) -> None:
     """The text in a document reads back as a value of the same BSON type that formats to the same literal."""
-    type = mongodb.parse_type(typed)
-    array = mongodb.parse_values(mongodb.boundary_values(type), type)
-    texts = mongodb.extended_text(array, type).to_pylist()
+    type = MONGODB.parse_type(typed)
+    array = MONGODB.parse_values(MONGODB.boundary_values(type), type)
+    texts = mongodb_values.extended_text(array, type).to_pylist()
     assert texts[-1] is None
-    for text, value in zip(texts[:-1], mongodb.format_values(array, type)[:-1], strict=True):
+    for text, value in zip(texts[:-1], MONGODB.format_values(array, type)[:-1], strict=True):
         tree = bson.loads(text)
         assert bson.dumps(tree) == text
         assert BSON_TYPES[type.name](tree), text
         if type.name in ("int", "long", "string"):
             assert str(tree) == value
     if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
-        assert mongodb.extended_text(array.dictionary_encode(), type).to_pylist() == texts
+        assert mongodb_values.extended_text(array.dictionary_encode(), type).to_pylist() == texts
 
 
 BSON_TYPES: dict[str, Any] = {
@@ -174,10 +177,10 @@ BSON_TYPES: dict[str, Any] = {
 
 @pytest.mark.parametrize("typed", SAMPLES.types)
 def test_default_values_fit_the_type(typed: str) -> None:
-    type = mongodb.parse_type(typed)
-    name, arguments = mongodb.default_values(type)
+    type = MONGODB.parse_type(typed)
+    name, arguments = MONGODB.default_values(type)
     literals = arguments.get("values") or [arguments[end] for end in ("min", "max") if end in arguments]
-    assert mongodb.parse_values(literals, type).null_count == 0
+    assert MONGODB.parse_values(literals, type).null_count == 0
     assert literals or name in ("text", "bytes", "uuid", "document", "boundary")
 
 
@@ -214,8 +217,8 @@ VALUES = [
 
 @pytest.mark.parametrize(("typed", "literal", "shown"), VALUES)
 def test_literals(typed: str, literal: str, shown: str) -> None:
-    type = mongodb.parse_type(typed)
-    assert mongodb.format_values(mongodb.parse_values([literal], type), type) == [shown]
+    type = MONGODB.parse_type(typed)
+    assert MONGODB.format_values(MONGODB.parse_values([literal], type), type) == [shown]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +252,7 @@ def test_literals(typed: str, literal: str, shown: str) -> None:
 )
 def test_wrong_literals_are_told_in_one_sentence(typed: str, literal: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        mongodb.parse_values([literal], mongodb.parse_type(typed))
+        MONGODB.parse_values([literal], MONGODB.parse_type(typed))
 
 
 # ------------------------------------------------------------------------------------------------------ extended JSON
@@ -313,11 +316,11 @@ def test_a_document_leaves_out_what_is_null() -> None:
         "t", {"_id": "objectId", "a": "string", "b": "object", "c": "decimal(6,2)"}, ["_id"], source="mongodb"
     )
     batch = batch_of(table, DELETE, [[ID, 'q"', '{"x": null}', "1"], [ID, None, None, None]], source="mongodb")
-    assert mongodb.documents(table, batch.image()).to_pylist() == [
+    assert mongodb_documents.documents(table, batch.image()).to_pylist() == [
         f'{{"_id": {{"$oid": "{ID}"}}, "a": "q\\"", "b": {{"x": null}}, "c": {{"$numberDecimal": "1.00"}}}}',
         f'{{"_id": {{"$oid": "{ID}"}}}}',
     ]
-    assert mongodb.keys(table, batch.image()).to_pylist() == [f'{{"_id": {{"$oid": "{ID}"}}}}'] * 2
+    assert mongodb_documents.keys(table, batch.image()).to_pylist() == [f'{{"_id": {{"$oid": "{ID}"}}}}'] * 2
 
 
 def spelled(value: Any) -> str:
@@ -331,8 +334,8 @@ def test_a_format_spells_as_it_likes() -> None:
     def text(column: Column, array: pa.Array) -> pa.Array:
         return pa.array([bson.write(bson.loads(t), spelled, comma=",", colon=":") for t in map(str, array.to_pylist())])
 
-    own = mongodb.Spelling(text=text, leaf=spelled, comma=",", colon=":", key=lambda name: name)
-    assert mongodb.documents(table, batch.image(), own).to_pylist() == [
+    own = mongodb_documents.Spelling(text=text, leaf=spelled, comma=",", colon=":", key=lambda name: name)
+    assert mongodb_documents.documents(table, batch.image(), own).to_pylist() == [
         '{_id:<int 1>,o:{"a":[<float 1.5>,{"b":<str x>}]}}'
     ]
 
@@ -366,7 +369,7 @@ def test_differences_of_documents(before: str | None, after: str | None, told: d
     batch = batch_of(
         table, UPDATE, [["1", after, "1"], ["2", "{}", "2"]], [["1", before, "1"], ["2", "{}", "1"]], source="mongodb"
     )
-    sets, unsets = mongodb.updates(batch, bson.quoted)
+    sets, unsets = mongodb_documents.updates(batch, bson.quoted)
     assert json.loads(f"{{{sets[0]}}}") == told
     assert json.loads(f"[{unsets[0]}]") == gone
     assert (sets[1].as_py(), unsets[1].as_py()) == ('"n": 2', "")
@@ -410,7 +413,7 @@ def test_replacements() -> None:
         ["6", None, None, "x"],
     ]
     batch = batch_of(table, UPDATE, new, old, source="mongodb")
-    assert mongodb.replaced(batch).tolist() == [True, False, False, False, True, False]
+    assert mongodb_documents.replaced(batch).tolist() == [True, False, False, False, True, False]
 
 
 # ------------------------------------------------------------------------------------------------------------ commands
@@ -419,24 +422,24 @@ TABLE = Table(TableId("shop", "t"), (Column("id", ColumnType("int")), Column("n"
 
 
 def test_a_key_of_one_column_becomes_the_id() -> None:
-    made = mongodb.shaped(TABLE)
+    made = MONGODB.shaped(TABLE)
     assert [(c.name, c.field, c.type.name) for c in made.columns] == [("_id", "id", "int"), ("n", "n", "string")]
-    assert mongodb.shaped(made) == made
+    assert MONGODB.shaped(made) == made
 
 
 def test_keys_of_several_columns_and_of_none() -> None:
-    several = mongodb.shaped(Table(TABLE.id, TABLE.columns, ("n", "id")))
+    several = MONGODB.shaped(Table(TABLE.id, TABLE.columns, ("n", "id")))
     assert [(c.name, c.type.name) for c in several.columns] == [("_id", "object"), ("id", "int"), ("n", "string")]
-    none = mongodb.shaped(Table(TABLE.id, TABLE.columns))
+    none = MONGODB.shaped(Table(TABLE.id, TABLE.columns))
     assert none.columns[0].type.name == "objectId"
     parts = [(TABLE.columns[1], pa.array(["a", "b"])), (TABLE.columns[0], pa.array([1, 2]))]
-    assert mongodb.made_key(parts).to_pylist() == ['{"n": "a", "id": 1}', '{"n": "b", "id": 2}']
+    assert MONGODB.made_key(parts).to_pylist() == ['{"n": "a", "id": 1}', '{"n": "b", "id": 2}']
     with pytest.raises(UsageError, match="t has a field _id, so that is its key"):
-        mongodb.shaped(Table(TABLE.id, (*TABLE.columns, Column("_id", ColumnType("int"))), ("id",)))
+        MONGODB.shaped(Table(TABLE.id, (*TABLE.columns, Column("_id", ColumnType("int"))), ("id",)))
 
 
 def test_commands() -> None:
-    ddl, note = mongodb_ddl, TABLE.columns[1]
+    ddl, note = MONGODB.ddl, TABLE.columns[1]
     assert ddl.drop_table(TABLE) == '{"drop": "t"}'
     assert ddl.drop_database("shop") == '{"dropDatabase": 1}'
     assert ddl.rename_table(TABLE, 'a"b') == '{"renameCollection": "shop.t", "to": "shop.a\\"b"}'
@@ -466,44 +469,25 @@ def test_commands() -> None:
     ],
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
-    assert mongodb_ddl.widens(mongodb.parse_type(old), mongodb.parse_type(new)) is widens
+    assert MONGODB.ddl.widens(MONGODB.parse_type(old), MONGODB.parse_type(new)) is widens
 
 
 # --------------------------------------------------------------------------------------------------------------- oplog
 
 
-@pytest.mark.parametrize("typed", SAMPLES.types)
-def test_bytes_of_fields(typed: str) -> None:
-    type = mongodb.parse_type(typed)
-    array = mongodb.parse_values(mongodb.boundary_values(type), type)
-    sizes = mongodb.packed_bytes(Column("name", type), array)
-    assert sizes[-1] == 0
-    assert (sizes[:-1] >= 6).all()
-
-
-def test_sizes_of_some_fields() -> None:
-    """BSON's own arithmetic: type, name and its zero, then 4 bytes, 8, or a length, the text and a zero."""
-
-    def size(typed: str, literal: str) -> int:
-        type = mongodb.parse_type(typed)
-        return int(mongodb.packed_bytes(Column("n", type), mongodb.parse_values([literal], type))[0])
-
-    assert [size("int", "1"), size("long", "1"), size("string", "ab"), size("decimal", "1")] == [7, 11, 10, 19]
-
-
 @given(st.decimals(min_value=-(10**8), max_value=10**8, places=4))
 def test_decimals_of_fixed_digits(value: Decimal) -> None:
-    type = mongodb.parse_type("decimal(12,2)")
-    (found,) = mongodb.parse_values([str(value)], type).to_pylist()
+    type = MONGODB.parse_type("decimal(12,2)")
+    (found,) = MONGODB.parse_values([str(value)], type).to_pylist()
     assert abs(found - value) <= Decimal("0.005")
 
 
 @given(st.lists(st.integers(0, (1 << 62)), min_size=2, unique=True))
 def test_ids_of_numbers_sort_like_them(numbers: list[int]) -> None:
     ordered = sorted(numbers)
-    ids = mongodb.stored(pa.array(map(str, ordered), pa.string()), ColumnType("objectId")).to_pylist()
+    ids = MONGODB.stored(pa.array(map(str, ordered), pa.string()), ColumnType("objectId")).to_pylist()
     assert ids == sorted(ids)
-    assert mongodb.parse_values([str(n) for n in ordered], ColumnType("objectId")).to_pylist() == ids
+    assert MONGODB.parse_values([str(n) for n in ordered], ColumnType("objectId")).to_pylist() == ids
 
 
 @given(TREES, TREES)

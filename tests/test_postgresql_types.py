@@ -19,28 +19,26 @@ from cases import samples_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator import sources
 from simulator.carriers import INFINITE_DAYS, INFINITE_US
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import postgresql
-from simulator.sources.postgresql import gaussdb
+from simulator.sources import find
 from simulator.sources.postgresql import json as postgresql_json
 from simulator.sources.postgresql import times as postgresql_times
 from simulator.sources.postgresql import type_table as postgresql_table
+from simulator.sources.postgresql import values as postgresql_values
 from simulator.text import postgresql as postgresql_text
+
+POSTGRESQL: Final = find("postgresql")
+GAUSSDB: Final = find("gaussdb")
 
 CAPTURE: Final = Path(__file__).parent / "captures" / "postgresql" / "15.18-values.jsonl.gz"
 SOURCES: Final = ("postgresql-16", "postgresql-14", "postgresql-12", "gaussdb-505")
 EVERY: Final = [(source, typed) for source in SOURCES for typed in samples_of(source).types]
 
 
-def types_of(source: str) -> Any:
-    return sources.find(source).types
-
-
 def shown(typed: str, literal: str, source: str = "postgresql-16") -> str | None:
-    types = types_of(source)
+    types = find(source)
     type = types.parse_type(typed)
     (text,) = types.format_values(types.parse_values([literal], type), type)
     assert text is None or isinstance(text, str)
@@ -99,12 +97,12 @@ TEXTS = [
 
 @pytest.mark.parametrize(("typed", "full", "bare"), TEXTS)
 def test_type_texts(typed: str, full: str, bare: str) -> None:
-    type = postgresql.parse_type(typed)
-    assert postgresql.type_text(type, style="format_type") == full
-    assert postgresql.type_text(type, style="bare") == bare
+    type = POSTGRESQL.parse_type(typed)
+    assert POSTGRESQL.type_text(type, style="format_type") == full
+    assert POSTGRESQL.type_text(type, style="bare") == bare
     assert type.spelled == (typed if not type.labels else "mood" if "mood" in typed else "")
     if not type.labels:
-        again = postgresql.parse_type(full)
+        again = POSTGRESQL.parse_type(full)
         assert replace(again, spelled="") == replace(type, spelled="")
 
 
@@ -130,33 +128,33 @@ def test_type_texts(typed: str, full: str, bare: str) -> None:
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
-        postgresql.parse_type(typed)
+        POSTGRESQL.parse_type(typed)
     assert str(caught.value) == sentence
 
 
 def test_versions_differ() -> None:
-    assert set(types_of("postgresql-16").TYPES) - set(types_of("postgresql-12").TYPES) == {
+    assert set(find("postgresql-16").types) - set(find("postgresql-12").types) == {
         "int4multirange", "int8multirange", "nummultirange", "tsmultirange", "tstzmultirange", "datemultirange",
     }  # fmt: skip
     assert shown("numeric", "inf", "postgresql-14") == "Infinity"
     with pytest.raises(ValueError, match="this version has no infinite numeric"):
         shown("numeric", "inf", "postgresql-12")
     with pytest.raises(UsageError, match="the scale must be 0 to 3, the precision"):
-        types_of("postgresql-14").parse_type("numeric(3,-2)")
+        find("postgresql-14").parse_type("numeric(3,-2)")
 
 
 def test_gaussdb_adds_types_and_lacks_some() -> None:
-    names = set(gaussdb.TYPES)
-    assert names - set(postgresql.TYPES) == {
+    names = set(GAUSSDB.types)
+    assert names - set(POSTGRESQL.types) == {
         "tinyint", "tinyint unsigned", "smallint unsigned", "integer unsigned", "bigint unsigned",
         "nvarchar2", "nvarchar2[]", "clob", "raw", "blob", "smalldatetime",
     }  # fmt: skip
-    assert {"xid", "macaddr8", "line", "pg_lsn", "hstore", "citext", "int4multirange"} <= set(postgresql.TYPES) - names
-    assert gaussdb.parse_type("number(10,2)").name == "numeric"
-    assert gaussdb.parse_type("varchar2(20)").name == "character varying"
-    assert gaussdb.parse_type("int unsigned").name == "integer unsigned"
+    assert {"xid", "macaddr8", "line", "pg_lsn", "hstore", "citext", "int4multirange"} <= set(POSTGRESQL.types) - names
+    assert GAUSSDB.parse_type("number(10,2)").name == "numeric"
+    assert GAUSSDB.parse_type("varchar2(20)").name == "character varying"
+    assert GAUSSDB.parse_type("int unsigned").name == "integer unsigned"
     with pytest.raises(UsageError, match="'hstore' is not a GaussDB type"):
-        gaussdb.parse_type("hstore")
+        GAUSSDB.parse_type("hstore")
 
 
 @pytest.mark.parametrize(
@@ -188,17 +186,17 @@ def test_gaussdb_adds_types_and_lacks_some() -> None:
     ],
 )
 def test_portable_types(portable: str, text: str) -> None:
-    type = postgresql.from_portable(portable)
+    type = POSTGRESQL.from_portable(portable)
     assert type.spelled == ""
-    assert postgresql.type_text(type, style="format_type") == text
+    assert POSTGRESQL.type_text(type, style="format_type") == text
     expected = "blob" if portable == "blob" else text
-    assert gaussdb.type_text(gaussdb.from_portable(portable), style="format_type") == expected
+    assert GAUSSDB.type_text(GAUSSDB.from_portable(portable), style="format_type") == expected
 
 
 @pytest.mark.parametrize("wrong", ["strng(4)", "string", "int32(4)", "varchar(20)", "decimal(1001)"])
 def test_wrong_portable_types(wrong: str) -> None:
     with pytest.raises(UsageError):
-        postgresql.from_portable(wrong)
+        POSTGRESQL.from_portable(wrong)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +227,12 @@ def test_wrong_portable_types(wrong: str) -> None:
     ],
 )
 def test_carriers(typed: str, carrier: pa.DataType) -> None:
-    assert postgresql.arrow_type(postgresql.parse_type(typed)) == carrier
+    assert POSTGRESQL.arrow_type(POSTGRESQL.parse_type(typed)) == carrier
 
 
 def test_numbers_of_types_are_those_of_the_catalog() -> None:
     names = ("integer", "integer[]", "character varying", "jsonb", "timestamp with time zone", "enum", "hstore")
-    assert [postgresql.oid(ColumnType(name)) for name in names] == [23, 1007, 1043, 3802, 1184, 0, 0]
+    assert [postgresql_table.oid(ColumnType(name)) for name in names] == [23, 1007, 1043, 3802, 1184, 0, 0]
     numbers = [row.oid for row in postgresql_table.EVERY_TYPE.values() if row.oid and row.name != "bpchar"]
     assert len(numbers) == len(set(numbers))
 
@@ -253,13 +251,13 @@ def test_values_are_printed_as_a_real_server_does() -> None:
     assert len(rows) > 1000
     wrong = [(t, literal, text, got) for t, literal, text in rows if (got := shown(t, literal)) != text]
     assert wrong == []
-    base = {name for name in postgresql.TYPES if name != "enum"}
-    assert {postgresql.parse_type(t).name for t, _, _ in rows} == base
+    base = {name for name in POSTGRESQL.types if name != "enum"}
+    assert {POSTGRESQL.parse_type(t).name for t, _, _ in rows} == base
 
 
 @pytest.mark.parametrize(("source", "typed"), EVERY)
 def test_boundary_values_are_values_and_come_back(source: str, typed: str) -> None:
-    types = types_of(source)
+    types = find(source)
     type = types.parse_type(typed)
     literals = types.boundary_values(type, large=True)
     assert literals[-1] is None
@@ -272,14 +270,11 @@ def test_boundary_values_are_values_and_come_back(source: str, typed: str) -> No
     assert types.format_values(again, type) == texts
     if not pa.types.is_floating(array.type):  # a NaN equals nothing
         assert again.equals(array)
-    sizes = types.packed_bytes(Column("c", type), array)
-    assert sizes.min() >= 0
-    assert sizes[-1] == 0
 
 
 @pytest.mark.parametrize(("source", "typed"), EVERY)
 def test_default_values_fit_the_type(source: str, typed: str) -> None:
-    types = types_of(source)
+    types = find(source)
     type = types.parse_type(typed)
     name, arguments = types.default_values(type)
     literals = arguments.get("values") or [arguments[end] for end in ("min", "max") if end in arguments]
@@ -360,11 +355,11 @@ def test_bad_literals_are_told_in_one_sentence(typed: str, literal: str, sentenc
 
 
 def test_infinity_and_years_before_christ_travel_as_numbers() -> None:
-    moments = postgresql.parse_values(["infinity", "-infinity", "0001-12-31 23:59:59.5 BC"], ColumnType(
+    moments = POSTGRESQL.parse_values(["infinity", "-infinity", "0001-12-31 23:59:59.5 BC"], ColumnType(
         "timestamp without time zone"
     ))  # fmt: skip
     assert moments.view(pa.int64()).to_pylist() == [INFINITE_US, -INFINITE_US, -62_135_596_800_500_000]
-    days = postgresql.parse_values(["infinity", "-infinity", "0001-01-01 BC"], ColumnType("date"))
+    days = POSTGRESQL.parse_values(["infinity", "-infinity", "0001-01-01 BC"], ColumnType("date"))
     assert days.view(pa.int32()).to_pylist() == [INFINITE_DAYS, -INFINITE_DAYS, -719_528]
 
 
@@ -393,7 +388,7 @@ def test_intervals_come_back(months: int, days: int, us: int) -> None:
 def test_floats_come_back(value: float, single: bool) -> None:
     with np.errstate(over="ignore"):
         stored = float(np.float32(value)) if single else value
-    text = postgresql.show_value(stored, ColumnType("real" if single else "double precision"))
+    text = postgresql_values.show_value(stored, ColumnType("real" if single else "double precision"))
     again = float(np.float32(text)) if single else float(text)
     assert again == stored or (again != again and stored != stored)
 
@@ -440,7 +435,9 @@ def test_arrays_of_texts_come_back(values: list[str | None]) -> None:
 
 
 def column_text(array: pa.Array, type: ColumnType, zone: str = "UTC") -> list[str | None]:
-    texts = postgresql_text.column_text(array, type, postgresql.family(type), postgresql.show_value, zone=zone)
+    texts = postgresql_text.column_text(
+        array, type, postgresql_table.family(type), postgresql_values.show_value, zone=zone
+    )
     assert texts.type in (pa.string(), pa.dictionary(pa.int32(), pa.string()))
     out: list[str | None] = texts.to_pylist()
     return out
@@ -448,7 +445,7 @@ def column_text(array: pa.Array, type: ColumnType, zone: str = "UTC") -> list[st
 
 @pytest.mark.parametrize(("source", "typed"), EVERY)
 def test_columns_are_printed_like_their_values(source: str, typed: str) -> None:
-    types = types_of(source)
+    types = find(source)
     type = types.parse_type(typed)
     array = types.parse_values(types.boundary_values(type), type)
     shown = types.format_values(array, type)
@@ -483,7 +480,7 @@ def test_rare_moments_are_shown_in_a_zone() -> None:
     # captured: PostgreSQL 15.18 with these time zones
     literals = ["infinity", "-infinity", "0044-03-15 12:00:00+00 BC", "12024-05-01 23:00:00+00", None]
     type = ColumnType("timestamp with time zone")
-    array = postgresql.parse_values(literals, type)
+    array = POSTGRESQL.parse_values(literals, type)
     shown = ["infinity", "-infinity", "0044-03-15 20:00:00+08 BC", "12024-05-02 07:00:00+08", None]
     assert column_text(array, type, "+08:00") == shown
 
@@ -493,56 +490,40 @@ def test_columns_of_floats(values: list[float | None], single: bool) -> None:
     type = ColumnType("real" if single else "double precision")
     with np.errstate(over="ignore"):
         plain = [value if value is None or not single else float(np.float32(value)) for value in values]
-    array = pa.array(plain, postgresql.arrow_type(type))
-    assert column_text(array, type) == postgresql.format_values(array, type)
+    array = pa.array(plain, POSTGRESQL.arrow_type(type))
+    assert column_text(array, type) == POSTGRESQL.format_values(array, type)
 
 
 # ------------------------------------------------------------------------------------------------------------ the log
-
-
-def test_bytes_of_values() -> None:
-    def sizes(typed: str, *literals: str | None) -> list[int]:
-        type = postgresql.parse_type(typed)
-        array = postgresql.parse_values(literals, type)
-        plain = postgresql.packed_bytes(Column("c", type), array).tolist()
-        if pa.types.is_string(array.type):
-            coded = postgresql.packed_bytes(Column("c", type), array.dictionary_encode()).tolist()
-            assert coded == plain
-        return [int(size) for size in plain]
-
-    assert sizes("integer", "1", None) == [4, 0]
-    assert sizes("timestamptz", "2024-01-01") == [8]
-    assert sizes("text", "中", "x" * 200, None) == [4, 204, 0]
-    assert sizes("numeric(10,2)", "1") == [9]
 
 
 # ---------------------------------------------------------------------------------------------------------- statements
 
 
 def test_identifiers_are_lower_case_unless_they_want_quotes() -> None:
-    assert [postgresql.identifier(name) for name in ("Orders", "Order No", "x" * 70)] == [
+    assert [POSTGRESQL.identifier(name) for name in ("Orders", "Order No", "x" * 70)] == [
         "orders",
         "Order No",
         "x" * 63,
     ]
-    assert str(postgresql.table_id("Shop", "Orders")) == "shop.public.orders"
+    assert str(POSTGRESQL.table_id("Shop", "Orders")) == "shop.public.orders"
 
 
 def test_statements() -> None:
     columns = (
-        Column("id", postgresql.parse_type("BIGSERIAL"), nullable=False),
-        Column("Na me", postgresql.from_portable("string(20)")),
-        Column("state", postgresql.from_portable("enum('a','b')"), nullable=False),
-        Column("at", postgresql.from_portable("timestamptz(3)")),
-        Column("order", postgresql.parse_type("numeric(10,2)[]")),
+        Column("id", POSTGRESQL.parse_type("BIGSERIAL"), nullable=False),
+        Column("Na me", POSTGRESQL.from_portable("string(20)")),
+        Column("state", POSTGRESQL.from_portable("enum('a','b')"), nullable=False),
+        Column("at", POSTGRESQL.from_portable("timestamptz(3)")),
+        Column("order", POSTGRESQL.parse_type("numeric(10,2)[]")),
     )
-    table = Table(postgresql.table_id("shop", "user"), columns, ("id",))
-    ddl = postgresql.ddl
+    table = Table(POSTGRESQL.table_id("shop", "user"), columns, ("id",))
+    ddl = POSTGRESQL.ddl
     assert ddl.create_table(table) == (
         'CREATE TABLE "user" (id BIGSERIAL NOT NULL, "Na me" varchar(20), state enum_a_b NOT NULL, at timestamptz(3), '
         '"order" numeric(10,2)[], PRIMARY KEY (id))'
     )
-    new = Column("note", postgresql.from_portable("string(40)"))
+    new = Column("note", POSTGRESQL.from_portable("string(40)"))
     assert ddl.add_column(table, new, "it's", "id") == (
         "ALTER TABLE \"user\" ADD COLUMN note varchar(40) DEFAULT 'it''s'"
     )
@@ -583,37 +564,29 @@ def test_statements() -> None:
     ],
 )
 def test_widening(old: str, new: str, wider: bool) -> None:
-    assert postgresql.ddl.widens(postgresql.parse_type(old), postgresql.parse_type(new)) is wider
+    assert POSTGRESQL.ddl.widens(POSTGRESQL.parse_type(old), POSTGRESQL.parse_type(new)) is wider
 
 
 @pytest.mark.parametrize(("source", "typed"), EVERY)
 def test_a_column_definition_reads_back(source: str, typed: str) -> None:
-    types = types_of(source)
+    types = find(source)
     type = types.parse_type(typed)
     if type.labels:
         return
-    again = types.parse_type(postgresql.ddl.type_definition(replace(type, spelled="")))
+    again = types.parse_type(POSTGRESQL.ddl.type_definition(replace(type, spelled="")))
     assert replace(again, spelled="") == replace(type, spelled="")
 
 
 def test_generated_values_are_stored_as_the_server_would() -> None:
-    padded = postgresql.stored(pa.array(["ab", None]).dictionary_encode(), ColumnType("character", 4))
+    padded = POSTGRESQL.stored(pa.array(["ab", None]).dictionary_encode(), ColumnType("character", 4))
     assert padded.to_pylist() == ["ab  ", None]
     us = pa.array([1_234_567, -1, None, INFINITE_US, -INFINITE_US], pa.int64()).view(pa.timestamp("us"))
-    cut = postgresql.stored(us, ColumnType("timestamp without time zone", 3))
+    cut = POSTGRESQL.stored(us, ColumnType("timestamp without time zone", 3))
     assert cut.view(pa.int64()).to_pylist() == [1_234_000, -1000, None, INFINITE_US, -INFINITE_US]
-    assert postgresql.stored(us, ColumnType("timestamp without time zone")) is us
-    small = postgresql.stored(pa.array([Decimal("0.0000001"), None]), ColumnType("numeric"))
+    assert POSTGRESQL.stored(us, ColumnType("timestamp without time zone")) is us
+    small = POSTGRESQL.stored(pa.array([Decimal("0.0000001"), None]), ColumnType("numeric"))
     assert small.to_pylist() == ["0.0000001", None]
-    assert postgresql.unit_us(ColumnType("smalldatetime")) == 60_000_000
+    assert POSTGRESQL.unit_us(ColumnType("smalldatetime")) == 60_000_000
 
 
 # ----------------------------------------------------------------------------------------------------------- the rest
-
-
-@pytest.mark.parametrize("module", [postgresql, gaussdb])
-def test_public_names(module: Any) -> None:
-    assert module.__all__ == sorted(module.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
-    assert all(hasattr(module, name) for name in module.__all__)
-    shared = [name for name in module.__all__ if name not in ("PostgresType", "PostgresTypes", "type_system")]
-    assert all(hasattr(types_of("postgresql-12"), name) for name in shared)

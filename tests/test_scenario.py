@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pytest
@@ -16,7 +16,7 @@ import yaml
 
 from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind
-from simulator.sources import find, mysql
+from simulator.sources import find
 from simulator.stream.literal.script import ScriptStream
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.language import ScenarioSpec
@@ -24,6 +24,8 @@ from simulator.stream.scenario.language.changes import TableChange
 from simulator.stream.scenario.loader import about, load, read, shipped
 from simulator.stream.scenario.resolve import resolve
 from simulator.stream.scenario.scenario import Scenario
+
+MYSQL: Final = find("mysql")
 
 MYSQL = find("mysql")
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -594,11 +596,9 @@ def test_shipped_scenarios(name: str) -> None:
 
 
 def test_wide_has_every_type() -> None:
-    from simulator.sources.mysql.types import TYPES
-
     loaded = load("wide")
     table = tables.first_version(loaded, "everything", MYSQL)
-    assert {column.type.name for column in table.columns} == set(TYPES)
+    assert {column.type.name for column in table.columns} == set(MYSQL.types)
 
 
 # ------------------------------------------------------------------------------------------------------ tables and DDL
@@ -680,19 +680,19 @@ def test_schema_changes_make_new_versions() -> None:
     ],
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
-    assert mysql.ddl.widens(MYSQL.types.parse_type(old), MYSQL.types.parse_type(new)) is widens
+    assert MYSQL.ddl.widens(MYSQL.parse_type(old), MYSQL.parse_type(new)) is widens
 
 
 def test_ddl_quotes_names_and_literals_where_they_need_it() -> None:
     text = ColumnType("varchar", 20)
-    assert mysql.ddl.name("Group") == "`Group`"
-    assert mysql.ddl.name("a`b") == "`a``b`"
-    assert mysql.ddl.name("2nd") == "`2nd`"
-    assert mysql.ddl.column(Column("note", text), "it's \\") == "note varchar(20) DEFAULT 'it''s \\\\'"
-    assert mysql.ddl.column(Column("n", ColumnType("int")), "-1") == "n int DEFAULT -1"
-    assert mysql.ddl.column(Column("at", ColumnType("timestamp"))) == "at timestamp NULL"
+    assert MYSQL.ddl.name("Group") == "`Group`"
+    assert MYSQL.ddl.name("a`b") == "`a``b`"
+    assert MYSQL.ddl.name("2nd") == "`2nd`"
+    assert MYSQL.ddl.column(Column("note", text), "it's \\") == "note varchar(20) DEFAULT 'it''s \\\\'"
+    assert MYSQL.ddl.column(Column("n", ColumnType("int")), "-1") == "n int DEFAULT -1"
+    assert MYSQL.ddl.column(Column("at", ColumnType("timestamp"))) == "at timestamp NULL"
 
 
 def test_portable_types_of_the_shipped_scenarios() -> None:
     table = tables.first_version(load("crud"), "users", MYSQL)
-    assert [MYSQL.types.arrow_type(c.type) for c in table.columns[:2]] == [pa.int64(), pa.string()]
+    assert [MYSQL.arrow_type(c.type) for c in table.columns[:2]] == [pa.int64(), pa.string()]

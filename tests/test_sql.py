@@ -29,8 +29,8 @@ def rows(text: str, source: str = "mysql-8.0", table: str = "t") -> list[tuple[A
     assert stream.failure is None, stream.failure
     for known, columns in stream.rows_at(stream.turns):
         if known.id.name == table:
-            types = sources.find(source).types
-            shown = [types.format_values(a, c.type) for a, c in zip(columns, known.columns, strict=True)]  # type: ignore[attr-defined]
+            types = sources.find(source)
+            shown = [types.format_values(a, c.type) for a, c in zip(columns, known.columns, strict=True)]
             return list(zip(*shown, strict=True))
     raise AssertionError(f"there is no table {table}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +18,16 @@ from simulator import sources
 from simulator.batch import ChangeBatch
 from simulator.errors import ScenarioError
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChange
-from simulator.sources import mongodb
+from simulator.sources import find
+from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.stream import open_stream
 from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load
 from simulator.stream.scenario.resolve import resolve
+
+MONGODB: Final = find("mongodb")
 
 MONGODB = sources.find("mongodb")
 
@@ -106,10 +109,10 @@ def test_updates_make_the_new_document_of_the_old_one(scenario: str, turns: int)
         if batch.kind is not UPDATE:
             continue
         assert batch.after is not None
-        olds = mongodb.documents(batch.table, [batch.full_before(i) for i in range(len(batch.table.columns))])
-        news = mongodb.documents(batch.table, batch.after)
-        sets, unsets = mongodb.updates(batch, bson.quoted)
-        replaced = mongodb.replaced(batch)
+        olds = mongodb_documents.documents(batch.table, [batch.full_before(i) for i in range(len(batch.table.columns))])
+        news = mongodb_documents.documents(batch.table, batch.after)
+        sets, unsets = mongodb_documents.updates(batch, bson.quoted)
+        replaced = mongodb_documents.replaced(batch)
         for old, new, told, gone, whole in zip(
             *map(pa.Array.to_pylist, (olds, news, sets, unsets)), replaced, strict=True
         ):
@@ -141,8 +144,8 @@ def test_what_is_generated_reads_back_as_literals() -> None:
     for batch in stream.read(0, stream.border(600)).batches:
         for column, array in zip(batch.table.columns, batch.image(), strict=True):
             plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-            assert plain.type == mongodb.arrow_type(column.type)
-            assert mongodb.parse_values(mongodb.format_values(plain, column.type), column.type).equals(plain), (
+            assert plain.type == MONGODB.arrow_type(column.type)
+            assert MONGODB.parse_values(MONGODB.format_values(plain, column.type), column.type).equals(plain), (
                 column.name
             )
 

@@ -63,7 +63,7 @@ def test_columns_hold_what_oracle_stores(scenario: dict[str, Any]) -> None:
         for image in (batch.after, batch.before and [batch.full_before(i) for i in range(len(batch.table.columns))]):
             for column, array in zip(batch.table.columns, image or (), strict=False):
                 plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-                assert plain.type == stream.source.types.arrow_type(column.type)
+                assert plain.type == stream.source.arrow_type(column.type)
                 if pa.types.is_string(plain.type) or pa.types.is_binary(plain.type):
                     assert all(value is None or len(value) for value in plain.to_pylist())
 
@@ -165,7 +165,7 @@ def test_documents_are_printed_as_the_server_prints_them() -> None:
     ):
         for value in column(stream_of(scenario, system), "DOC"):
             assert re.fullmatch(pattern, value), value
-            type = sources.find(system).types.from_portable("json")
+            type = sources.find(system).from_portable("json")
             assert sources.find(system).parse_values([value], type).to_pylist() == [value]
 
 

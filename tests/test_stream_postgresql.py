@@ -113,8 +113,8 @@ def test_generated_values_are_values_of_their_types(source: str) -> None:
     for batch in stream.read(0, stream.border(600)).batches:
         for column, array in zip(batch.table.columns, batch.image(), strict=True):
             plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-            assert plain.type == system.types.arrow_type(column.type)
-            shown = system.types.format_values(plain, column.type)  # type: ignore[attr-defined]
+            assert plain.type == system.arrow_type(column.type)
+            shown = system.format_values(plain, column.type)
             assert system.parse_values(shown, column.type).equals(plain), column.name
 
 
@@ -134,8 +134,8 @@ def test_every_type_is_filled_with_boundary_and_with_believable_values(source: s
     (inserts,) = (batch for batch in block.batches if batch.kind.name == "INSERT")
     for column, array in zip(inserts.table.columns, inserts.image(), strict=True):
         plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-        shown = system.types.format_values(plain, column.type)  # type: ignore[attr-defined]
-        again = system.types.format_values(system.parse_values(shown, column.type), column.type)  # type: ignore[attr-defined]
+        shown = system.format_values(plain, column.type)
+        again = system.format_values(system.parse_values(shown, column.type), column.type)
         assert again == shown, column
 
 

@@ -78,10 +78,9 @@ def test_generated_values_are_values_of_their_types() -> None:
     stream = stream_of(own_types())
     for batch in stream.read(0, stream.border(600)).batches:
         for column, array in zip(batch.table.columns, batch.image(), strict=True):
-            types = SQLSERVER.types
             plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-            assert plain.type == types.arrow_type(column.type)
-            again = SQLSERVER.parse_values(types.format_values(plain, column.type), column.type)  # type: ignore[attr-defined]
+            assert plain.type == SQLSERVER.arrow_type(column.type)
+            again = SQLSERVER.parse_values(SQLSERVER.format_values(plain, column.type), column.type)
             assert again.equals(plain), column.name
 
 

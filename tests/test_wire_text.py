@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from decimal import Context, Decimal
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,14 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources import find
 from simulator.text import decimals as decimal_text
 from simulator.text import json_style
 from simulator.text import mysql as binlog_text
 from simulator.text.java import decimal as java_decimal
 from simulator.text.java import numbers as java
+
+MYSQL: Final = find("mysql")
 
 RENDERERS = {
     "integer": binlog_text.integer,
@@ -190,9 +193,9 @@ CAPTURED = [
 
 @pytest.mark.parametrize(("typed", "literals", "texts"), CAPTURED, ids=[row[0] for row in CAPTURED])
 def test_captured_texts(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
-    type = mysql.parse_type(typed)
-    array = mysql.parse_values(literals, type)
-    render = RENDERERS[mysql.family(type)]
+    type = MYSQL.parse_type(typed)
+    array = MYSQL.parse_values(literals, type)
+    render = RENDERERS[MYSQL.family(type)]
     rendered = render(array, type)
     rendered.validate(full=True)
     assert rendered.type == pa.string()
@@ -206,8 +209,8 @@ def test_captured_texts(typed: str, literals: list[str | None], texts: list[str 
 
 def test_captured_binary_loses_zeros_at_its_end() -> None:
     # captured: Canal 1.1.8 on MySQL 8.0.31
-    type = mysql.parse_type("binary(4)")
-    array = mysql.parse_values(["x'01ff'", "x'61000000'", "x'00000000'", "x'00000001'", None], type)
+    type = MYSQL.parse_type("binary(4)")
+    array = MYSQL.parse_values(["x'01ff'", "x'61000000'", "x'00000000'", "x'00000001'", None], type)
     texts = ["\x01ÿ", "a", "", "\x00\x00\x00\x01", None]
     assert binlog_text.binary_stripped(array, type).to_pylist() == texts
     assert binlog_text.binary_stripped(array.slice(1), type).to_pylist() == texts[1:]
@@ -242,8 +245,8 @@ def test_captured_bytes_of_all_kinds() -> None:
     ],
 )
 def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
-    type = mysql.parse_type(typed)
-    array = mysql.parse_values(literals, type)
+    type = MYSQL.parse_type(typed)
+    array = MYSQL.parse_values(literals, type)
     render = binlog_text.time_trimmed if type.name == "time" else binlog_text.datetime_trimmed
     assert render(array, type).to_pylist() == texts
 
@@ -279,8 +282,8 @@ def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[s
     ],
 )
 def test_plain_decimals(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
-    type = mysql.parse_type(typed)
-    assert decimal_text.decimal_plain(mysql.parse_values(literals, type), type).to_pylist() == texts
+    type = MYSQL.parse_type(typed)
+    assert decimal_text.decimal_plain(MYSQL.parse_values(literals, type), type).to_pylist() == texts
 
 
 def grouped(value: Decimal, scale: int) -> str:
@@ -328,7 +331,7 @@ def test_decimals_follow_the_rules(scale: int, values: list[int], data: st.DataO
     zeros = data.draw(st.integers(0, 18))
     decimals = [Decimal(cut(value, zeros)).scaleb(-scale) for value in values]
     array = pa.array([*decimals, None], type=pa.decimal128(18, scale))
-    type = mysql.parse_type(f"decimal(18,{scale})")
+    type = MYSQL.parse_type(f"decimal(18,{scale})")
     assert decimal_text.decimal_groups(array, type).to_pylist() == [*(grouped(d, scale) for d in decimals), None]
     assert decimal_text.decimal_plain(array, type).to_pylist() == [*(f"{d:.{scale}f}" for d in decimals), None]
     wide = array.cast(pa.decimal128(38, scale))
@@ -343,7 +346,7 @@ def test_decimals_follow_the_rules(scale: int, values: list[int], data: st.DataO
 def test_datetimes_follow_the_rules(moments: list[dt.datetime | None], digits: int) -> None:
     unit = 10 ** (6 - digits)
     cut = [m and m.replace(microsecond=m.microsecond // unit * unit) for m in moments]
-    type = mysql.parse_type(f"datetime({digits})")
+    type = MYSQL.parse_type(f"datetime({digits})")
     array = pa.array(cut, type=pa.timestamp("us"))
     fixed = [m and f"{m.isoformat(' ', 'microseconds')}"[: 20 + digits if digits else 19] for m in cut]
     trimmed = [text and (text.rstrip("0").rstrip(".") if digits else text) for text in fixed]
@@ -370,26 +373,26 @@ def test_datetimes_follow_the_rules(moments: list[dt.datetime | None], digits: i
     ],
 )
 def test_timestamps_in_a_zone(zone: str, utc: str, text: str) -> None:
-    type = mysql.parse_type("timestamp")
-    array = mysql.parse_values([utc, None, utc], type)
+    type = MYSQL.parse_type("timestamp")
+    array = MYSQL.parse_values([utc, None, utc], type)
     assert binlog_text.datetime_fixed(array, type, zone=zone).to_pylist() == [text, None, text]
     assert binlog_text.datetime_trimmed(array, type, zone=zone).to_pylist() == [text, None, text]
 
 
 def test_timestamps_by_minutes() -> None:
-    type = mysql.parse_type("timestamp")
-    array = mysql.parse_values(["2024-02-29 12:34:56"], type)
+    type = MYSQL.parse_type("timestamp")
+    array = MYSQL.parse_values(["2024-02-29 12:34:56"], type)
     assert binlog_text.datetime_fixed(array, type, offset_minutes=-90).to_pylist() == ["2024-02-29 11:04:56"]
 
 
 def test_an_unknown_zone_is_a_usage_error() -> None:
-    type = mysql.parse_type("timestamp")
+    type = MYSQL.parse_type("timestamp")
     with pytest.raises(UsageError, match="no time zone 'Asia/Shangai'; write one such as"):
-        binlog_text.datetime_fixed(mysql.parse_values(["2024-02-29"], type), type, zone="Asia/Shangai")
+        binlog_text.datetime_fixed(MYSQL.parse_values(["2024-02-29"], type), type, zone="Asia/Shangai")
 
 
 def test_labels() -> None:
-    enum, members = mysql.parse_type("enum('a','b')"), mysql.parse_type("set('x','y','z')")
+    enum, members = MYSQL.parse_type("enum('a','b')"), MYSQL.parse_type("set('x','y','z')")
     assert binlog_text.enum_label(pa.array([2, 0, None]), enum).to_pylist() == ["b", "", None]
     masks = pa.array([5, 0, None, 5], type=pa.uint64())
     assert binlog_text.set_labels(masks, members).to_pylist() == ["x,z", "", None, "x,z"]
@@ -399,9 +402,9 @@ def test_labels() -> None:
 def test_dictionaries_stay_dictionaries(render: Callable[..., pa.Array]) -> None:
     values = ["a", None, "b", "a"] if render is binlog_text.text else [b"\xff", None, b"b", b"\xff"]
     encoded = pa.array(values).dictionary_encode()
-    rendered = render(encoded, mysql.parse_type("blob"))
+    rendered = render(encoded, MYSQL.parse_type("blob"))
     assert pa.types.is_dictionary(rendered.type)
-    assert rendered.to_pylist() == render(pa.array(values), mysql.parse_type("blob")).to_pylist()
+    assert rendered.to_pylist() == render(pa.array(values), MYSQL.parse_type("blob")).to_pylist()
 
 
 # ------------------------------------------------------------------------------------------------ JSON flavours
@@ -476,7 +479,7 @@ def test_bytes_as_characters(values: list[bytes | None], start: int) -> None:
     stripped = binlog_text.without_trailing_zeros(array)
     stripped.validate(full=True)
     assert stripped.to_pylist() == [None if v is None else v.rstrip(b"\0") for v in values[start:]]
-    digits = binlog_text.hex_bytes(array, mysql.parse_type("blob"))
+    digits = binlog_text.hex_bytes(array, MYSQL.parse_type("blob"))
     digits.validate(full=True)
     assert digits.to_pylist() == [None if v is None else v.hex().upper() for v in values[start:]]
 

@@ -402,9 +402,9 @@ def formats(format: str | None, as_json: bool) -> None:
 def sources(as_json: bool) -> None:
     """List the source systems and their versions."""
     from simulator.cli import listings
-    from simulator.sources import SOURCES
+    from simulator.sources import listed
 
-    facts = [{"id": id, "title": title, "versions": list(versions)} for id, (_, title, versions) in SOURCES.items()]
+    facts = [{"id": id, "title": title, "versions": list(versions)} for id, (title, versions) in listed().items()]
     click.echo(listings.as_json(facts) if as_json else listings.sources_text(facts))
 
 

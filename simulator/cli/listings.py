@@ -13,7 +13,7 @@ from simulator.sources import find as find_source
 
 if TYPE_CHECKING:
     from simulator.formats.format import Format
-    from simulator.sources import Source
+    from simulator.sources.source import Source
     from simulator.stream.engine.block import Stream
 
 

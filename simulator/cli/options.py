@@ -55,9 +55,9 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
 def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    from simulator.sources import SOURCES
+    from simulator.sources import listed
 
-    names = [name for id, (_, _, versions) in SOURCES.items() for name in (id, *(f"{id}-{v}" for v in versions))]
+    names = [name for id, (_, versions) in listed().items() for name in (id, *(f"{id}-{v}" for v in versions))]
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

@@ -10,7 +10,7 @@ from simulator.errors import NotOffered
 
 if TYPE_CHECKING:
     from simulator.formats.format import Broker, Codec, Format
-    from simulator.sources import Source
+    from simulator.sources.source import Source
 
 FORMATS: Final = {
     "canal-json": "simulator.formats.canal.json:FORMAT",

@@ -33,7 +33,7 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.wire.avro import Container
 
 # The options of a format.

@@ -20,7 +20,8 @@ from simulator.run.render import Renderer, renders
 from simulator.run.scenario import load, open_stream, resolve
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
-from simulator.sources import Source, find
+from simulator.sources import find
+from simulator.sources.source import Source
 from simulator.stream.engine.block import Stream
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from simulator.delivery.routing import Route
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
 from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
 
 
 def renders(codec: Codec, source: Source, table: Table) -> bool:
     """Whether a format has a rendering for every column of a table: tried with an insert of one row."""
-    literals = [source.types.boundary_values(column.type)[0] for column in table.columns]
+    literals = [source.boundary_values(column.type)[0] for column in table.columns]
     image = tuple(
         source.parse_values([text], column.type) for text, column in zip(literals, table.columns, strict=True)
     )

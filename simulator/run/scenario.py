@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from simulator.model import Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.sql import is_script
 from simulator.stream.engine.block import Stream
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.client import WORDS, Meta, Statement, split

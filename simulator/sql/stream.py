@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope
 from simulator.model import Table
-from simulator.sources import Source
 from simulator.sources.mysql import typed_json
+from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.script import START_MS, Outcome, Script, run
 from simulator.sql.store.rows import Row, carrier

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simulator.errors import UsageError
 
 if TYPE_CHECKING:
-    from simulator.sources import Source
+    from simulator.sources.source import Source
     from simulator.stream.engine.stream import ChangeStream
     from simulator.stream.literal.script import ScriptStream
     from simulator.stream.scenario.loader import Loaded

@@ -29,7 +29,7 @@ import pyarrow.parquet as parquet
 from simulator.batch import decoded
 from simulator.errors import SinkError, UsageError
 from simulator.model import Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.block import FARTHEST, Stream
 
 MANIFEST: Final = "tables.json"

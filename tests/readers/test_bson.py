@@ -20,9 +20,12 @@ from simulator.model import DELETE, INSERT, UPDATE
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
-from simulator.sources import mongodb
+from simulator.sources import find
+from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.shell import shell, shell_string
+
+MONGODB: Final = find("mongodb")
 
 pytestmark = pytest.mark.jvm
 
@@ -142,27 +145,27 @@ def test_all_cases(driver: Reader, source: str) -> None:
     for case in cases_of(source, "drs-json"):
         for batch in block_of(case).batches:
             values = [json.loads(value) for value in encoded(codec, batch)]
-            keys = told(driver, mongodb.keys(batch.table, batch.image()).to_pylist())
+            keys = told(driver, mongodb_documents.keys(batch.table, batch.image()).to_pylist())
             member = {DELETE: "value", UPDATE: "where"}.get(batch.kind)
             if member:
                 assert [text for _, text in keys] == [value[member] for value in values]
             if batch.kind is not DELETE:
-                whole = told(driver, mongodb.documents(batch.table, batch.image()).to_pylist())
+                whole = told(driver, mongodb_documents.documents(batch.table, batch.image()).to_pylist())
                 replaced = [value["recordType"] != "update" for value in values]
                 assert [text for (_, text), shown in zip(whole, replaced, strict=True) if shown] == [
                     value["value"] for value, shown in zip(values, replaced, strict=True) if shown
                 ]
 
 
-@pytest.mark.parametrize("typed", [*mongodb.TYPES, "decimal(10,2)", "decimal(34,10)", "uuid", "binData(2)"])
+@pytest.mark.parametrize("typed", [*MONGODB.types, "decimal(10,2)", "decimal(34,10)", "uuid", "binData(2)"])
 def test_boundary_values(driver: Reader, typed: str) -> None:
     table = table_of("t", {"_id": "int", "c": typed}, ["_id"], source="mongodb")
-    literals = mongodb.boundary_values(table.columns[1].type)
+    literals = MONGODB.boundary_values(table.columns[1].type)
     batch = batch_of(
         table, INSERT, [[str(number), literal] for number, literal in enumerate(literals)], source="mongodb"
     )
     found = [json.loads(value)["value"] for value in encoded(codec_of("drs-json", "mongodb-6.0"), batch)]
-    assert [text for _, text in told(driver, mongodb.documents(table, batch.image()).to_pylist())] == found
+    assert [text for _, text in told(driver, mongodb_documents.documents(table, batch.image()).to_pylist())] == found
 
 
 @pytest.mark.parametrize("scenario", ["documents", "orders"])

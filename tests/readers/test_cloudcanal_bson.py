@@ -54,7 +54,7 @@ def test_documents_of_all_cases(driver: Reader) -> None:
 def test_boundary_values(driver: Reader, text: str) -> None:
     """The whole corpus of each type, but for texts and bytes, which are not nested."""
     table = table_of("t", {"_id": "int", "c": text}, ["_id"], source=SOURCE)
-    literals = sources.find(SOURCE).types.boundary_values(table.columns[1].type)
+    literals = sources.find(SOURCE).boundary_values(table.columns[1].type)
     rows = [[str(number), literal] for number, literal in enumerate(literals)]
     batch = batch_of(table, INSERT, rows, statements=range(len(rows)), source=SOURCE)
     texts = nested(encoded(codec_of("cloudcanal-json", SOURCE), batch))

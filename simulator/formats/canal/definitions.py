@@ -13,7 +13,7 @@ from typing import Final
 from simulator.formats.canal.options import CanalOptions
 from simulator.formats.format import Settings
 from simulator.model import Column
-from simulator.sources import mysql
+from simulator.sources.mysql.source import MysqlSource
 from simulator.sources.mysql.type_table import family
 
 # The spellings of TEXT types that are text to Canal; others, such as `text(30)` typed in DDL, are bytes.
@@ -37,13 +37,14 @@ def type_text(column: Column, settings: Settings[CanalOptions]) -> str:
     style = settings.options.mysql_type_style
     if style is None:
         typed = column.typed_in and readable(column.typed_in)
-        style = "ddl_text" if typed else mysql.VERSIONS[str(settings.source)].type_style
-    return mysql.type_text(column.type, style=style)
+        style = "ddl_text" if typed else None
+    return settings.source.type_text(column.type, style=style)
 
 
 def checked_text(column: Column, settings: Settings[CanalOptions]) -> bool:
     """A JSON column of a server that stores JSON as checked text: bytes to Canal."""
-    return column.type.name == "json" and mysql.VERSIONS[str(settings.source)].json_is_text
+    source = settings.source
+    return column.type.name == "json" and isinstance(source, MysqlSource) and source.json_is_text
 
 
 def misread(column: Column, settings: Settings[CanalOptions]) -> bool:

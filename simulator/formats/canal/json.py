@@ -56,8 +56,9 @@ from simulator.model import (
     UPDATE,
     Table,
 )
-from simulator.sources import mysql
 from simulator.sources.mysql.log import MysqlLog
+from simulator.sources.mysql.row_bytes import packed_row_bytes
+from simulator.sources.mysql.source import MysqlSource
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
 from simulator.wire.encoder import Encoder
@@ -156,14 +157,14 @@ def encoder(settings: CanalSettings) -> Encoder:
 
 
 def layout(settings: CanalSettings) -> Layout:
-    if str(settings.source) not in mysql.VERSIONS:
+    if not isinstance(settings.source, MysqlSource):
         raise NotOffered(f"-f canal-json: its values and type names are MySQL's; it has none for {settings.source}.")
     options = settings.options
     return Layout(
         encoder(settings),
         routing(options),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
-        Packing(mysql.packed_row_bytes, event_header, options.event_max_size, options.rows_per_message or None),
+        Packing(packed_row_bytes, event_header, options.event_max_size, options.rows_per_message or None),
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
         typed_json=True,
     )

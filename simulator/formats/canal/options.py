@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from simulator.formats.canal import rules
 from simulator.formats.options import option, zone
-from simulator.sources import mysql
+from simulator.sources.mysql import types as mysql_types
 
 VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
 
@@ -22,7 +22,7 @@ class CanalOptions:
         None,
         "How mysqlType prints types; default: as typed where the log has the definition, else as the server's SHOW "
         "CREATE TABLE.",
-        mysql.STYLES,
+        mysql_types.STYLES,
     )
     timezone: str = option("UTC", "Time zone of Canal's JVM, in which TIMESTAMP values are printed.", parse=zone)
     gtid: bool = option(False, "on: gtid holds the executed set, as when Canal was started from a GTID.")

@@ -89,4 +89,4 @@ def library_of(settings: Settings[Any]) -> Library:
 
 def has_schemas(settings: Settings[Any]) -> bool:
     """Whether the source has schemas between databases and tables."""
-    return bool(settings.source.place("x")[1])
+    return bool(settings.source.table_id("x", "").schema)

@@ -20,7 +20,6 @@ from simulator.formats.cloudcanal.systems import Library, library_of
 from simulator.formats.format import Settings
 from simulator.formats.members import per_column
 from simulator.model import Column
-from simulator.sources import mysql
 from simulator.wire.fields import PerTable
 
 
@@ -59,7 +58,7 @@ def expression(column: Column, settings: Settings[CommonOptions]) -> str:
     library, source = library_of(settings), settings.source
     if name := type_of(column, library).name:
         return name
-    return source.types.type_text(column.type, style=library.style or mysql.VERSIONS[str(source)].type_style)
+    return source.type_text(column.type, style=library.style or None)
 
 
 def expressions(settings: Settings[CommonOptions]) -> PerTable:

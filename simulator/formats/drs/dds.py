@@ -29,8 +29,9 @@ from simulator.formats.drs.options import SourceOptions
 from simulator.formats.drs.system import DocumentSystem
 from simulator.formats.members import per_entry, table_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
-from simulator.sources import Source, mongodb
+from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb.shell import Shell
+from simulator.sources.source import Source
 from simulator.text import json_style
 from simulator.text.json_style import quote
 from simulator.text.template import join
@@ -54,17 +55,17 @@ def _quoted(texts: pa.Array) -> pa.Array:
 
 def document(batch: ChangeBatch) -> pa.Array:
     """The whole document after the change."""
-    return _quoted(mongodb.documents(batch.table, batch.image(), SPELLING))
+    return _quoted(mongodb_documents.documents(batch.table, batch.image(), SPELLING))
 
 
 def key(batch: ChangeBatch) -> pa.Array:
     """The document key: `{"_id": 1}`."""
-    return _quoted(mongodb.keys(batch.table, batch.image(), SPELLING))
+    return _quoted(mongodb_documents.keys(batch.table, batch.image(), SPELLING))
 
 
 def change(batch: ChangeBatch) -> pa.Array:
     """The new document of a replace; of an update what it unsets and what it sets, in this order."""
-    replaced = mongodb.replaced(batch)
+    replaced = mongodb_documents.replaced(batch)
     if not replaced.any():
         return _updated(batch)
     if replaced.all():
@@ -75,7 +76,7 @@ def change(batch: ChangeBatch) -> pa.Array:
 
 
 def _updated(batch: ChangeBatch) -> pa.Array:
-    sets, unsets = mongodb.updates(batch, lambda path: f"{INSIDE.key(path)}: true", SPELLING)
+    sets, unsets = mongodb_documents.updates(batch, lambda path: f"{INSIDE.key(path)}: true", SPELLING)
     count = len(batch)
     has_set, has_unset = pc.not_equal(sets, ""), pc.not_equal(unsets, "")
     set_part = join([_SET, sets, "}"], count)
@@ -89,7 +90,7 @@ def _updated(batch: ChangeBatch) -> pa.Array:
 
 
 def record_type(batch: ChangeBatch) -> pa.Array:
-    return pc.if_else(pa.array(mongodb.replaced(batch)), '"replace"', '"update"')
+    return pc.if_else(pa.array(mongodb_documents.replaced(batch)), '"replace"', '"update"')
 
 
 def collection(event: SchemaChange) -> str:

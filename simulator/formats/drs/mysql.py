@@ -15,7 +15,7 @@ from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.formats.drs.system import TableSystem, codes
 from simulator.model import READ, Column, ColumnType, Kind
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.wire.fields import Cell
@@ -44,7 +44,7 @@ _WHOLE_SECONDS: Final = ColumnType("timestamp")
 
 def cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
     """A column's values: always strings. A timestamp is epoch seconds: 1624614713.201 in the sample."""
-    type, family = column.type, mysql.family(column.type)
+    type, family = column.type, mysql_table.family(column.type)
     if type.name == "timestamp":
         return Cell(lambda array: binlog_text.epoch_fixed(array, type))
     if type.name == "binary" and not padded(kind, options):
@@ -62,18 +62,18 @@ def json_c_cell(column: Column, options: DrsOptions, kind: Kind | None = None) -
 
 def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Values:
     """The Avro class of a column's values."""
-    type, family = column.type, mysql.family(column.type)
+    type, family = column.type, mysql_table.family(column.type)
 
     def text(array: pa.Array) -> pa.Array:
         return TEXT[family](array, type)
 
     match family:
         case "integer":
-            return integer(text, mysql.TYPES[type.name].bits // 8)
+            return integer(text, mysql_table.TYPES[type.name].bits // 8)
         case "year":
             return integer(text, 1)
         case "decimal":
-            return decimal(text, *mysql.precision_scale(type))
+            return decimal(text, *mysql_table.precision_scale(type))
         case "float":
             return floating(type.length or 0, type.scale or 0)
         case "bit":

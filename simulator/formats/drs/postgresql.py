@@ -29,8 +29,10 @@ from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.formats.drs.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind
-from simulator.sources import postgresql
 from simulator.sources.postgresql import times as postgresql_times
+from simulator.sources.postgresql import type_table as postgresql_table
+from simulator.sources.postgresql import types as postgresql_types
+from simulator.sources.postgresql import values as postgresql_values
 from simulator.sources.postgresql.type_table import EVERY_TYPE
 from simulator.text import mysql as binlog_text
 from simulator.text import postgresql as postgresql_text
@@ -62,13 +64,13 @@ def type_name(column: Column) -> str:
     """columnType: the name that format_type prints, without arguments; a user's type has its own."""
     type = column.type
     if type.name == "enum":
-        return postgresql.enum_name(type)
+        return postgresql_types.enum_name(type)
     return "json" if type.name == "jsonb" else type.name
 
 
 def text(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
     """A column's values as text; nulls stay null."""
-    family = postgresql.family(type)
+    family = postgresql_table.family(type)
     if family == "boolean":
         return pc.if_else(array, "true", "false")
     if family == "binary":
@@ -76,7 +78,7 @@ def text(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
         return _lower(upper) if type.name == "bytea" else upper
     if type.name in _OF_TIMESTAMPS:
         return inner_timestamps(array, zone)
-    return postgresql_text.column_text(array, type, family, postgresql.show_value, zone=zone)
+    return postgresql_text.column_text(array, type, family, postgresql_values.show_value, zone=zone)
 
 
 def inner_timestamps(array: pa.Array, zone: str) -> pa.Array:
@@ -103,7 +105,7 @@ def _lower(texts: pa.Array) -> pa.Array:
 def cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
     """A column's values: always strings."""
     type, zone = column.type, options.timezone
-    return Cell(lambda array: text(array, type, zone), escaped=postgresql.family(type) not in _PLAIN)
+    return Cell(lambda array: text(array, type, zone), escaped=postgresql_table.family(type) not in _PLAIN)
 
 
 def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Values:
@@ -113,7 +115,7 @@ def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Val
     def printed(array: pa.Array) -> pa.Array:
         return text(array, type, options.timezone)
 
-    match postgresql.family(type):
+    match postgresql_table.family(type):
         case "integer" if type.name not in ("oid", "xid"):
             return integer(printed, EVERY_TYPE[type.name].size)
         case "decimal":

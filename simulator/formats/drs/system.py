@@ -14,7 +14,7 @@ from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.record import Values
 from simulator.formats.format import Writer
 from simulator.model import Column, Kind, SchemaChangeKind, Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.wire.fields import Cell
 
 

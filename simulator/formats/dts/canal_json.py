@@ -52,7 +52,8 @@ from simulator.model import (
     SchemaChange,
     Table,
 )
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import types as mysql_types
 from simulator.sources.mysql.log import MysqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
@@ -69,7 +70,7 @@ def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     type = system.logged_as.get(column.type.name, column.type)
     if options.sql_type == "dts_number" or not system.mysql:
         return Cell(decoded, quoted=False, constant=str(system.number_of(column.type)))
-    code = mysql.TYPES[type.name].jdbc
+    code = mysql_table.TYPES[type.name].jdbc
     if not type.unsigned or type.name not in PROMOTED:
         return Cell(decoded, quoted=False, constant=str(code))
     high, promoted = PROMOTED[type.name]
@@ -89,7 +90,7 @@ def type_name(column: Column, settings: Settings[CanalOptions]) -> str:
     if not system.mysql:
         return source.ddl.type_name(column.type).lower() if options.mysql_type_params else system.type_name(column.type)
     type = system.logged_as.get(column.type.name, column.type)
-    text = mysql.type_text(type, style="show_create_57" if options.mysql_type_params else "bare")
+    text = mysql_types.type_text(type, style="show_create_57" if options.mysql_type_params else "bare")
     return text.replace(" unsigned", "") if options.mysql_type_unsigned == "drop" else text
 
 

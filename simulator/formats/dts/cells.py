@@ -54,7 +54,7 @@ _INTERVALS: Final = {"interval year to month": "YM", "interval day to second": "
 
 def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     """A column's values: always strings."""
-    options, family = settings.options, settings.source.types.family(column.type)
+    options, family = settings.options, settings.source.family(column.type)
     render = RENDER.get(family, other_text)
     latin1 = options.binary == "latin1" and family in ("binary", "geometry")
     return Cell(lambda array: render(array, column.type, options), escaped=latin1 or family not in UNESCAPED)

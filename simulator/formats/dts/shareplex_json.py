@@ -64,12 +64,13 @@ from simulator.model import (
 )
 from simulator.sources.log import Log, text
 from simulator.sources.mysql.log import MysqlLog
-from simulator.sources.oracle import log as oracle_log
 from simulator.sources.oracle.log import OracleLog
+from simulator.sources.oracle.rowid import rowid
 from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import Piece, join, repeat
+from simulator.values.row_numbers import row_numbers
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
 
@@ -85,7 +86,7 @@ TIMESTAMPS: Final = frozenset({"datetime", "timestamptz", "zoned"})
 def cell(column: Column, settings: Settings[SharePlexOptions]) -> Cell:
     """A column's values: as in dts-canal-json, with T for the blank after a date."""
     blank = system_of(settings.source).cell(column, settings)
-    if settings.source.types.family(column.type) not in TIMESTAMPS:
+    if settings.source.family(column.type) not in TIMESTAMPS:
         return blank
     return Cell(lambda array: pc.replace_substring(plain(blank.text(array)), " ", "T", max_replacements=1))
 
@@ -141,7 +142,7 @@ def rowids(settings: Settings[SharePlexOptions]) -> PerChange:
         if system_of(settings.source).rowids:
             # without a key, the row's values tell rows apart
             values = list(key.values()) or list(batch.image())
-            return join(['"', oracle_log.rowid(table.id, oracle_log.row_numbers(values)), '"'], len(batch))
+            return join(['"', rowid(table.id, row_numbers(values)), '"'], len(batch))
         pieces: list[Piece] = []
         for i, array in key.items():
             value = plain(cell(table.columns[i], settings).text(array))

@@ -20,7 +20,7 @@ import pyarrow as pa
 from simulator.errors import UnsupportedType
 from simulator.formats.oms.classes import CLASSES, Class, ValueStyle
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.wire.fields import Cell
 
 

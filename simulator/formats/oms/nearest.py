@@ -30,8 +30,8 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive
 from simulator.formats.oms.classes import CLASSES, Class, Text, ValueStyle
 from simulator.formats.oms.columns import OmsType, Types
 from simulator.model import ColumnType
-from simulator.sources import Source
 from simulator.sources.postgresql.values import show_value
+from simulator.sources.source import Source
 from simulator.text import postgresql as postgresql_text
 from simulator.text.base64 import base64
 from simulator.text.fixed_width import nulls_of
@@ -76,8 +76,8 @@ def nearest(source: Source) -> Types:
     """By family, then by carrier."""
 
     def of(type: ColumnType) -> OmsType | None:
-        family = source.types.family(type)
-        row = FAMILIES.get(family) or by_carrier(source.types.arrow_type(type))
+        family = source.family(type)
+        row = FAMILIES.get(family) or by_carrier(source.arrow_type(type))
         if row is None:
             return None
         return OmsType(CLASSES[row[0]], type.name.upper().replace(" ", "_"), row[1], family in LOBS)
@@ -90,7 +90,7 @@ def postgresql(source: Source) -> Types:
     others = nearest(source)
 
     def server_text(array: pa.Array, type: ColumnType) -> pa.Array:
-        return postgresql_text.column_text(array, type, source.types.family(type), show_value)
+        return postgresql_text.column_text(array, type, source.family(type), show_value)
 
     own = {
         "money": (Class(money, quoted=False), 3),
@@ -102,7 +102,7 @@ def postgresql(source: Source) -> Types:
         row = others(type)
         if row is None:
             return None
-        values, code = own.get("money" if type.name == "money" else source.types.family(type), (row.values, row.code))
+        values, code = own.get("money" if type.name == "money" else source.family(type), (row.values, row.code))
         return replace(row, values=replace(values, text=in_calendar(values.text, server_text)), code=code)
 
     return of
@@ -116,7 +116,7 @@ def mongodb(source: Source) -> Types:
 
     def of(type: ColumnType) -> OmsType | None:
         row = others(type)
-        if row is None or source.types.family(type) != "timestamptz":
+        if row is None or source.family(type) != "timestamptz":
             return row
         return replace(row, values=replace(row.values, text=in_calendar(row.values.text, millis)))
 

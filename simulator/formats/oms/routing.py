@@ -66,7 +66,7 @@ def primary_key(tables: ByName, *, as_json: bool) -> Key:
 
 def routing(settings: Settings[OmsOptions]) -> Routing:
     options = settings.options
-    owner = "{schema}" if settings.source.place("x")[1] else "{database}"
+    owner = "{schema}" if settings.source.table_id("x", "").schema else "{database}"
     tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
     by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before")
     json_keys = options.kafka_key == "json"

@@ -14,7 +14,7 @@ from simulator.errors import NotOffered
 from simulator.formats.format import Settings
 from simulator.formats.oms import nearest
 from simulator.formats.oms.columns import Types, listed
-from simulator.sources import Source
+from simulator.sources.source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,13 @@
-"""MongoDB's oplog: cluster times as positions, and how many bytes a field takes in BSON."""
+"""MongoDB's oplog: cluster times as positions."""
 
 from __future__ import annotations
 
-from typing import Final
-
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import SECOND_NUMBERS, Column
+from simulator.batch import Ints
+from simulator.model import SECOND_NUMBERS
 from simulator.sources.log import Entries, Log, text
-from simulator.sources.mongodb.type_table import family
-
-Ints = npt.NDArray[np.int64]
 
 
 class MongodbLog(Log):
@@ -26,6 +20,7 @@ class MongodbLog(Log):
         Ordinals begin with 1 in each second and have gaps; a second that has more changes than numbers runs over into
         the next, as `simulator.batch.Envelope` says.
 
+        >>> import numpy as np
         >>> zero = np.zeros(2, dtype=np.int64)
         >>> at = Entries(zero, zero, zero, zero + 1_714_557_600_350, np.array([0, 2]))
         >>> [numbers.tolist() for numbers in MongodbLog().cluster_times(at)]
@@ -46,33 +41,3 @@ class MongodbLog(Log):
     def commit_number(self, at: Entries) -> Ints:
         """The number of the transaction: no cluster time is that of all its changes."""
         return at.txn
-
-
-_FIXED: Final = {
-    "double": 8,
-    "objectId": 12,
-    "bool": 1,
-    "date": 8,
-    "int": 4,
-    "long": 8,
-    "timestamp": 8,
-    "decimal": 16,
-}
-
-
-def packed_bytes(column: Column, array: pa.Array) -> Ints:
-    """Bytes of each field in its document: the type's byte, the name, and the value; 0 where the field is not there.
-
-    Values of fixed size take 1 to 16 bytes, strings and bytes 5 more than they have; objects, arrays and what is rare
-    are estimated at the length of their text.
-    """
-    name = 2 + len(column.name.encode())
-    if column.type.name in _FIXED:
-        sizes = np.full(len(array), name + _FIXED[column.type.name], dtype=np.int64)
-    else:
-        plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-        more = 5 if family(column.type) in ("text", "binary") else 0
-        sizes = name + more + np.asarray(pc.fill_null(pc.binary_length(plain), 0)).astype(np.int64)
-    if array.null_count:
-        sizes[array.is_null().to_numpy(zero_copy_only=False)] = 0
-    return sizes

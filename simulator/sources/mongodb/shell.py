@@ -32,8 +32,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column, ColumnType
-from simulator.sources import mongodb
+from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
+from simulator.sources.mongodb import type_table as mongodb_table
 from simulator.text import mysql as binlog_text
 from simulator.text.java import numbers as java
 from simulator.text.json_style import Style, escape
@@ -219,7 +220,7 @@ class Shell:
                 return join([f"ISODate({mark}", text, f"Z{mark})"], len(array))
         write: Callable[[Any], str] = {
             "date": lambda us: shell_date(us // 1000),
-            "binData": lambda data: shell_binary(mongodb.subtype(type), data),
+            "binData": lambda data: shell_binary(mongodb_table.subtype(type), data),
             "timestamp": lambda packed: shell_timestamp(packed >> 32, packed & 0xFFFFFFFF),
         }.get(type.name, lambda text: shell(bson.stored_tree(text)))
         return self._each(array.view(pa.int64()) if pa.types.is_temporal(array.type) else array, write)
@@ -259,8 +260,8 @@ class Shell:
         return pa.array(texts, pa.string()).take(coded.indices)
 
     @property
-    def spelling(self) -> mongodb.Spelling:
-        return mongodb.Spelling(text=self.text, leaf=self.leaf, key=self.key)
+    def spelling(self) -> mongodb_documents.Spelling:
+        return mongodb_documents.Spelling(text=self.text, leaf=self.leaf, key=self.key)
 
 
 def _is_ordinary(array: pa.Array) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
+from simulator.sources.ddl import SqlDdl
 from simulator.sources.mysql.types import (
     DEFAULT_CHARSET,
     TYPES,
@@ -17,7 +18,6 @@ from simulator.sources.mysql.types import (
     quote,
     type_text,
 )
-from simulator.sources.sql_ddl import SqlDdl
 
 # MySQL 8.0 reference manual, "Keywords and Reserved Words": the words marked (R); 5.7's and MariaDB's own beside them.
 RESERVED: Final = frozenset(
@@ -180,6 +180,9 @@ class MysqlDdl(SqlDdl):
     def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
         """`ALTER TABLE orders CHANGE COLUMN note remark varchar(80)`: all versions know this one, RENAME only 8.0."""
         return self.alter_table(table, f"CHANGE COLUMN {self.name(old.name)} {self.column(renamed)}")
+
+    def drop_index(self, table: Table, index: str) -> str:
+        return f"DROP INDEX {self.name(index)} ON {self.name(table.id.name)}"
 
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
         """Whether every value of the old type is a value of the new one, which has more, and both are of one family.

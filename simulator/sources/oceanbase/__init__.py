@@ -1,1 +1,1 @@
-"""OceanBase: what its two modes share. Read `log` first."""
+"""OceanBase, in MySQL mode and in Oracle mode. Read `source` first; `log` has the commit log."""

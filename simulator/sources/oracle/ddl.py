@@ -9,9 +9,9 @@ import re
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
+from simulator.sources.ddl import SqlDdl
 from simulator.sources.oracle.type_table import family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
-from simulator.sources.sql_ddl import SqlDdl
 
 # SQL Language Reference 19c, appendix "Oracle SQL Reserved Words": those that V$RESERVED_WORDS marks as reserved.
 RESERVED: Final = frozenset(
@@ -92,9 +92,6 @@ class OracleDdl(SqlDdl):
     def drop_database(self, database: str) -> str:
         return f"DROP USER {self.name(database)} CASCADE"
 
-    def rename_table(self, table: Table, to: str) -> str:
-        return self.alter_table(table, f"RENAME TO {self.name(to)}")
-
     def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
         """`ALTER TABLE ORDERS ADD (NOTE VARCHAR2(40 CHAR) DEFAULT 'none')`: the last one, wherever it is wanted."""
         return self.alter_table(table, f"ADD ({self.column(new, default)})")
@@ -102,10 +99,6 @@ class OracleDdl(SqlDdl):
     def alter_column(self, table: Table, changed: Column) -> str:
         """`ALTER TABLE ORDERS MODIFY (NOTE VARCHAR2(80 CHAR))`: NOT NULL stays, and saying it again is an error."""
         return self.alter_table(table, f"MODIFY ({self.name(changed.name)} {self.type_definition(changed.type)})")
-
-    def drop_index(self, table: Table, index: str) -> str:
-        """An index has a name of its own in the schema."""
-        return f"DROP INDEX {self.name(index)}"
 
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
         """Whether MODIFY can make the old type the new one, and every value stays as it is, and there is room for more.

@@ -8,10 +8,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from simulator.model import Column, ColumnType, Table
+from simulator.model import ColumnType
+from simulator.sources.ddl import SqlDdl
 from simulator.sources.postgresql.type_table import arrow_type, bounds, element, family, fraction_digits
 from simulator.sources.postgresql.types import enum_name, type_text
-from simulator.sources.sql_ddl import SqlDdl
 
 # pg_get_keywords() of PostgreSQL 15: reserved words, and those that are only names of functions and types.
 RESERVED: Final = frozenset(
@@ -146,25 +146,6 @@ class PostgresqlDdl(SqlDdl):
         if of == "boolean" and text.lower() in ("true", "false"):
             return text.lower()
         return quote(text)
-
-    def takes_default(self, type: ColumnType) -> bool:
-        """Whether a column of the type can have a literal default: all can."""
-        return True
-
-    def rename_table(self, table: Table, to: str) -> str:
-        return self.alter_table(table, f"RENAME TO {self.name(to)}")
-
-    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
-        """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none'`: a place cannot be said."""
-        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}")
-
-    def alter_column(self, table: Table, changed: Column) -> str:
-        """`ALTER TABLE orders ALTER COLUMN note TYPE varchar(80)`"""
-        typed = self.type_definition(changed.type)
-        return self.alter_table(table, f"ALTER COLUMN {self.name(changed.name)} TYPE {typed}")
-
-    def drop_index(self, table: Table, index: str) -> str:
-        return f"DROP INDEX {self.name(index)}"
 
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
         """Whether every value of the old type is a value of the new one, which has more, and both are of one family.

@@ -17,78 +17,15 @@ Not there: multiranges, macaddr8, line, pg_lsn and the extensions' citext, hstor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from functools import cached_property
 
-import pyarrow as pa
-
-from simulator.model import ColumnType
-from simulator.sources import postgresql
-from simulator.sources.postgresql import (
-    LARGE_BYTES,
-    STYLES,
-    PostgresTypes,
-    arrow_type,
-    bounds,
-    default_values,
-    element,
-    enum_name,
-    family,
-    format_values,
-    fraction_digits,
-    identifier,
-    oid,
-    packed_bytes,
-    padding,
-    show_value,
-    stored,
-    table_id,
-    type_text,
-    unit_us,
-)
+from simulator.sources.postgresql.source import PORTABLE, PostgresqlSource
 from simulator.sources.postgresql.types import Dialect
 
-__all__ = [
-    "ALIASES",
-    "LARGE_BYTES",
-    "PORTABLE",
-    "STYLES",
-    "TYPES",
-    "arrow_type",
-    "boundary_values",
-    "bounds",
-    "ddl",
-    "default_values",
-    "element",
-    "enum_name",
-    "family",
-    "format_values",
-    "fraction_digits",
-    "from_portable",
-    "identifier",
-    "oid",
-    "packed_bytes",
-    "padding",
-    "parse_type",
-    "parse_values",
-    "show_value",
-    "stored",
-    "table_id",
-    "type_text",
-    "unit_us",
-]
 
-ddl = postgresql.ddl
+class GaussdbSource(PostgresqlSource):
+    portable_types = {**PORTABLE, "blob": "blob"}  # noqa: RUF012
 
-PORTABLE: Final[Mapping[str, tuple[tuple[int, ...], str]]] = {**postgresql.PORTABLE, "blob": ((0,), "blob")}
-_TYPES: Final = PostgresTypes(Dialect("gaussdb", "GaussDB"), PORTABLE)
-TYPES: Final = _TYPES.TYPES
-ALIASES: Final = _TYPES.ALIASES
-parse_type = _TYPES.parse_type
-from_portable = _TYPES.from_portable
-boundary_values = _TYPES.boundary_values
-
-
-def parse_values(texts: Sequence[str | None], type: ColumnType, *, server: str = "gaussdb-505") -> pa.Array:
-    """Literals as carriers: see `values.parse_values`. Raises ValueError."""
-    return _TYPES.parse_values(texts, type)
+    @cached_property
+    def dialect(self) -> Dialect:
+        return Dialect("gaussdb", "GaussDB")

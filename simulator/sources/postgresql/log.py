@@ -1,19 +1,15 @@
-"""PostgreSQL's write-ahead log: log sequence numbers, transaction ids, and how many bytes a value takes."""
+"""PostgreSQL's write-ahead log: log sequence numbers and transaction ids."""
 
 from __future__ import annotations
 
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import Column
+from simulator.batch import Ints
 from simulator.sources.log import Entries, Log, spread, text
-from simulator.sources.postgresql.type_table import EVERY_TYPE, family
-
-Ints = npt.NDArray[np.int64]
 
 # Where the log begins, and how much of it a transaction takes: a small row has a record of about 128 bytes.
 FIRST_LSN: Final = 0x1_6B6C_50
@@ -23,8 +19,6 @@ TRANSACTION_BYTES: Final = 1024 * RECORD_BYTES
 FIRST_XID: Final = 731
 _LEAST_XID: Final = 3
 _XIDS: Final = (1 << 32) - _LEAST_XID
-# Values of up to this many bytes have a header of one byte, others of four.
-_SHORT: Final = 126
 
 
 class PostgresqlLog(Log):
@@ -65,35 +59,3 @@ def lsn_text(numbers: Ints) -> pa.Array:
     firsts = pa.array([f"{number:X}" for number in high.tolist()]).take(pa.array(inverse))
     lasts = pa.array([f"{number:X}" for number in (numbers & 0xFFFF_FFFF).tolist()], pa.string())
     return pc.binary_join_element_wise(firsts, lasts, "/")
-
-
-def packed_bytes(column: Column, array: pa.Array) -> Ints:
-    """Bytes of each value in a row of the log; 0 for null, which is only a bit of the row's bitmap.
-
-    | type | bytes |
-    | --- | --- |
-    | of one size (integers, times, uuid …) | that size |
-    | numeric | 3, and 2 for each four digits, by the most that the column holds; 8 without precision |
-    | text, bytea, json, arrays and all else of any size | 1 or 4 for the length, and the bytes of the text |
-
-    The values of types that travel as text are estimated by their text's length.
-    """
-    row = EVERY_TYPE[column.type.name]
-    if family(column.type) == "decimal":
-        sizes = np.full(len(array), 3 + 2 * -(-(column.type.length or 10) // 4), dtype=np.int64)
-    elif row.size > 0:
-        sizes = np.full(len(array), row.size, dtype=np.int64)
-    else:
-        sizes = _varying(array)
-    if array.null_count:
-        sizes[array.is_null().to_numpy(zero_copy_only=False)] = 0
-    return sizes
-
-
-def _varying(array: pa.Array) -> Ints:
-    if pa.types.is_dictionary(array.type):
-        # one more place, for null
-        each = np.append(_varying(array.dictionary), 0)
-        return np.asarray(each[np.asarray(array.indices.fill_null(len(array.dictionary)))])
-    sizes = np.asarray(pc.fill_null(pc.binary_length(array), 0)).astype(np.int64)
-    return np.asarray(sizes + np.where(sizes <= _SHORT, 1, 4))

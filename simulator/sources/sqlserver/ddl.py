@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources.sql_ddl import SqlDdl
+from simulator.sources.ddl import SqlDdl
 from simulator.sources.sqlserver.type_table import NATIONAL, bounds, digits, family, precision_scale
 from simulator.sources.sqlserver.types import type_text
 
@@ -155,6 +155,9 @@ class SqlserverDdl(SqlDdl):
         """`EXEC sp_rename 'dbo.orders.note', 'remark', 'COLUMN'`"""
         column = self._qualified(table.id.schema, table.id.name, old.name)
         return f"EXEC sp_rename {column}, {string(renamed.name)}, 'COLUMN'"
+
+    def drop_index(self, table: Table, index: str) -> str:
+        return f"DROP INDEX {self.name(index)} ON {self.name(table.id.name)}"
 
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
         """Whether every value of the old type is a value of the new one, which has more, and both are of one family.

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from simulator.carriers import PARTIAL_DAYS
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources.mysql import geometry as mysql_geometry
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.numbers import store_bit, store_decimal, store_float, store_integer, store_year
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.assignment.temporal import ZERO_US, store_date, store_datetime, store_time
@@ -28,7 +29,7 @@ from simulator.sql.values.temporal import Temporal, Zone
 
 def to_stored(value: Any, field: Field, row: int, rules: Rules) -> Any:
     """The stored form of a value that is not NULL. Raises SqlError."""
-    return _STORE[mysql.family(field.type)](value, field, row, rules)
+    return _STORE[mysql_table.family(field.type)](value, field, row, rules)
 
 
 def _label_place(text: str, labels: tuple[str, ...]) -> int | None:
@@ -111,7 +112,7 @@ def _geometry(value: Any, field: Field, row: int, rules: Rules) -> bytes:
     if rules.mariadb and isinstance(value, int | float | Decimal):
         name = "int" if isinstance(value, int) else "double" if isinstance(value, float) else "decimal"
         raise SqlError(4078, name, kind, field.name)
-    if len(raw) < 9 or (kind != "geometry" and mysql.GEOMETRIES.get(raw[5]) != kind):
+    if len(raw) < 9 or (kind != "geometry" and mysql_geometry.NAMES.get(raw[5]) != kind):
         raise SqlError(1416)
     return raw
 
@@ -136,11 +137,11 @@ _STORE: Final[Mapping[str, Callable[[Any, Field, int, Rules], Any]]] = {
 
 def implicit_default(type: ColumnType) -> Any:
     """What a NOT NULL column without a default holds where nothing is said and nothing refuses."""
-    family = mysql.family(type)
+    family = mysql_table.family(type)
     if family in ("date", "datetime"):
         return PARTIAL_DAYS if family == "date" else ZERO_US
     if family == "decimal":
-        return Decimal(0).scaleb(-mysql.precision_scale(type)[1])
+        return Decimal(0).scaleb(-mysql_table.precision_scale(type)[1])
     if family == "binary":
         return b"\0" * (type.length or 0) if type.name == "binary" else b""
     return {"float": 0.0, "text": "", "json": "null", "enum": 1, "geometry": b""}.get(family, 0)
@@ -150,7 +151,7 @@ def from_stored(stored: Any, type: ColumnType, zone: Zone, json_way: str = "prin
     """The value in expressions of what a column stores."""
     if stored is None:
         return None
-    match mysql.family(type):
+    match mysql_table.family(type):
         case "date":
             return Temporal("date", stored)
         case "datetime":

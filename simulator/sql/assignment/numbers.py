@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import values as mysql_values
 from simulator.sql.assignment.rules import Rules, refuse_shape
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
@@ -42,7 +43,7 @@ def _no_json(value: Any, kind: str, row: int, rules: Rules) -> Any:
 
 def store_integer(value: Any, field: Field, row: int, rules: Rules) -> int:
     number = int(value) if type(value) is int or isinstance(value, bool) else _whole(value, field, row, rules)
-    low, high = mysql.bounds(field.type)
+    low, high = mysql_table.bounds(field.type)
     if low <= number <= high:
         if rules.strict and (text := _as_text(value, rules)) is not None:
             _whole_text(text, field, row)
@@ -81,7 +82,7 @@ def _whole(value: Any, field: Field, row: int, rules: Rules) -> int:
 
 
 def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
-    precision, scale = mysql.precision_scale(field.type)
+    precision, scale = mysql_table.precision_scale(field.type)
     refuse_shape(value, field, rules)
     text = _as_text(value, rules)
     if text is not None:
@@ -131,7 +132,7 @@ def store_float(value: Any, field: Field, row: int, rules: Rules) -> float:
             raise SqlError(1264, field.name, row)
         return 0.0
     if type.scale is not None and type.length is not None and math.isfinite(number):
-        number = mysql.cut(number, type.scale)
+        number = mysql_values.cut(number, type.scale)
         most = 10.0 ** (type.length - type.scale) - 10.0**-type.scale
         if abs(number) > most:
             if rules.strict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
@@ -15,7 +15,7 @@ from simulator.sql.values.kinds import bytes_of, text_of
 def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     type = field.type
     charset = type.charset or "utf8mb4"
-    width, codec = mysql.CHARSETS.get(charset, (4, "utf-8"))
+    width, codec = mysql_table.CHARSETS.get(charset, (4, "utf-8"))
     if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:
@@ -28,7 +28,7 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
                 raise SqlError(1406, field.name, row)
             text = text[:most]
         return text.rstrip(" ") if type.name == "char" else text
-    most = mysql.TYPES[type.name].max_bytes
+    most = mysql_table.TYPES[type.name].max_bytes
     if len(text) * width > most and len(text.encode(codec, "replace")) > most:
         if rules.strict:
             raise SqlError(1406, field.name, row)
@@ -103,7 +103,7 @@ def _escaped(raw: bytes) -> str:
 def store_binary(value: Any, field: Field, row: int, rules: Rules) -> bytes:
     type = field.type
     raw = bytes_of(_typed(value, type.length or 0) if isinstance(value, float | Decimal) else value)
-    most = type.length if type.length is not None else mysql.TYPES[type.name].max_bytes
+    most = type.length if type.length is not None else mysql_table.TYPES[type.name].max_bytes
     if len(raw) > most:
         if rules.strict:
             raise SqlError(1406, field.name, row)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from simulator.model import SchemaChangeKind, TableId
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Field, Key
 from simulator.sql.catalog.servers import default_collation
 from simulator.sql.ddl import altered_rows, tables
@@ -322,7 +322,7 @@ class _Alter:
         check_charset(charset)
         fields = tuple(
             replace(one, type=replace(one.type, charset=charset), collation=collation)
-            if mysql.family(one.type) in ("text", "enum", "set")
+            if mysql_table.family(one.type) in ("text", "enum", "set")
             else one
             for one in self.definition.fields
         )

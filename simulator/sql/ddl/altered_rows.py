@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import from_stored, implicit_default, to_stored
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
@@ -42,7 +42,7 @@ def maker(session: Session, data: Data, one: Field, origin: int, *, null_fails: 
             return implicit_default(one.type)
         if same:
             return value
-        if mysql.family(old.type) == "json" and session.server.json_is_text:
+        if mysql_table.family(old.type) == "json" and session.server.json_is_text:
             return to_stored(value, one, number, rules)
         return to_stored(from_stored(value, old.type, session.zone, session.server.json_way), one, number, rules)
 

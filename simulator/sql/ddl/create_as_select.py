@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.model import INSERT
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import types as mysql_types
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Definition, Field
 from simulator.sql.ddl import tables
@@ -47,20 +48,20 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
 def _column_text(one: Field, target: Definition, session: Session) -> str:
     """A column as SHOW CREATE TABLE prints it, as far as AS SELECT takes it over."""
     server = session.server
-    text = mysql.type_text(one.type, style=server.type_style)
+    text = mysql_types.type_text(one.type, style=server.type_style)
     if one.type.charset and one.type.charset != target.charset:
         text += f" CHARACTER SET {one.type.charset}"
-    large = mysql.family(one.type) in ("json", "geometry") or one.type.name.endswith(("text", "blob"))
+    large = mysql_table.family(one.type) in ("json", "geometry") or one.type.name.endswith(("text", "blob"))
     if not one.nullable:
         text += " NOT NULL"
         if one.auto:
             return text + (" DEFAULT '0'" if server.quotes_numbers else " DEFAULT 0")
     if one.default is not None and one.default.upper() != "NULL":
         plain = one.default.strip("'")
-        if mysql.family(one.type) == "decimal":
-            plain = format(Decimal(plain).quantize(Decimal(1).scaleb(-mysql.precision_scale(one.type)[1])), "f")
+        if mysql_table.family(one.type) == "decimal":
+            plain = format(Decimal(plain).quantize(Decimal(1).scaleb(-mysql_table.precision_scale(one.type)[1])), "f")
         if one.default.startswith("(") or one.default.upper().startswith(("CUR", "NOW")):
             return f"{text} DEFAULT {one.default}"
-        number = mysql.family(one.type) in ("integer", "decimal", "float") and not server.quotes_numbers
+        number = mysql_table.family(one.type) in ("integer", "decimal", "float") and not server.quotes_numbers
         return f"{text} DEFAULT {plain if number else f'{chr(39)}{plain}{chr(39)}'}"
     return text + (" DEFAULT NULL" if one.nullable and not large else "")

@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.sources.mysql import unquote
+from simulator.sources.mysql.types import unquote
 from simulator.sql.catalog.definitions import Definition
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
 from simulator.sql.errors import SqlError

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, UPDATE
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import implicit_default, to_stored
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.dml import triggers
@@ -75,7 +75,7 @@ class Counter:
         """The highest value of the column; MySQL gives it again and again, MariaDB refuses."""
         place = self.data.auto_place
         one = self.data.definition.fields[place or 0]
-        most = int(mysql.bounds(one.type)[1]) if mysql.family(one.type) == "integer" else MOST
+        most = int(mysql_table.bounds(one.type)[1]) if mysql_table.family(one.type) == "integer" else MOST
         if self.next > most:
             if self.session.server.mariadb:
                 raise SqlError(167, one.name, row_number)
@@ -245,10 +245,10 @@ class Inserter:
         if one.auto or (one.nullable and not one.bare) or one.generated is not None:
             return None
         if self.rules.strict or (named and not self.mode and self.session.strict):
-            if mysql.family(one.type) == "enum":
+            if mysql_table.family(one.type) == "enum":
                 return 1
             raise SqlError(1364, one.name)
-        if mysql.family(one.type) == "geometry":
+        if mysql_table.family(one.type) == "geometry":
             raise SqlError(1364, one.name)
         return None if one.nullable else implicit_default(one.type)
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from simulator.model import UPDATE
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import implicit_default, to_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.dml import triggers
@@ -67,7 +67,7 @@ def change_row(
         if value is DEFAULT:
             default = plan.defaults.get(place)
             if default is None and not one.nullable and one.generated is None:
-                if mysql.family(one.type) != "enum":
+                if mysql_table.family(one.type) != "enum":
                     raise SqlError(1364, one.name)
                 row[place] = implicit_default(one.type)
             else:

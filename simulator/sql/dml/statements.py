@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from simulator.model import DELETE, TableId
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.dml import triggers
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
@@ -194,7 +194,12 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
 def _by_key(session: Session, where: Any, data: Data, scope: Scope) -> list[tuple[int, Row]] | None:
     """The only row that WHERE can mean, if it sets the primary key equal to literals: no table is searched for it."""
     index = data.indexes[0] if data.indexes and data.indexes[0].key.kind == "primary" else None
-    if index is None or len(index.places) > 1 or not index.plain or mysql.family(index.fields[0].type) != "integer":
+    if (
+        index is None
+        or len(index.places) > 1
+        or not index.plain
+        or mysql_table.family(index.fields[0].type) != "integer"
+    ):
         return None
     name = index.fields[0].name.lower()
     for part in where.flatten() if isinstance(where, exp.And) else [where]:

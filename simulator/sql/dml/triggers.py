@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import values as mysql_values
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Trigger
 from simulator.sql.errors import SqlError, Unsupported
@@ -78,9 +79,9 @@ def _literal(stored: Any, one: Any) -> Any:
     """A stored value as a node that stands for OLD.column or NEW.column."""
     if stored is None:
         return exp.Null()
-    if mysql.family(one.type) in ("binary", "geometry"):
+    if mysql_table.family(one.type) in ("binary", "geometry"):
         return exp.HexString(this=bytes(stored).hex())
-    text = mysql.format_values(carrier([stored], one.type), one.type)[0]
-    if mysql.family(one.type) in ("integer", "decimal", "float", "year", "bit"):
+    text = mysql_values.format_values(carrier([stored], one.type), one.type)[0]
+    if mysql_table.family(one.type) in ("integer", "decimal", "float", "year", "bit"):
         return exp.Literal.number(str(stored) if not isinstance(stored, float) else repr(stored))
     return exp.Literal.string(text or "")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import from_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import Unsupported
@@ -82,7 +82,7 @@ def _introducer(node: Any, scope: Scope) -> Compiled:
     if charset == "binary":
         return lambda env: bytes_of(inner(env))
     check_charset(charset)
-    codec = mysql.CHARSETS[charset][1]
+    codec = mysql_table.CHARSETS[charset][1]
 
     def read(env: Any) -> Any:
         value = inner(env)
@@ -107,7 +107,7 @@ def column_reader(scope: Scope, source: int, place: int) -> Compiled:
     if fields is None:
         return lambda env: env[source][place]
     type = fields[place].type
-    family = mysql.family(type)
+    family = mysql_table.family(type)
     if type.name.endswith("blob"):
         return lambda env: None if (value := env[source][place]) is None else Blob(value)
     if family in ("integer", "decimal", "text", "binary", "year") or (type.name == "double" and type.scale is None):

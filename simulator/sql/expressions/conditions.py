@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
@@ -98,7 +98,7 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
     modern = session.server.id == "mysql-8.0"
     fields = [found for found in map(scope.field, nodes) if found is not None]
     for field in fields[:1]:
-        family = mysql.family(field.type)
+        family = mysql_table.family(field.type)
         for node in nodes:
             if not isinstance(node, exp.Literal):
                 continue

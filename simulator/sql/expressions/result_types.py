@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.expressions.scope import Scope, literal_value
 from simulator.sql.functions.table import ALIASES
 from simulator.sql.values.kinds import scale_of
@@ -119,11 +119,11 @@ def type_of(node: Any, scope: Scope) -> ResultType | None:
 
 
 def of_column(type: ColumnType) -> ResultType:
-    family = mysql.family(type)
+    family = mysql_table.family(type)
     if type.name == "float":
         return ResultType("float")
     if family == "decimal":
-        return ResultType("decimal", mysql.precision_scale(type)[1])
+        return ResultType("decimal", mysql_table.precision_scale(type)[1])
     return ResultType(_FAMILIES[family], (type.length or 0) if family in ("datetime", "time") else 0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.compiler import scope_of
 from simulator.sql.expressions.defaults import default
@@ -45,5 +45,5 @@ def check_definition(data: Data, session: Session) -> None:
         data.plan = None
         raise
     for one in data.definition.fields:
-        if one.on_update and mysql.family(one.type) != "datetime":
+        if one.on_update and mysql_table.family(one.type) != "datetime":
             raise SqlError(1067, one.name)

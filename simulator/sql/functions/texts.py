@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import whole
 from simulator.sql.values.json_paths import MISSING
@@ -268,7 +268,7 @@ def in_charset(value: Any, charset: str) -> Any:
     """CONVERT(x USING charset)."""
     if charset == "binary":
         return bytes_of(value)
-    codec = mysql.CHARSETS[charset][1]
+    codec = mysql_table.CHARSETS[charset][1]
     if isinstance(value, bytes):
         return bytes(value).decode(codec, "replace")
     text = text_of(value)

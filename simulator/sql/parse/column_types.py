@@ -8,14 +8,15 @@ from typing import Final
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import types as mysql_types
 from simulator.sql.catalog.servers import WITHOUT_CODEC, Server, default_collation
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.words import Reader
 
 # Types of MariaDB that are not known here.
 _MARIADB_TYPES: Final = ("uuid", "inet4", "inet6", "xmltype")
-_TYPE_WORDS: Final = frozenset(mysql.TYPES) | frozenset(mysql.ALIASES)
+_TYPE_WORDS: Final = frozenset(mysql_table.TYPES) | frozenset(mysql_table.ALIASES)
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
     match = re.match(r"\s*(\w+)[^(]*\(([^)]*)\)", spelled)
     if not match:
         return None
-    name = mysql.ALIASES.get(match[1].lower(), match[1].lower())
+    name = mysql_table.ALIASES.get(match[1].lower(), match[1].lower())
     numbers = [int(number) for number in re.findall(r"\d+", match[2])]
     if name in ("enum", "set"):
         twice = _duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])))
@@ -52,7 +53,7 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
     if name in ("char", "binary"):
         return SqlError(1074, column, 255)
     if name in ("varchar", "varbinary"):
-        width = mysql.CHARSETS.get(context.charset, (4, ""))[0] if name == "varchar" else 1
+        width = mysql_table.CHARSETS.get(context.charset, (4, ""))[0] if name == "varchar" else 1
         return SqlError(1074, column, 65_535 // width)
     return None
 
@@ -67,7 +68,7 @@ def check_charset(charset: str) -> None:
     """Raises SqlError 1115 for one that no server has, Unsupported for one that Python has not."""
     if charset in WITHOUT_CODEC:
         raise Unsupported(f"the character set {charset}")
-    if charset not in mysql.CHARSETS and charset != "binary":
+    if charset not in mysql_table.CHARSETS and charset != "binary":
         raise SqlError(1115, charset)
 
 
@@ -78,7 +79,7 @@ def check_collation(collation: str, charset: str | None, server: Server) -> None
         raise Unsupported(f"the character set {own}")
     elsewhere = "_0900_" in collation if server.id != "mysql-8.0" else "_nopad_" in collation
     elsewhere = elsewhere or ("uca1400" in collation and not server.mariadb)
-    if elsewhere or (own not in mysql.CHARSETS and own != "binary") or (own == collation and own != "binary"):
+    if elsewhere or (own not in mysql_table.CHARSETS and own != "binary") or (own == collation and own != "binary"):
         raise SqlError(1273, collation)
     alike = {"utf8mb3": "utf8"}
     if charset and alike.get(own, own) != alike.get(charset, charset):
@@ -122,7 +123,7 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
             break
     spelled = words.between(first, words.at)
     try:
-        type = mysql.parse_type(spelled)
+        type = mysql_types.parse_type(spelled)
     except UsageError as error:
         raise _type_problem(column, spelled, context) or Unsupported(str(error)) from None
     if collation and type.charset:
@@ -130,7 +131,7 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
     twice = _duplicate(type.labels)
     if twice:
         raise SqlError(1291, column, twice)
-    if mysql.family(type) in ("text", "enum", "set"):
+    if mysql_table.family(type) in ("text", "enum", "set"):
         if type.charset is None and not collation:
             type, collation = replace(type, charset=context.charset), context.collation
         elif not collation:

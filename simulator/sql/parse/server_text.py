@@ -9,7 +9,7 @@ import re
 from collections.abc import Set
 from typing import Final
 
-from simulator.sources.mysql import unquote
+from simulator.sources.mysql.types import unquote
 from simulator.sql.catalog.servers import Server
 
 _QUOTED: Final = r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from simulator.model import TableId
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.errors import SqlError
 from simulator.sql.parse.column_types import Context, check_charset, check_collation, read_type
@@ -44,7 +44,7 @@ def column(words: Reader, context: Context, items: Items) -> Field:
         made = _old_timestamp(made, items)
     if made.default is not None and made.default.upper() == "NULL" and not made.nullable:
         raise SqlError(1067, name)
-    large = mysql.family(type) in ("json", "geometry") or type.name.endswith(("text", "blob"))
+    large = mysql_table.family(type) in ("json", "geometry") or type.name.endswith(("text", "blob"))
     literal = made.default is not None and made.default.upper() != "NULL" and not made.default.startswith("(")
     if literal and large and not context.server.mariadb:
         raise SqlError(1101, name)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from simulator.model import SchemaChangeKind, StatementKind, TableId
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Trigger
 from simulator.sql.ddl import alter_table, tables
 from simulator.sql.ddl.create_table import create_table
@@ -93,7 +93,7 @@ def _decoded(session: Session, text: str) -> str:
     charset = str(session.variables.get("character_set_client", "utf8mb4"))
     if text.isascii() or charset.startswith("utf8") or charset == "binary":
         return text
-    return raw_bytes(text).decode(mysql.CHARSETS[charset][1], "replace")
+    return raw_bytes(text).decode(mysql_table.CHARSETS[charset][1], "replace")
 
 
 # --------------------------------------------------------------------------------------------------------------- rows

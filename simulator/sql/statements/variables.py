@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.model import SchemaChangeKind
-from simulator.sources import mysql
+from simulator.sources.mysql import types as mysql_types
 from simulator.sql.catalog.servers import MODES, default_collation
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
@@ -306,7 +306,7 @@ def shown(value: Any) -> str:
     """A user variable's value as a log prints it."""
     if value is None:
         return "NULL"
-    return mysql.quote(text_of(value)) if isinstance(value, str | bytes) else text_of(value)
+    return mysql_types.quote(text_of(value)) if isinstance(value, str | bytes) else text_of(value)
 
 
 def _password(session: Session, words: Reader, text: str) -> None:

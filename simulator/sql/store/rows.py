@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.model import ColumnType, Table
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import values as mysql_values
 from simulator.sql.catalog.definitions import Compiled, Definition, Field, Key, Trigger
 from simulator.sql.errors import SqlError
 from simulator.sql.values.comparison import folded
@@ -91,7 +92,7 @@ class Data:
     def _index(self, key: Key) -> Index:
         places = tuple(self.definition.place(name) or 0 for name in key.names)
         fields = tuple(self.definition.fields[place] for place in places)
-        plain = len(places) == 1 and mysql.family(fields[0].type) not in ("text", "binary")
+        plain = len(places) == 1 and mysql_table.family(fields[0].type) not in ("text", "binary")
         return Index(key, places, fields, plain=plain)
 
     def _clustered(self) -> Index | None:
@@ -111,7 +112,7 @@ class Data:
         texts = []
         for place in index.places:
             one = self.definition.fields[place]
-            array = mysql.format_values(carrier([row[place]], one.type), one.type)
+            array = mysql_values.format_values(carrier([row[place]], one.type), one.type)
             texts.append("NULL" if array[0] is None else array[0])
         return SqlError(1062, "-".join(texts), index.key.name)
 
@@ -185,7 +186,7 @@ class Data:
 
 def carrier(values: Sequence[Any], type: ColumnType) -> pa.Array:
     """Stored values of a column as its carrier array."""
-    kind = mysql.arrow_type(type)
+    kind = mysql_table.arrow_type(type)
     if pa.types.is_temporal(kind):
         whole = pa.int32() if kind == pa.date32() else pa.int64()
         return pa.array(values, type=whole).view(kind)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
 from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 
 # A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
 # function of the stream; `--clock wall` replaces it at the last moment.

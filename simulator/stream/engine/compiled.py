@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.model import Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.block import FARTHEST
 from simulator.stream.engine.history import Ticks
 from simulator.stream.engine.program import Member, Plan, plan

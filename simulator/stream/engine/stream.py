@@ -49,7 +49,7 @@ class ChangeStream(Stream):
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
-        self.database = self.source.place(scenario.spec.database)[0]
+        self.database = self.source.table_id(scenario.spec.database, "").database
         self.compiled = compiled = Compiled(scenario)
         self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
         self.first_tables, self.last_turn = scenario.first_tables, compiled.last_turn

@@ -26,7 +26,7 @@ class CompiledColumn:
 
     def __init__(self, columns: Columns, field: Field) -> None:
         source = columns.scenario.source
-        self.field, self.arrow = field, source.types.arrow_type(field.type)
+        self.field, self.arrow = field, source.arrow_type(field.type)
         self.history = columns.ticks.history(field.table, field.name)
         self.generator = columns.draws(field, field.spec.values, self.history)
         self._nulls = key(columns.scenario.seed, field.table, field.name, "nulls")

@@ -17,7 +17,7 @@ from simulator.values.draw import key
 from simulator.values.pools import Pool
 
 if TYPE_CHECKING:
-    from simulator.sources import Source
+    from simulator.sources.source import Source
     from simulator.stream.generators.columns import Columns
     from simulator.stream.scenario.checks.column import ColumnCheck
     from simulator.stream.scenario.scenario import Field, Scenario
@@ -65,7 +65,7 @@ class Target:
     @property
     def carrier(self) -> pa.DataType:
         """How the column's values travel."""
-        return self.source.types.arrow_type(self.field.type)
+        return self.source.arrow_type(self.field.type)
 
     @property
     def type(self) -> pa.DataType:

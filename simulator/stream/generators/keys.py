@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.model import Column
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import SHORT_BYTES
 from simulator.values import texts
@@ -50,7 +50,5 @@ class KeyColumn:
 
     def array(self, state: State) -> pa.Array:
         if self._parts:
-            types: Any = self.source.types
-            made: pa.Array = types.made_key([(column, part.array(state)) for column, part in self._parts])
-            return made
+            return self.source.made_key([(column, part.array(state)) for column, part in self._parts])
         return self.source.stored(texts.uuid(mix(state.identity + self._salt)), self.field.type)

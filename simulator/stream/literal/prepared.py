@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import Ints
 from simulator.errors import UsageError
 from simulator.model import ColumnType, SchemaChangeKind, Table, TableId
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.language.changes import ScriptedChange, ScriptedStatement, ScriptEntry
 from simulator.stream.scenario.lines import Key
@@ -192,7 +192,7 @@ class _Preparation:
 
     def _stored(self, name: str) -> str:
         """A name as the source stores it: tables are known by that, whatever the scenario writes."""
-        return self.source.types.identifier(name)
+        return self.source.identifier(name)
 
     def _shape(self, path: Key, name: str) -> Shape:
         if self._stored(name) not in self.now:
@@ -251,7 +251,7 @@ class _Preparation:
     def _cells(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> dict[int, int]:
         cells: dict[int, int] = {}
         for name, text in row.items():
-            place = shape.table.positions.get(self.source.types.identifier(name))
+            place = shape.table.positions.get(self.source.identifier(name))
             if place is None:
                 found = tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
                 place = shape.table.positions[found.name]
@@ -340,7 +340,7 @@ class _Preparation:
                 assert change.add_column is not None
                 added = Literals(column.type)
                 self.literals.append(added)
-                default = change.add_column.default if self.source.fills_columns else None
+                default = change.add_column.default if self.source.ddl.fills_columns else None
                 new = added.cell(default, (*path, "add_column", "default"))
                 literals.append(added)
                 types.append(0)
@@ -376,11 +376,11 @@ class _Preparation:
         if not creates and name not in self.databases:
             unknown(self.loaded, at, "database", name, self.databases)
         applied = tables.apply(self.loaded, path, None, change, self.source)
-        place = self.source.place(name)
+        home = self.source.table_id(name, "")
         gone = [
             table
             for table, shape in self.now.items()
-            if not creates and (shape.table.id.database, shape.table.id.schema) == place
+            if not creates and replace(shape.table.id, name=home.name) == home
         ]
         numbers = tuple(self.now.pop(table).number for table in gone)
         self.databases ^= {name}

@@ -33,7 +33,7 @@ class ScriptStream(LiteralStream):
         super().__init__(
             scenario.file,
             source,
-            source.place(scenario.spec.database)[0],
+            source.table_id(scenario.spec.database, "").database,
             [_transaction(rows, turn) for turn in self._script.turns],
             alive=alive,
             start_ms=scenario.spec.start,

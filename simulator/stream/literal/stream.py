@@ -25,7 +25,7 @@ from simulator.model import (
     SchemaChange,
     Table,
 )
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
 from simulator.stream.literal.numbers import Numbers

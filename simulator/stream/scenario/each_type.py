@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from simulator.model import Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.language.tables import PLACE, Native, TableSpec
 from simulator.stream.scenario.loader import Loaded

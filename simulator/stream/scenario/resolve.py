@@ -8,7 +8,8 @@ from typing import Final
 
 from simulator.errors import UsageError
 from simulator.model import SchemaChangeKind, Table
-from simulator.sources import Source, find
+from simulator.sources import find
+from simulator.sources.source import Source
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.checks.column import literals
 from simulator.stream.scenario.checks.columns import check_columns
@@ -135,7 +136,7 @@ def _fields(
             if new.name in fields[name]:
                 loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; a new one wants another name")
             column = tables.find_column(loaded, (*at, "name"), after, new.name, source)
-            default = new.default if source.fills_columns else None
+            default = new.default if source.ddl.fills_columns else None
             fields[name][new.name] = Field(
                 name, column, new.column, (*at, "column"), since=change.at, added_default=default
             )

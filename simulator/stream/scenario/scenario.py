@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import Source, find
+from simulator.sources import find
+from simulator.sources.source import Source
 from simulator.stream.scenario import lines
 from simulator.stream.scenario.language.tables import ColumnSpec
 from simulator.stream.scenario.lines import Key

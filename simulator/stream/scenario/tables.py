@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind, Table
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.scenario.language.changes import TableChange
 from simulator.stream.scenario.language.tables import ColumnSpec, Native
 from simulator.stream.scenario.lines import Key
@@ -28,16 +28,15 @@ class Applied:
 
 def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
     """A type as the scenario writes it: portable, or the source's own if the scenario names its source."""
-    types = source.types
     if isinstance(text, Native):
-        return types.parse_type(text)
+        return source.parse_type(text)
     try:
-        return types.from_portable(text) if loaded.spec.source is None else types.parse_type(text)
+        return source.from_portable(text) if loaded.spec.source is None else source.parse_type(text)
     except (UsageError, ValueError) as error:
         problem = str(error)
     if loaded.spec.source is None:
         try:
-            types.parse_type(text)
+            source.parse_type(text)
         except (UsageError, ValueError):
             pass
         else:
@@ -53,7 +52,7 @@ def column_names(loaded: Loaded, source: Source, first: Iterable[Table]) -> froz
     known |= {change.add_column.name for change in changes if change.add_column is not None}
     known |= {change.rename_column.to for change in changes if change.rename_column is not None}
     known |= {column.name for table in first for column in table.columns}
-    return frozenset(known | set(map(source.types.identifier, known)))
+    return frozenset(known | set(map(source.identifier, known)))
 
 
 def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0) -> Table:
@@ -75,10 +74,9 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
         _column(loaded, (*path, "columns", column), column, given, source, is_key=column in spec.key)
         for column, given in spec.columns.items()
     )
-    types = source.types
-    at = types.table_id(spec.database or loaded.spec.database, name)
+    at = source.table_id(spec.database or loaded.spec.database, name)
     try:
-        return source.shaped(Table(at, columns, tuple(map(types.identifier, spec.key)), version))
+        return source.shaped(Table(at, columns, tuple(map(source.identifier, spec.key)), version))
     except UsageError as error:
         loaded.fail(path, str(error))
 
@@ -88,7 +86,7 @@ def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Sour
         loaded.fail((*path, "nullable"), "a key column is never null")
     nullable = spec.nullable if spec.nullable is not None else not is_key
     type = column_type(loaded, (*path, "type"), spec.type, source)
-    return Column(source.types.identifier(name), type, nullable, field=name)
+    return Column(source.identifier(name), type, nullable, field=name)
 
 
 def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
@@ -124,7 +122,7 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
         sql = source.ddl.create_table(table)
         return Applied(SchemaChangeKind.CREATE_TABLE, table.id.database, None, table, sql)
     database = str(getattr(change, change.change))
-    at, _ = source.place(database)
+    at = source.table_id(database, "").database
     if change.change == "create_database":
         return Applied(SchemaChangeKind.CREATE_DATABASE, at, None, None, source.ddl.create_database(database))
     return Applied(SchemaChangeKind.DROP_DATABASE, at, None, None, source.ddl.drop_database(database))
@@ -132,7 +130,7 @@ def _without_table(loaded: Loaded, change: TableChange, source: Source) -> Appli
 
 def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Source) -> Column:
     """The column of this name. Raises ScenarioError with a close match."""
-    stored = source.types.identifier(name)
+    stored = source.identifier(name)
     if stored in table.positions:
         return table.columns[table.positions[stored]]
     for column in table.columns:
@@ -169,7 +167,7 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
         loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
     if new.default is not None and not source.ddl.takes_default(column.type):
         loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
-    if not source.fills_columns:
+    if not source.ddl.fills_columns:
         column = replace(column, nullable=True)
     # a column that was renamed may have had this name and keeps it as its field
     taken = {other.field for other in table.columns}
@@ -202,7 +200,7 @@ def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source:
 def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.rename_column is not None
     old = find_column(loaded, (*path, "column"), table, change.rename_column.column, source)
-    new = replace(old, name=source.types.identifier(change.rename_column.to))
+    new = replace(old, name=source.identifier(change.rename_column.to))
     if new.name == old.name:
         loaded.fail((*path, "to"), f"{old.name!r} is the name that it has")
     _new_name(loaded, (*path, "to"), table, new.name, but=old.name)
@@ -241,7 +239,7 @@ def _truncate(loaded: Loaded, path: Key, table: Table, change: TableChange, sour
 
 
 def _rename_table(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
-    to = source.types.identifier(str(getattr(change, "rename_table").to))  # noqa: B009
+    to = source.identifier(str(getattr(change, "rename_table").to))  # noqa: B009
     after = replace(_after(table, table.columns), id=replace(table.id, name=to))
     return _applied(SchemaChangeKind.RENAME_TABLE, table, after, source.ddl.rename_table(table, to))
 

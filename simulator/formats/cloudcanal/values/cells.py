@@ -41,7 +41,7 @@ LIBRARIES: Final[Mapping[str, Values]] = {
 def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = False) -> Cell:
     """How a column's values are written; `scanned`: by the full load. Raises UnsupportedType."""
     options, type, system = settings.options, column.type, system_of(settings)
-    family, values = settings.source.types.family(type), LIBRARIES[system.library.types]
+    family, values = settings.source.family(type), LIBRARIES[system.library.types]
     if family in ("datetime", "timestamptz"):
         timestamp = values.scanned if scanned and options.full_datetime == "millis" else values.timestamp
         zone = options.timestamp_zone if family == "timestamptz" or type.name in values.local else None

@@ -17,7 +17,8 @@ from simulator.batch import ChangeBatch
 from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import mongodb
+from simulator.sources.mongodb import documents as mongodb_documents
+from simulator.sources.mongodb import values as mongodb_values
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import plain
@@ -54,7 +55,7 @@ def images(batch: ChangeBatch, *, whole: bool) -> tuple[list[Bytes], list[Bytes]
 
 
 def _image(table: Table, row: Sequence[pa.Array], *, known: bool = True) -> list[Bytes]:
-    value = [_JSON, *avro.string_pieces(mongodb.documents(table, row))] if known else [NONE]
+    value = [_JSON, *avro.string_pieces(mongodb_documents.documents(table, row))] if known else [NONE]
     return record.image([value, [_key(table, row)]], 2)
 
 
@@ -64,7 +65,7 @@ def _key(table: Table, row: Sequence[pa.Array]) -> Bytes:
         return BRANCHES["null"]
     if len(table.key_positions) == 1:
         (i,) = table.key_positions
-        texts = mongodb.extended_text(row[i], table.columns[i].type)
+        texts = mongodb_values.extended_text(row[i], table.columns[i].type)
     else:
-        texts = mongodb.keys(table, row)
+        texts = mongodb_documents.keys(table, row)
     return avro.present(avro.join([_JSON, *avro.string_pieces(plain(texts))], len(row[0])))

@@ -17,7 +17,7 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch
 from simulator.formats.dts.record.record import Texts, object_name
 from simulator.model import Table
-from simulator.sources.oracle import log as oracle_log
+from simulator.values.row_numbers import row_numbers
 
 DATABASES, TABLES = 8, 16
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -28,7 +28,7 @@ def names(batch: ChangeBatch) -> pa.Array:
     table = batch.table
     columns = table.key_positions or range(len(table.columns))
     row = [batch.image()[i] if batch.before is None else batch.full_before(i) for i in columns]
-    shards = oracle_log.row_numbers(row) % TABLES
+    shards = row_numbers(row) % TABLES
     physical = [physical_name(table, shard) for shard in range(TABLES)]
     return pa.DictionaryArray.from_arrays(pa.array(shards.astype(np.int32)), pa.array(physical, pa.string()))
 

@@ -26,7 +26,7 @@ from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.formats.dts.record.values import Values, whole
 from simulator.model import UPDATE, Column, ColumnType
-from simulator.sources.oracle import log as oracle_log
+from simulator.values.row_numbers import row_numbers
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.columns import KEPT_DICTIONARIES
@@ -112,5 +112,5 @@ def hidden_values(batch: ChangeBatch) -> list[Bytes]:
         row = batch.image()
     else:
         row = tuple(batch.full_before(i) for i in range(len(batch.table.columns)))
-    numbers = pa.array(oracle_log.row_numbers(row)).cast(pa.string())
+    numbers = pa.array(row_numbers(row)).cast(pa.string())
     return [BRANCHES["Integer"] + avro.long(_HIDDEN_BYTES), *avro.string_pieces(numbers)]

@@ -21,9 +21,9 @@ from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record.record import Texts, digits
 from simulator.formats.dts.systems import system_of
 from simulator.model import BEGIN, COMMIT, Kind, SchemaChange, Table
-from simulator.sources import Source
 from simulator.sources.log import Entries, entry
 from simulator.sources.mysql.log import MysqlLog
+from simulator.sources.source import Source
 from simulator.text.json_style import quote
 
 # MySQL's status variables of a session with defaults, as in printed messages: flags, sql_mode, character set.

@@ -32,7 +32,7 @@ from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_disti
 from simulator.formats.dts.record.times import datetimes, timestamps, zoned
 from simulator.formats.dts.types import DtsType
 from simulator.model import ColumnType
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import nulls_of
@@ -81,7 +81,7 @@ def integers(array: pa.Array, size: int) -> list[Bytes]:
 
 def characters(array: pa.Array, charset: str = "UTF-8") -> list[Bytes]:
     """Texts in a character set."""
-    codec = mysql.CHARSETS.get(charset, (0, "utf-8"))[1]
+    codec = mysql_table.CHARSETS.get(charset, (0, "utf-8"))[1]
     if codec != "utf-8":
         array = of_distinct(array, lambda text: text.encode(codec, errors="replace"))
     return [BRANCHES["Character"] + avro.string(charset), *avro.string_pieces(array)]

@@ -37,8 +37,8 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
-from simulator.sources import Source
 from simulator.sources.log import entries, entry
+from simulator.sources.source import Source
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import Cell, plain

@@ -13,7 +13,7 @@ from simulator import registry
 
 if TYPE_CHECKING:
     from simulator.formats.dts.systems.system import System
-    from simulator.sources import Source
+    from simulator.sources.source import Source
 
 _HERE: Final = "simulator.formats.dts.systems"
 SYSTEMS: Final[Mapping[str, str]] = {

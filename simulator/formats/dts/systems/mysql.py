@@ -14,7 +14,7 @@ from simulator.formats.dts.systems.system import System
 from simulator.formats.dts.types import DtsType, types_of
 from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType
-from simulator.sources import mysql
+from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.wire.fields import Cell
@@ -32,7 +32,7 @@ ESCAPED: Final = canal.ESCAPED | {"enum", "set"}
 
 def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     """A column's values: always strings."""
-    options, type, family = settings.options, column.type, mysql.family(column.type)
+    options, type, family = settings.options, column.type, mysql_table.family(column.type)
     padded = options.frac == "pad"
     if type.name == "timestamp":
         datetime = binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
@@ -49,7 +49,7 @@ def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
 def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
     """Texts are in the column's character set, whose name readers know."""
     if dts.record == "Character":
-        charset = type.charset or mysql.DEFAULT_CHARSET
+        charset = type.charset or mysql_table.DEFAULT_CHARSET
         return lambda array: characters(array, charset)
     return values_of(dts, type, fraction)
 

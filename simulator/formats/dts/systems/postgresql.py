@@ -16,8 +16,10 @@ from simulator.formats.dts.systems.system import System
 from simulator.formats.dts.types import DtsType, types_of
 from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType
-from simulator.sources import postgresql
 from simulator.sources.postgresql import type_table
+from simulator.sources.postgresql import type_table as postgresql_table
+from simulator.sources.postgresql import types as postgresql_types
+from simulator.sources.postgresql import values as postgresql_values
 from simulator.text import postgresql as postgresql_text
 from simulator.wire.fields import Cell
 
@@ -26,15 +28,17 @@ _CLOCK: Final = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d+))?")
 
 def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     """A column's values: always strings."""
-    options, type, family = settings.options, column.type, postgresql.family(column.type)
+    options, type, family = settings.options, column.type, postgresql_table.family(column.type)
     if family == "binary" and options.binary is not None:
         return Cell(lambda array: byte_text(array, type, options), escaped=options.binary == "latin1")
 
     def text(array: pa.Array) -> pa.Array:
-        return postgresql_text.column_text(array, type, family, postgresql.show_value, zone=options.timestamp_zone)
+        return postgresql_text.column_text(
+            array, type, family, postgresql_values.show_value, zone=options.timestamp_zone
+        )
 
     if options.frac == "pad" and type.name.startswith("time") and family != "array":
-        return Cell(lambda array: padded(text(array), postgresql.fraction_digits(type)))
+        return Cell(lambda array: padded(text(array), postgresql_table.fraction_digits(type)))
     return Cell(text, escaped=family == "binary" or family not in UNESCAPED)
 
 
@@ -77,7 +81,7 @@ POSTGRESQL: Final = System(
     source_types=("PostgreSQL", "PPAS"),
     versions={"16": "16.4", "14": "14.13", "12": "12.20"},
     types=types_of("postgresql", numbers("postgresql")),
-    type_name=lambda type: postgresql.type_text(type, style="bare"),
+    type_name=lambda type: postgresql_types.type_text(type, style="bare"),
     values=values,
     fraction=1,
     cell=cell,

@@ -155,7 +155,7 @@ class _Walk:
 
     def check_digits(self, field: Field) -> None:
         source = self.check.source
-        arrow, name = source.types.arrow_type(field.type), f"{field.table}.{field.column.name}"
+        arrow, name = source.arrow_type(field.type), f"{field.table}.{field.column.name}"
         # a whole number of 19 digits is how some systems hold one of 64 bits
         if pa.types.is_decimal(arrow) and arrow.precision > MOST_DIGITS + (arrow.scale == 0):
             self.fail(f"{name} has {arrow.precision} digits; expressions support at most {MOST_DIGITS} digits")

@@ -7,7 +7,7 @@ from simulator.stream.generators.generator import Draws, Generator, Target
 
 
 def draw(target: Target, arguments: bool) -> Draws:
-    texts = target.source.types.boundary_values(target.field.type)
+    texts = target.source.boundary_values(target.field.type)
     table = target.scenario.spec.tables[target.field.table]
     if target.field.spec.nullable is False or target.field.name in table.key:
         texts = [text for text in texts if text is not None]

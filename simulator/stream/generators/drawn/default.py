@@ -18,7 +18,7 @@ DOCUMENT: Final = {
 def draw(target: Target, arguments: bool) -> Draws:
     if target.scenario.spec.source is None and target.field.spec.type.strip().lower() == "json":
         return _other(target, "document", DOCUMENT)
-    kind, given = target.source.types.default_values(target.field.type)
+    kind, given = target.source.default_values(target.field.type)
     match kind:
         case "range" | "datetime_range":
             return _other(target, "range", (given["min"], given["max"]))

@@ -13,9 +13,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import decoded
 from simulator.model import Column
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.history import State
 from simulator.stream.generators.generator import Draws, Generator, Target
 from simulator.stream.scenario.checks.column import ColumnCheck
@@ -84,16 +83,6 @@ def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], style: str
     return merged
 
 
-def as_json(array: pa.Array) -> pa.Array:
-    """A column of carriers as JSON text: numbers bare, all else as strings; null is `null`."""
-    plain = decoded(array)
-    if pa.types.is_integer(plain.type) or pa.types.is_decimal(plain.type):
-        return plain.cast(pa.string()).fill_null("null")
-    distinct = plain.dictionary_encode()
-    words = pa.array([quoted(str(value)) for value in distinct.dictionary.to_pylist()], pa.string())
-    return words.take(distinct.indices).fill_null("null")
-
-
 class Documents(Draws):
     def __init__(self, parts: list[str | Leaf], *, always: bool, leaf_bytes: int) -> None:
         self.parts, self.always = parts, always
@@ -132,7 +121,7 @@ def leaf_field(field: Field, values: Values, number: int, source: Source) -> Fie
         type = "timestamp(3)"
     else:
         type = "text" if values.kind == "text" else "string(4000)"
-    column = Column(f"{field.name}#{number}", source.types.from_portable(type))
+    column = Column(f"{field.name}#{number}", source.from_portable(type))
     return Field(field.table, column, field.spec, field.path)
 
 
@@ -167,10 +156,7 @@ def draw(target: Target, shape: Shape) -> Draws:
         count += 1
         drawn = target.columns.draws(field, values, target.history)
         always, leaf_bytes = always or drawn.always, leaf_bytes + drawn.most_bytes
-        text: Callable[[pa.Array, Any], pa.Array] | None = getattr(target.source.types, "leaf_text", None)
-        if text is not None:
-            return lambda state: text(drawn.array(state), field.type)
-        return lambda state: as_json(drawn.array(state))
+        return lambda state: target.source.leaf_text(drawn.array(state), field.type)
 
     parts = pieces(shape, leaf, target.source.document_style(target.field.type))
     return Documents(parts, always=always, leaf_bytes=leaf_bytes)

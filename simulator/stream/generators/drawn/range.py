@@ -10,7 +10,7 @@ import pyarrow as pa
 from pydantic import WithJsonSchema
 
 from simulator.carriers import US_PER_DAY
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, TIMES, Draws, Generator, Target

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.checks.lifecycles import Home
 from simulator.stream.scenario.language import ScenarioSpec
@@ -31,7 +31,7 @@ def holds(type: ColumnType, source: Source) -> str:
     """What a column of a type holds, in a word for messages."""
     if type.labels:
         return "labels"
-    family = source.types.family(type)
+    family = source.family(type)
     if family in ("json", "document"):
         return "JSON"
     if family in ("objectid", "other", "boolean"):

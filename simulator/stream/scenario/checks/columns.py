@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.sources import Source
+from simulator.sources.source import Source
 from simulator.stream.scenario.checks.column import ColumnCheck, Fields, Node
 from simulator.stream.scenario.checks.lifecycles import Home
 from simulator.stream.scenario.loader import Loaded

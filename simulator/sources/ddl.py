@@ -1,4 +1,4 @@
-"""The statements that the systems with SQL have in common, as somebody types them with the database chosen before."""
+"""DDL as somebody types it, with the database and schema chosen before."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from simulator.model import Column, ColumnType, Table
 
 
-class SqlDdl(ABC):
-    """How a system writes DDL: its names, types and literals, and the statements that it writes in its own way.
+class Ddl(ABC):
+    """The statements of a system. One that it does not have is "": it is not in its log, and takes no transaction.
 
     `places_columns` says whether a new column can stand elsewhere than behind the others, `fills_columns` whether rows
     that are there get its default.
@@ -19,40 +19,72 @@ class SqlDdl(ABC):
     fills_columns = True
 
     @abstractmethod
-    def name(self, text: str) -> str:
-        """An identifier, in quotes where it needs them."""
-
-    @abstractmethod
     def type_name(self, type: ColumnType) -> str:
         """A type for messages and comparisons, however it was typed."""
-
-    @abstractmethod
-    def literal(self, text: str, type: ColumnType) -> str:
-        """A literal of a column's type."""
-
-    @abstractmethod
-    def takes_default(self, type: ColumnType) -> bool:
-        """Whether a column of the type can have a literal default that is not null."""
 
     @abstractmethod
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
         """Whether every value of the old type is a value of the new one, which has more, and both are of one family."""
 
-    @abstractmethod
-    def rename_table(self, table: Table, to: str) -> str: ...
-
-    @abstractmethod
-    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str: ...
-
-    @abstractmethod
-    def alter_column(self, table: Table, changed: Column) -> str: ...
-
-    def names(self, texts: Sequence[str]) -> str:
-        return ", ".join(map(self.name, texts))
-
     def type_definition(self, type: ColumnType) -> str:
         """A column's type as typed, or as one would type it."""
         return type.spelled or self.type_name(type)
+
+    def takes_default(self, type: ColumnType) -> bool:
+        """Whether a column of the type can have a literal default that is not null."""
+        return True
+
+    def create_database(self, database: str) -> str:
+        return ""
+
+    def drop_database(self, database: str) -> str:
+        return ""
+
+    def create_table(self, table: Table) -> str:
+        return ""
+
+    def drop_table(self, table: Table) -> str:
+        return ""
+
+    def truncate_table(self, table: Table) -> str:
+        return ""
+
+    def rename_table(self, table: Table, to: str) -> str:
+        return ""
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        return ""
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        return ""
+
+    def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
+        return ""
+
+    def drop_column(self, table: Table, dropped: Column) -> str:
+        return ""
+
+    def create_index(self, table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
+        return ""
+
+    def drop_index(self, table: Table, index: str) -> str:
+        return ""
+
+
+class SqlDdl(Ddl):
+    """What the systems with SQL have in common. A system says its names, types and literals, and what it writes in its
+    own way."""
+
+    @abstractmethod
+    def name(self, text: str) -> str:
+        """An identifier, in quotes where it needs them."""
+
+    @abstractmethod
+    def literal(self, text: str, type: ColumnType) -> str:
+        """A literal of a column's type."""
+
+    def names(self, texts: Sequence[str]) -> str:
+        return ", ".join(map(self.name, texts))
 
     def column(self, column: Column, default: str | None = None) -> str:
         """`qty int NOT NULL DEFAULT 1`"""
@@ -83,6 +115,16 @@ class SqlDdl(ABC):
     def alter_table(self, table: Table, change: str) -> str:
         return f"ALTER TABLE {self.name(table.id.name)} {change}"
 
+    def rename_table(self, table: Table, to: str) -> str:
+        return self.alter_table(table, f"RENAME TO {self.name(to)}")
+
+    def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
+        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}")
+
+    def alter_column(self, table: Table, changed: Column) -> str:
+        typed = self.type_definition(changed.type)
+        return self.alter_table(table, f"ALTER COLUMN {self.name(changed.name)} TYPE {typed}")
+
     def rename_column(self, table: Table, old: Column, renamed: Column) -> str:
         return self.alter_table(table, f"RENAME COLUMN {self.name(old.name)} TO {self.name(renamed.name)}")
 
@@ -94,4 +136,4 @@ class SqlDdl(ABC):
         return f"CREATE {kind} {self.name(index)} ON {self.name(table.id.name)} ({self.names(columns)})"
 
     def drop_index(self, table: Table, index: str) -> str:
-        return f"DROP INDEX {self.name(index)} ON {self.name(table.id.name)}"
+        return f"DROP INDEX {self.name(index)}"

@@ -1,0 +1,124 @@
+"""MongoDB as a source: collections as tables, documents as rows.
+
+A collection is a table whose columns are the documents' top-level fields, `_id` first. A null is a field that is not in
+the document; an explicit null of BSON stands inside an object or array, or in a field of the type null. Scenarios with
+tables of relational systems run here too: a key of one column becomes `_id`, a key of several an `_id` that is an
+object of them, and documents without a key get an ObjectId. An `_id` never changes: an update of one is a delete and an
+insert.
+
+No difference between the versions shows in values: both have the same BSON types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from simulator.errors import UsageError
+from simulator.model import Column, ColumnType, Table
+from simulator.sources import portable
+from simulator.sources.mongodb import corpus, type_table, values
+from simulator.sources.mongodb import types as mongodb_types
+from simulator.sources.mongodb.ddl import MongodbDdl, ddl
+from simulator.sources.mongodb.documents import ID, set_ids
+from simulator.sources.mongodb.log import MongodbLog
+from simulator.sources.mongodb.type_table import BsonType
+from simulator.sources.source import Source
+
+# There is no time of day and no date without one; a UUID is a string here, as it is in most applications.
+PORTABLE: Final[Mapping[str, str]] = {
+    "bool": "bool",
+    "int16": "int",
+    "int32": "int",
+    "int64": "long",
+    "uint16": "int",
+    "uint32": "long",
+    "uint64": "decimal(20,0)",
+    "decimal": "decimal({})",
+    "float32": "double",
+    "float64": "double",
+    "string": "string",
+    "text": "string",
+    "bytes": "binData",
+    "blob": "binData",
+    "date": "date",
+    "time": "string",
+    "timestamp": "date",
+    "timestamptz": "date",
+    "json": "object",
+    "uuid": "string",
+}
+
+
+class MongodbSource(Source):
+    types: ClassVar[Mapping[str, BsonType]] = type_table.TYPES
+    portable_types = PORTABLE
+    key_is_fixed = True
+    stores = True
+    ddl: ClassVar[MongodbDdl] = ddl
+    log: ClassVar[MongodbLog] = MongodbLog()
+
+    def parse_type(self, text: str) -> ColumnType:
+        return mongodb_types.parse_type(text)
+
+    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
+        return mongodb_types.type_text(type, style=style or "catalogue")
+
+    def arrow_type(self, type: ColumnType) -> pa.DataType:
+        return type_table.arrow_type(type)
+
+    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+        """A date has as many digits of a second as are asked for, up to milliseconds."""
+        type = super().portable_type(name, given)
+        digits = min(int(given[0]), 3) if given else 0
+        return replace(type, length=digits) if type.name == "date" else type
+
+    def labels_type(self, text: str) -> ColumnType:
+        """The labels stay with the field as all that it holds."""
+        return ColumnType("string", labels=portable.labels(text))
+
+    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
+        return values.parse_values(texts, type)
+
+    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
+        return values.format_values(array, type)
+
+    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
+        return corpus.boundary_values(type, large=large)
+
+    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+        return corpus.default_values(type)
+
+    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        return values.stored(array, type)
+
+    def unit_us(self, type: ColumnType) -> int:
+        return values.unit_us(type)
+
+    def document_style(self, type: ColumnType) -> str:
+        """Documents keep their fields in the order in which they were written."""
+        return "written"
+
+    def leaf_text(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        return values.leaf_text(array, type)
+
+    def shaped(self, table: Table) -> Table:
+        """A table of a scenario as a collection: with `_id`, which is its key, in front."""
+        by_name = {column.name: column for column in table.columns}
+        if ID in by_name:
+            if table.primary_key != (ID,):
+                raise UsageError(f"{table.id.name} has a field _id, so that is its key.")
+            key = by_name[ID]
+        elif len(table.primary_key) == 1:
+            key = replace(by_name[table.primary_key[0]], name=ID)
+        else:
+            key = Column(ID, ColumnType("object" if table.primary_key else "objectId"), nullable=False)
+        rest = [column for column in table.columns if column.field != key.field]
+        return replace(table, columns=(key, *rest), primary_key=(ID,))
+
+    def made_key(self, parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
+        """The `_id` of a collection whose key has several columns, of the values of those."""
+        return set_ids(parts)

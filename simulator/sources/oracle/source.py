@@ -1,0 +1,137 @@
+"""Oracle as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from simulator.errors import UsageError
+from simulator.model import ColumnType, TableId
+from simulator.sources import portable
+from simulator.sources.oracle import corpus, type_table, values
+from simulator.sources.oracle import types as oracle_types
+from simulator.sources.oracle.ddl import OracleDdl, ddl
+from simulator.sources.oracle.log import OracleLog
+from simulator.sources.oracle.type_table import OracleType
+from simulator.sources.source import Source
+
+# The database (a service or pluggable database) of an Oracle source; OceanBase's tenant stands in that place.
+DATABASE: Final = "ORCL"
+
+# A string counts characters; a time of day has no type of its own.
+PORTABLE: Final[Mapping[str, str]] = {
+    "bool": "number(1)",
+    "int16": "number(5)",
+    "int32": "number(10)",
+    "int64": "number(19)",
+    "uint16": "number(5)",
+    "uint32": "number(10)",
+    "uint64": "number(20)",
+    "decimal": "number({})",
+    "float32": "binary_float",
+    "float64": "binary_double",
+    "string": "varchar2({} char)",
+    "text": "clob",
+    "bytes": "raw({})",
+    "blob": "blob",
+    "date": "date",
+    "time": "interval day(2) to second({})",
+    "timestamp": "timestamp({})",
+    "timestamptz": "timestamp({}) with local time zone",
+    "json": "json",
+    "uuid": "char(36)",
+}
+# The longest text and RAW that a column of a table of the standard size holds.
+MOST_STRING: Final = 4000
+MOST_RAW: Final = 2000
+
+
+class OracleSource(Source):
+    """A database of a scenario is a schema, `ORCL.SHOP.ORDERS`; a name typed without quotes is stored in capitals."""
+
+    portable_types = PORTABLE
+    stores = True
+    ddl: ClassVar[OracleDdl] = ddl
+    log: ClassVar[OracleLog] = OracleLog()
+
+    @cached_property
+    def types(self) -> Mapping[str, OracleType]:
+        return {name: row for name, row in type_table.TYPES.items() if str(self).startswith(row.sources)}
+
+    @property
+    def corpus_types(self) -> tuple[str, ...]:
+        return tuple(text for text in corpus.CORPUS_TYPES if oracle_types.parse_type(text).name in self.types)
+
+    def parse_type(self, text: str) -> ColumnType:
+        """The longest VARCHAR2 has 4000 bytes before 12c, and since then unless MAX_STRING_SIZE is EXTENDED."""
+        type = oracle_types.parse_type(text)
+        if type.name not in self.types:
+            raise UsageError(f"{text.strip()!r}: {self.name} has no type {type.name.upper()}.")
+        most = 4000 if self.version == "11g" else 32_767
+        if type.name in ("varchar2", "nvarchar2", "raw") and (type.length or 0) > most:
+            raise UsageError(f"{text.strip()!r}: {self.name} holds {most} bytes in a {type.name.upper()}.")
+        return type
+
+    @property
+    def name(self) -> str:
+        """The system with its version, where that makes a difference: `Oracle 19c`."""
+        return f"{self.title} {self.version}" if self.id == "oracle" else self.title
+
+    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
+        return oracle_types.type_text(type, style=style or "dictionary")
+
+    def arrow_type(self, type: ColumnType) -> pa.DataType:
+        return type_table.arrow_type(type)
+
+    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+        """JSON is a CLOB where there is no such type, and what is too long for a length is a LOB."""
+        if (name == "json" and "json" not in self.types) or (name == "string" and int(given[0]) > MOST_STRING):
+            return self.parse_type("clob")
+        if name == "bytes" and int(given[0]) > MOST_RAW:
+            return self.parse_type("blob")
+        return super().portable_type(name, given)
+
+    def labels_type(self, text: str) -> ColumnType:
+        """A VARCHAR2 that a check constraint keeps to the labels."""
+        labels = portable.labels(text)
+        longest = max(map(len, labels))
+        if not longest:
+            raise UsageError(f"{text.strip()!r}: an empty label is null in {self.name}.")
+        return ColumnType("varchar2", longest, labels=labels, characters=True)
+
+    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
+        return values.parse_values(texts, type)
+
+    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
+        return values.format_values(array, type)
+
+    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
+        return corpus.boundary_values(type, large=large)
+
+    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+        return corpus.default_values(type)
+
+    def generated(self, type: ColumnType) -> pa.DataType:
+        return values.generated(type)
+
+    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        return values.stored(array, type)
+
+    def unit_us(self, type: ColumnType) -> int:
+        return values.unit_us(type)
+
+    def microseconds(self, array: pa.Array) -> list[int]:
+        return values.microseconds(array)
+
+    def document_style(self, type: ColumnType) -> str:
+        """A JSON column is printed without blanks, with its members in the order in which they came."""
+        return "compact" if type.name == "json" else "sorted"
+
+    def identifier(self, name: str) -> str:
+        return name.upper()
+
+    def table_id(self, database: str, name: str) -> TableId:
+        return TableId(DATABASE, self.identifier(name), self.identifier(database))

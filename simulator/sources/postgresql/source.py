@@ -1,0 +1,99 @@
+"""PostgreSQL as a source; GaussDB's is in `gaussdb`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from simulator.model import ColumnType, TableId
+from simulator.sources.postgresql import corpus, storage, type_table, values
+from simulator.sources.postgresql import types as postgresql_types
+from simulator.sources.postgresql.ddl import PostgresqlDdl, ddl
+from simulator.sources.postgresql.log import PostgresqlLog
+from simulator.sources.postgresql.type_table import PostgresType
+from simulator.sources.postgresql.types import Dialect
+from simulator.sources.source import Source
+
+# Unsigned integers take the next wider type.
+PORTABLE: Final[Mapping[str, str]] = {
+    "bool": "boolean",
+    "int16": "smallint",
+    "int32": "integer",
+    "int64": "bigint",
+    "uint16": "integer",
+    "uint32": "bigint",
+    "uint64": "numeric(20,0)",
+    "decimal": "numeric({})",
+    "float32": "real",
+    "float64": "double precision",
+    "string": "character varying({})",
+    "text": "text",
+    "bytes": "bytea",
+    "blob": "bytea",
+    "date": "date",
+    "time": "time({}) without time zone",
+    "timestamp": "timestamp({}) without time zone",
+    "timestamptz": "timestamp({}) with time zone",
+    "json": "jsonb",
+    "uuid": "uuid",
+}
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*")
+_LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+SCHEMA: Final = "public"
+
+
+class PostgresqlSource(Source):
+    """12 has no multiranges, and no infinite numeric; scales below 0 came with 15."""
+
+    portable_types = PORTABLE
+    stores = True
+    ddl: ClassVar[PostgresqlDdl] = ddl
+    log: ClassVar[PostgresqlLog] = PostgresqlLog()
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        return Dialect("postgresql", "PostgreSQL", int(self.version))
+
+    @property
+    def types(self) -> Mapping[str, PostgresType]:
+        return self.dialect.types
+
+    def parse_type(self, text: str) -> ColumnType:
+        return postgresql_types.parse_type(text, self.dialect)
+
+    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
+        return postgresql_types.type_text(type, style=style or "format_type")
+
+    def arrow_type(self, type: ColumnType) -> pa.DataType:
+        return type_table.arrow_type(type)
+
+    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
+        return values.parse_values(texts, type, self.dialect)
+
+    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
+        return values.format_values(array, type)
+
+    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
+        return corpus.boundary_values(type, self.dialect, large=large)
+
+    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+        return corpus.default_values(type)
+
+    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        return storage.stored(array, type)
+
+    def unit_us(self, type: ColumnType) -> int:
+        return storage.unit_us(type)
+
+    def identifier(self, name: str) -> str:
+        """Lower case; a name that wants quotes is typed with them and keeps its own. Never more than 63 bytes."""
+        text = name.translate(_LOWER) if _PLAIN_NAME.fullmatch(name) else name
+        return text.encode()[:63].decode(errors="ignore")
+
+    def table_id(self, database: str, name: str) -> TableId:
+        """Tables without a schema are in `public`."""
+        return TableId(self.identifier(database), self.identifier(name), SCHEMA)

@@ -1,0 +1,223 @@
+"""A source system in one version: its types, values, DDL and log.
+
+A subclass says what a system has; most of the rest follows. Carriers are the Arrow types of `simulator.carriers`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Protocol
+
+import orjson
+import pyarrow as pa
+
+from simulator.batch import decoded
+from simulator.carriers import numbers, text_us, time_text
+from simulator.errors import UsageError
+from simulator.model import Column, ColumnType, Table, TableId
+from simulator.sources import find, portable
+from simulator.sources.ddl import Ddl
+from simulator.sources.log import Log
+
+# As what times are drawn whose carrier is text, by family.
+_DRAWN: Final[Mapping[str, pa.DataType]] = {
+    "datetime": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us"),
+    "zoned": pa.timestamp("us"),
+    "time": pa.duration("us"),
+}
+# What may stand in the brackets of a type.
+_ARGUMENTS: Final = ("3", "20", "10,2", "38,10", "max", "'a','b'")
+
+
+class TypeRow(Protocol):
+    """A row of a system's table of types. `name` is the system's canonical lower-case name.
+
+    `family` says what the values are, in words that all systems share: integer, decimal, float, bit, boolean, date,
+    datetime (no zone; MySQL's timestamp too), timestamptz (a point in time), zoned (that and its zone), time, year,
+    interval, text, binary, json, xml, enum, set, geometry, uuid, objectid, array, range, document; `other` for what
+    only the system itself reads.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """A system in one version; `str(source)` is `mysql-8.0`, by which it pickles. `title` is for people.
+
+    * `TITLE` and `VERSIONS`, the default one first, are for sources that others install; ours are in `SOURCES`.
+    * `key_is_fixed`: no update changes a key; it is a delete and an insert there.
+    * `stores`: generated values become other ones when the system stores them (`stored`).
+    * `portable_types` are the system's types for the portable ones of scenarios; arguments take the place of `{}`.
+    """
+
+    id: str
+    version: str
+    title: str
+
+    TITLE: ClassVar[str] = ""
+    VERSIONS: ClassVar[tuple[str, ...]] = ()
+    key_is_fixed: ClassVar[bool] = False
+    stores: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return f"{self.id}-{self.version}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find, (str(self),)
+
+    # ---------------------------------------------------------------------------------------------------------- types
+
+    @property
+    @abstractmethod
+    def types(self) -> Mapping[str, TypeRow]:
+        """The table of types, by name."""
+
+    @property
+    @abstractmethod
+    def portable_types(self) -> Mapping[str, str]: ...
+
+    @abstractmethod
+    def parse_type(self, text: str) -> ColumnType:
+        """A column type as typed in the system's SQL; the text is kept in `spelled`. Raises UsageError."""
+
+    @abstractmethod
+    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
+        """The text of a type in one of the system's styles, None: as its own tools print it. Every system has the
+        style `bare`, the name alone."""
+
+    @abstractmethod
+    def arrow_type(self, type: ColumnType) -> pa.DataType:
+        """The Arrow type that carries the values of a column."""
+
+    def family(self, type: ColumnType) -> str:
+        """What the values of a type are, as `TypeRow` says."""
+        return self.types[type.name].family
+
+    def from_portable(self, text: str) -> ColumnType:
+        """The system's type for a portable one; nothing is `spelled`, since nobody typed it for this system. Raises
+        UsageError."""
+        if portable.is_enum(text):
+            return self.labels_type(text)
+        name, given = portable.parsed(text)
+        return replace(self.portable_type(name, given), spelled="")
+
+    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+        """The type for a portable one with these arguments."""
+        return self.parse_type(self.portable_types[name].format(",".join(given)))
+
+    def labels_type(self, text: str) -> ColumnType:
+        """The type for the portable `enum('a','b')`. A text that has the labels, where the system has no such type."""
+        return replace(self.parse_type(text), spelled="")
+
+    @property
+    def corpus_types(self) -> tuple[str, ...]:
+        """Texts of every type, with several arguments where it takes some."""
+        found: list[str] = []
+        for name in self.types:
+            shapes = (name, *(f"{name}({inside})" for inside in _ARGUMENTS), name.replace(" ", "(3) ", 1))
+            kept: dict[ColumnType, str] = {}
+            for text in shapes:
+                try:
+                    type = self.parse_type(text)
+                    self.parse_values(self.boundary_values(type), type)
+                except (UsageError, ValueError):
+                    continue
+                if type.name == name:
+                    kept.setdefault(replace(type, spelled=""), text)
+            found += kept.values()
+        return tuple(found)
+
+    # --------------------------------------------------------------------------------------------------------- values
+
+    @abstractmethod
+    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
+        """Literals as carriers, as the system stores them; None is null. Raises ValueError with a sentence."""
+
+    @abstractmethod
+    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
+        """The inverse of `parse_values`: each value as a literal."""
+
+    @abstractmethod
+    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
+        """Literals at the edges of a type, the last of them None. `large` adds a large object where the type holds
+        one."""
+
+    @abstractmethod
+    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+        """A generator and its arguments for a column of which a scenario says no more."""
+
+    def generated(self, type: ColumnType) -> pa.DataType:
+        """The Arrow type in which values are drawn: the carrier, but microseconds for times that travel as text."""
+        arrow = self.arrow_type(type)
+        return _DRAWN.get(self.family(type), arrow) if pa.types.is_string(arrow) else arrow
+
+    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        """Generated values, or values of a type that this one widens, as a column of the type's carrier."""
+        carrier = self.arrow_type(type)
+        given = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        if given == carrier:
+            return array
+        if pa.types.is_string(carrier) and (pa.types.is_timestamp(given) or pa.types.is_duration(given)):
+            zone = "+00:00" if self.family(type) == "zoned" else ""
+            return time_text(array, type.length or 0, zone=zone)
+        return decoded(array).cast(carrier)
+
+    def unit_us(self, type: ColumnType) -> int:
+        """The step between the values of a date or time type, in microseconds."""
+        return int(10 ** (6 - min(type.length or 0, 6)))
+
+    def microseconds(self, array: pa.Array) -> list[int]:
+        """Times as numbers that can be compared, whatever their carrier."""
+        if pa.types.is_string(array.type):
+            return [text_us(text) for text in array.to_pylist()]
+        return [int(number) for number in numbers(array)]
+
+    # ------------------------------------------------------------------------------------------------------ documents
+
+    def document_style(self, type: ColumnType) -> str:
+        """How generated documents are written: `sorted` as MySQL does, in the order `written`, or so and `compact`."""
+        return "sorted"
+
+    def leaf_text(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        """Generated values as leaves of a document: numbers bare, all else as strings; null is `null`."""
+        plain = decoded(array)
+        if pa.types.is_integer(plain.type) or pa.types.is_decimal(plain.type):
+            return plain.cast(pa.string()).fill_null("null")
+        distinct = plain.dictionary_encode()
+        words = pa.array([orjson.dumps(str(value)).decode() for value in distinct.dictionary.to_pylist()], pa.string())
+        return words.take(distinct.indices).fill_null("null")
+
+    # --------------------------------------------------------------------------------------------------------- tables
+
+    def identifier(self, name: str) -> str:
+        """A name as the system stores it when it is typed without quotes: in its own case."""
+        return name
+
+    def table_id(self, database: str, name: str) -> TableId:
+        """Where a table of a scenario is: in which database and, if the system has them, in which schema."""
+        return TableId(self.identifier(database), self.identifier(name))
+
+    def shaped(self, table: Table) -> Table:
+        """A table of a scenario as the system has it. Raises UsageError for one that it cannot have."""
+        return table
+
+    def made_key(self, parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
+        """The values of a key column that `shaped` added, from those of the scenario's key columns."""
+        raise NotImplementedError(f"{self.title} adds no key column")
+
+    @property
+    @abstractmethod
+    def ddl(self) -> Ddl: ...
+
+    # ------------------------------------------------------------------------------------------------------------ log
+
+    @property
+    @abstractmethod
+    def log(self) -> Log: ...

@@ -1,0 +1,99 @@
+"""SQL Server as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import pyarrow as pa
+
+from simulator.model import ColumnType, TableId
+from simulator.sources import portable
+from simulator.sources.source import Source
+from simulator.sources.sqlserver import corpus, times, type_table, values
+from simulator.sources.sqlserver import types as sqlserver_types
+from simulator.sources.sqlserver.ddl import SqlserverDdl, ddl
+from simulator.sources.sqlserver.log import SqlserverLog
+from simulator.sources.sqlserver.type_table import SqlServerType
+
+SCHEMA: Final = "dbo"
+# Numbers without a sign take the next type that holds them; JSON is text, as before 2025.
+PORTABLE: Final[Mapping[str, str]] = {
+    "bool": "bit",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "uint16": "int",
+    "uint32": "bigint",
+    "uint64": "decimal(20,0)",
+    "decimal": "decimal({})",
+    "float32": "real",
+    "float64": "float",
+    "string": "nvarchar({})",
+    "text": "nvarchar(max)",
+    "bytes": "varbinary({})",
+    "blob": "varbinary(max)",
+    "date": "date",
+    "time": "time({})",
+    "timestamp": "datetime2({})",
+    "timestamptz": "datetimeoffset({})",
+    "json": "nvarchar(max)",
+    "uuid": "uniqueidentifier",
+}
+_LONGEST: Final = {"string": 4000, "bytes": 8000}
+
+
+class SqlserverSource(Source):
+    """Tables without a schema are in `dbo`. Names keep their case."""
+
+    types: ClassVar[Mapping[str, SqlServerType]] = type_table.TYPES
+    portable_types = PORTABLE
+    stores = True
+    ddl: ClassVar[SqlserverDdl] = ddl
+    log: ClassVar[SqlserverLog] = SqlserverLog()
+
+    def parse_type(self, text: str) -> ColumnType:
+        return sqlserver_types.parse_type(text)
+
+    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
+        return sqlserver_types.type_text(type, style=style or "catalogue")
+
+    def arrow_type(self, type: ColumnType) -> pa.DataType:
+        return type_table.arrow_type(type)
+
+    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+        """What is too long for a length in brackets becomes (max)."""
+        if name in _LONGEST:
+            length = max(int(given[0]), 1)
+            given = [str(length) if length <= _LONGEST[name] else "max"]
+        return super().portable_type(name, given)
+
+    def labels_type(self, text: str) -> ColumnType:
+        """The labels stay with the column as all that it holds."""
+        labels = portable.labels(text)
+        longest = max(len(label.encode("utf-16-le")) // 2 for label in labels)
+        return ColumnType("nvarchar", max(longest, 1), labels=labels)
+
+    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
+        """UTF-8 collations came with 2019."""
+        if type.charset == "utf8" and self.version == "2016":
+            raise ValueError(f"{type.spelled or type.name}: SQL Server 2016 has no UTF-8 collations; 2019 has")
+        return values.parse_values(texts, type)
+
+    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
+        return values.format_values(array, type)
+
+    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
+        return corpus.boundary_values(type, large=large)
+
+    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+        return corpus.default_values(type)
+
+    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
+        return values.stored(array, type)
+
+    def unit_us(self, type: ColumnType) -> int:
+        return times.unit_us(type)
+
+    def table_id(self, database: str, name: str) -> TableId:
+        return TableId(database, name, SCHEMA)
