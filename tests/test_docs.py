@@ -16,7 +16,7 @@ from simulator.formats import FORMATS, find
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.sources import SOURCES
 from simulator.sources import find as find_source
-from simulator.sources.mysql import PORTABLE
+from simulator.sources.portable import ARGUMENTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -124,7 +124,7 @@ def test_the_table_of_portable_types_is_what_they_become() -> None:
         for title, text in zip(titles, own, strict=True):
             source = by_title[title]
             assert source.ddl.type_name(source.from_portable(filled(portable))) == filled(text), (title, portable)
-    assert shown == {*PORTABLE, "enum"}
+    assert shown == {*ARGUMENTS, "enum"}
 
 
 def test_every_command_is_documented() -> None:

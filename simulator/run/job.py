@@ -20,7 +20,6 @@ from simulator.run.render import Renderer, renders
 from simulator.run.scenario import load, open_stream, resolve
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
-from simulator.sources import find
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Stream
 
@@ -64,11 +63,7 @@ class Job:
     force: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**state, "source": str(self.source)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, source=find(state["source"]))
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     # ----------------------------------------------------------------------------------------------------------- opened
 

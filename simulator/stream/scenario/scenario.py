@@ -15,7 +15,6 @@ from typing import Any
 import orjson
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources import find
 from simulator.sources.source import Source
 from simulator.stream.scenario import lines
 from simulator.stream.scenario.language.tables import ColumnSpec
@@ -108,7 +107,4 @@ class Scenario(Loaded):
         return hash(self.fingerprint)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "data": lines.Mapping(), "source": str(self.source)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, source=find(state["source"]))
+        return {**self.__dict__, "data": lines.Mapping()}
