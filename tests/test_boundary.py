@@ -10,6 +10,7 @@ import pytest
 from random_scenarios import loaded
 
 from simulator import sources
+from simulator.batch import MessageBatch, PackedBatch
 from simulator.errors import ScenarioError, UnsupportedType
 from simulator.formats import open_codec
 from simulator.model import INSERT, Table
@@ -73,15 +74,15 @@ def test_a_table_for_each_type_has_its_name_and_the_source_s_own_type() -> None:
 
 def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     codec = open_codec("canal-json", sources.find("mysql"))
-    cell = codec.layout.writer._columns.cell  # type: ignore[attr-defined]
+    messages = codec.messages
 
-    def refuse(column: Any, *settings: Any) -> Any:
-        if column.type.name == "json":
+    def refuse(packed: PackedBatch) -> MessageBatch:
+        if any(column.type.name == "json" for column in packed.changes.table.columns):
             raise UnsupportedType("no json")
-        return cell(column, *settings)
+        return messages(packed)
 
     table = open_stream(resolve(load("boundary"), sources.find("mysql"))).first_tables
-    monkeypatch.setattr(codec._encoder, "cell", refuse)
+    monkeypatch.setattr(codec, "messages", refuse)
 
     def can(table: Table) -> bool:
         return renders(codec, sources.find("mysql"), table)
@@ -90,7 +91,7 @@ def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.
     made, left_out = expand(load("boundary"), sources.find("mysql"), can)
     assert left_out == ("json",)
     assert "type_json" not in made.spec.tables
-    with pytest.raises(ScenarioError, match="no type of MySQL can be written"):
+    with pytest.raises(ScenarioError, match="the format can write no type of MySQL"):
         expand(load("boundary"), sources.find("mysql"), lambda table: False)
     assert open_job("boundary", "canal-json").left_out == ()
 
@@ -98,8 +99,8 @@ def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"rows": None}, "a table for each type wants rows, since nothing else can name it"),
-        ({"columns": {"id": {"type": "int64", "values": "sequence"}}}, "a table for each type wants a column of type"),
+        ({"rows": None}, "a table for each type needs rows"),
+        ({"columns": {"id": {"type": "int64", "values": "sequence"}}}, "a table for each type needs a column of type"),
         ({"each": "row"}, "each: "),
     ],
 )
@@ -111,5 +112,5 @@ def test_tables_for_each_type_that_cannot_be(change: dict[str, Any], sentence: s
 def test_a_table_for_each_type_wants_a_name_of_its_own() -> None:
     plain = scenario()
     plain["tables"]["x"] = plain["tables"].pop("x_{type}")
-    with pytest.raises(ScenarioError, match=r"its name wants \{type\} in it"):
+    with pytest.raises(ScenarioError, match=r"the name of a table for each type must contain \{type\}"):
         loaded(plain)

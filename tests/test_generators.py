@@ -181,12 +181,12 @@ def test_the_recipe(tmp_path: Path, command: Command) -> None:
     [
         ("{type: string(20), values: {phone: {prefix: 49}}}", "values.phone.prefix: '49' does not begin with +."),
         ("{type: string(9), values: phone}", "values.phone: 15 characters do not fit into varchar(9)."),
-        ("{type: int32, values: phone}", "values.phone: phone makes no values for int, which holds whole numbers."),
+        ("{type: int32, values: phone}", "values.phone: phone has no values for int, which holds whole numbers."),
         (
             "{type: string(20), values: {phone: {prefx: +1}}}",
-            "values.phone.prefx: no key 'prefx' here. Did you mean 'prefix'?",
+            "values.phone.prefx: unknown key 'prefx'. Did you mean 'prefix'?",
         ),
-        ("{type: string(20), values: {phon: {}}}", "values.phon: no key 'phon' here. Did you mean 'phone'?"),
+        ("{type: string(20), values: {phon: {}}}", "values.phon: unknown key 'phon'. Did you mean 'phone'?"),
         (
             "{type: json, values: {document: {a: {phone: {prefix: 1}}}}}",
             "values.document.a.phone.prefix: '1' does not begin with +.",

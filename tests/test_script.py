@@ -303,9 +303,9 @@ MISTAKES = [
     ),
     (
         "  - {heartbeat: yes, ddl: {table: t, truncate: yes}}\n",
-        "19: script[0]: wants exactly one of snapshot, transaction, ddl, heartbeat.",
+        "19: script[0]: expected exactly one of snapshot, transaction, ddl, heartbeat.",
     ),
-    ("  - ddl: {truncate: yes}\n", "19: script[0].ddl: truncate wants table: the one that it changes."),
+    ("  - ddl: {truncate: yes}\n", "19: script[0].ddl: truncate needs table."),
     (
         "  - ddl: {table: t, create_table: yes}\n",
         "19: script[0].ddl.table: a table 't' is there already; one that a script creates says created: no.",
@@ -321,7 +321,7 @@ MISTAKES = [
     ),
     (
         "  - ddl: {table: t, add_column: {name: n, column: {type: int, nullable: no}}}\n",
-        "19: script[0].ddl.add_column.default: n cannot be null, so the rows that are there need a default.",
+        "19: script[0].ddl.add_column.default: n cannot be null, so existing rows need a default.",
     ),
 ]
 
@@ -335,7 +335,7 @@ def test_a_script_that_cannot_happen_is_told_in_one_sentence(entries: str, sente
 
 def test_a_script_says_every_value_itself() -> None:
     with pytest.raises(
-        ScenarioError, match=r"^f\.yaml:7: tables\.t\.columns\.id\.values: values is of no use in a script"
+        ScenarioError, match=r"^f\.yaml:7: tables\.t\.columns\.id\.values: values has no effect in a script"
     ):
         resolve(
             read(HEAD.replace("id: int\n", "id: {type: int, values: sequence}\n") + INSERT, "f.yaml"), find("mysql")

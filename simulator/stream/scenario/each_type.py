@@ -1,4 +1,4 @@
-"""Tables that a scenario wants for each type of the source: `each: type`, made before anything else looks at them.
+"""Tables for each type of the source (`each: type`), created before anything else looks at the tables.
 
     tables:
       "type_{type}":
@@ -18,7 +18,7 @@ from typing import Final
 from simulator.model import Table
 from simulator.sources.source import Source
 from simulator.stream.scenario import tables
-from simulator.stream.scenario.language.tables import PLACE, Native, TableSpec
+from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Native, TableSpec
 from simulator.stream.scenario.loader import Loaded
 
 # The longest name of a type inside a table's name.
@@ -33,41 +33,41 @@ def has_some(loaded: Loaded) -> bool:
 def expand(
     loaded: Loaded, source: Source, renders: Callable[[Table], bool] | None = None
 ) -> tuple[Loaded, tuple[str, ...]]:
-    """The scenario with a table for each type of the source where it wants them, and the types that are left out.
+    """The scenario with its tables for each type of the source, and the types that are left out.
 
     `renders` says whether a table can be written at all; those that cannot are left out. Raises ScenarioError when none
     is left.
     """
     if not has_some(loaded):
         return loaded, ()
-    made: dict[str, TableSpec] = {}
+    by_name: dict[str, TableSpec] = {}
     left_out: dict[str, None] = {}
     for name, spec in loaded.spec.tables.items():
         if not spec.each:
-            made[name] = spec
+            by_name[name] = spec
             continue
         kept = 0
         for text in source.corpus_types:
             copy = _of_type(spec, text)
-            copied = _name(name, text, made)
+            copied = _name(name, text, by_name)
             whole = _with_tables(loaded, {copied: copy})
             if renders is None or renders(tables.first_version(whole, copied, source)):
-                made[copied] = copy
+                by_name[copied] = copy
                 kept += 1
             else:
                 left_out[text] = None
         if not kept:
-            loaded.fail(("tables", name, "each"), f"no type of {source.title} can be written")
-    return _with_tables(loaded, made), tuple(left_out)
+            loaded.fail(("tables", name, "each"), f"the format can write no type of {source.title}")
+    return _with_tables(loaded, by_name), tuple(left_out)
 
 
-def _with_tables(loaded: Loaded, made: dict[str, TableSpec]) -> Loaded:
-    return replace(loaded, spec=loaded.spec.model_copy(update={"tables": made}))
+def _with_tables(loaded: Loaded, by_name: dict[str, TableSpec]) -> Loaded:
+    return replace(loaded, spec=loaded.spec.model_copy(update={"tables": by_name}))
 
 
 def _of_type(spec: TableSpec, text: str) -> TableSpec:
     columns = {
-        name: column.model_copy(update={"type": Native(text)}) if column.type == PLACE else column
+        name: column.model_copy(update={"type": Native(text)}) if column.type == TYPE_PLACEHOLDER else column
         for name, column in spec.columns.items()
     }
     return spec.model_copy(update={"columns": columns, "each": None})
@@ -76,8 +76,8 @@ def _of_type(spec: TableSpec, text: str) -> TableSpec:
 def _name(pattern: str, text: str, taken: dict[str, TableSpec]) -> str:
     """`type_{type}` for VARCHAR2(40 CHAR): `type_varchar2_40_char`, with a number behind it where that is taken."""
     word = re.sub(r"[^0-9a-z]+", "_", text.lower()).strip("_")[:MOST_LETTERS].strip("_")
-    name, number = pattern.replace(PLACE, word), 1
+    name, number = pattern.replace(TYPE_PLACEHOLDER, word), 1
     while name in taken:
         number += 1
-        name = pattern.replace(PLACE, f"{word}_{number}")
+        name = pattern.replace(TYPE_PLACEHOLDER, f"{word}_{number}")
     return name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-Key = tuple[str | int, ...]  # names of keys and places in lists, from the top of the file
+Key = tuple[str | int, ...]  # names of keys and indexes of lists, from the top of the file
 
 
 class Mapping(dict[str, Any]):
@@ -35,21 +35,8 @@ def dotted(path: Key) -> str:
     return text
 
 
-def _line(data: Any, path: Key) -> int | None:
-    """The line of the last part of a path that is in the file."""
-    line = None
-    for part in path:
-        if isinstance(data, Mapping) and part in data:
-            line, data = data.lines[str(part)], data[str(part)]
-        elif isinstance(data, Items) and isinstance(part, int) and part < len(data):
-            line, data = data.lines[part], data[part]
-        elif not (isinstance(part, int) and part == 0):
-            break  # a list of one may stand without its brackets
-    return line
-
-
 def has(data: Any, part: str | int) -> bool:
-    """Whether the data has this key or place."""
+    """Whether the data has this key or index."""
     if isinstance(data, Items):
         return isinstance(part, int) and part < len(data)
     return isinstance(data, Mapping) and part in data
@@ -62,5 +49,5 @@ def line_of(data: Any, path: Key) -> int | None:
         if has(data, part):
             line, data = data.lines[part], data[part]
         elif part != 0:
-            break  # place 0 may be a single thing without its list
+            break  # index 0 may be a single item without its list
     return line

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario's shape, in our words: pydantic's error details made into one sentence."""
+"""What is wrong with the shape of a scenario: pydantic's error details as one sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.registry import names
 from simulator.stream.generators import GENERATORS, find
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.language.values import Values
-from simulator.stream.scenario.language.words import shown
+from simulator.stream.scenario.language.words import quoted
 from simulator.stream.scenario.lines import Items, Key, Mapping, has, line_of
 
 # How Python refuses to read an endless number.
@@ -33,28 +33,28 @@ def sentence(problem: str) -> str:
 
 
 def first_problem(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> tuple[Key, str]:
-    """The first problem by line of pydantic's error details, told in our words, with its key."""
+    """The first problem by line of pydantic's error details: its key, and a sentence."""
     best: tuple[int, int] | None = None
-    found: tuple[Key, str] = ((), "this is no scenario")
-    # a key that is not known explains one that is missing beside it
+    first: tuple[Key, str] = ((), "this is no scenario")
+    # an unknown key explains one that is missing in the same mapping
     misspelt = {detail["loc"][:-1] for detail in details if detail["type"] == "extra_forbidden"}
     for detail in details:
         if detail["type"] == "missing" and detail["loc"][:-1] in misspelt:
             continue
-        path, fits = _place(detail["loc"], data)
+        path, fits = _path_of(detail["loc"], data)
         if not fits:
             continue
         # among problems of one line the most precise counts, then the first
         rank = (line_of(data, path) or 0, -len(path))
         if best is None or rank < best:
-            best, found = rank, (path, _problem(detail, root))
-    return found
+            best, first = rank, (path, _problem(detail, root))
+    return first
 
 
-def _place(loc: tuple[Any, ...], data: Any) -> tuple[Key, bool]:
-    """The path in the file of an error's place, and whether the error belongs to the kind of thing that stands there.
+def _path_of(loc: tuple[Any, ...], data: Any) -> tuple[Key, bool]:
+    """The path in the file of an error's location, and whether the error is about the kind of data that is there.
 
-    Places also name branches of unions (`list[…]`, `dict[…]`), which are no keys.
+    Locations also name branches of unions (`list[…]`, `dict[…]`), which are no keys.
     """
     path: list[str | int] = []
     for i, part in enumerate(loc):
@@ -101,21 +101,21 @@ def _problem(detail: Any, root: Any) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "missing":
-        return "this list wants one more item" if isinstance(loc[-1], int) else f"{loc[-1]} is missing"
+        return "this list needs one more item" if isinstance(loc[-1], int) else f"{loc[-1]} is missing"
     if kind == "extra_forbidden":
         allowed = sorted(_keys(loc[:-1], root))
         guess = closest(str(loc[-1]), allowed)
-        return f"no key {loc[-1]!r} here. " + (
-            f"Did you mean {guess!r}?" if guess else f"The keys here are {', '.join(allowed)}."
+        return f"unknown key {loc[-1]!r}. " + (
+            f"Did you mean {guess!r}?" if guess else f"Use one of {', '.join(allowed)}."
         )
     if kind in _WANTED:
-        return f"{shown(value)} is not {_WANTED[kind]}"
+        return f"{quoted(value)} is not {_WANTED[kind]}"
     if kind in _RANGES:
         name, word = _RANGES[kind]
         limit = context[name]
-        return f"{shown(value)} is {word} {int(limit) if limit == int(limit) else limit}"
+        return f"{quoted(value)} is {word} {int(limit) if limit == int(limit) else limit}"
     if kind == "literal_error":
-        return f"{shown(value)} is not {context['expected']}"
+        return f"{quoted(value)} is not {context['expected']}"
     if kind in ("string_too_short", "string_too_long", "string_pattern_mismatch"):
         return _name_problem(loc, value, context, kind)
     if kind in ("too_short", "too_long"):
@@ -126,38 +126,38 @@ def _problem(detail: Any, root: Any) -> str:
 
 def _name_problem(loc: tuple[Any, ...], value: Any, context: dict[str, Any], kind: str) -> str:
     if loc[-1] == "of":
-        return f"{shown(value)} is not of the form table.column"
+        return f"{quoted(value)} is not of the form table.column"
     if kind == "string_too_long":
-        return f"{shown(value)} is longer than {context['max_length']} characters"
-    return f"{shown(value)} is no name: one has 1 to 64 characters, no dot, no back-quote, no space at its ends"
+        return f"{quoted(value)} is longer than {context['max_length']} characters"
+    return f"{quoted(value)} is not a valid name: use 1 to 64 characters, no dot, no back-quote, no space at the ends"
 
 
 def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
-    """The keys that the language allows at a place."""
-    here = root
+    """The keys that the language allows at a location."""
+    inner = root
     for part in loc:
-        here = _inside(here, part)
-    here = _bare(here)
-    if here is Values:
+        inner = _inside(inner, part)
+    inner = _bare(inner)
+    if inner is Values:
         return set(names("generator", GENERATORS))
-    return set(here.model_fields) if _is_model(here) else set()
+    return set(inner.model_fields) if _is_model(inner) else set()
 
 
-def _inside(here: Any, part: Any) -> Any:
-    """The annotation behind a key or place; the annotation itself for a part that names a union's branch."""
-    here = _bare(here)
-    if here is Values:
+def _inside(inner: Any, part: Any) -> Any:
+    """The annotation behind a key or index; the annotation itself for a part that names a union's branch."""
+    inner = _bare(inner)
+    if inner is Values:
         return find(part).arguments
-    if _is_model(here):
-        return here.model_fields[part].annotation if part in here.model_fields else here
-    origin, arguments = typing.get_origin(here), typing.get_args(here)
+    if _is_model(inner):
+        return inner.model_fields[part].annotation if part in inner.model_fields else inner
+    origin, arguments = typing.get_origin(inner), typing.get_args(inner)
     if origin in (types.UnionType, typing.Union):
-        wanted = str(part).partition("[")[0] if isinstance(part, str) and "[" in part else None
+        branch = str(part).partition("[")[0] if isinstance(part, str) and "[" in part else None
         branches = [_bare(branch) for branch in arguments if branch is not type(None)]
-        return next((b for b in branches if getattr(typing.get_origin(b), "__name__", "") == wanted), branches[0])
+        return next((b for b in branches if getattr(typing.get_origin(b), "__name__", "") == branch), branches[0])
     if origin in (dict, list):
         return arguments[-1]
-    return here
+    return inner
 
 
 def _is_model(annotation: Any) -> bool:

@@ -1,4 +1,4 @@
-"""From a scenario file to a scenario: tables for each type made, rules checked, schema changes applied, pools drawn."""
+"""From a scenario file to a scenario: tables for each type, all checks, schema changes, pools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_HEARTBEATS: Final = 1000
 def resolve(
     loaded: Loaded, source: Source, *, seed: int | None = None, renders: Callable[[Table], bool] | None = None
 ) -> Scenario:
-    """The scenario on this source; `seed` None: its own. Raises ScenarioError for the first rule that it breaks.
+    """The scenario on this source; `seed` None: the scenario's. Raises ScenarioError for the first rule that it breaks.
 
     `renders` says whether a table for each type can be written at all. The literal rows of a script are judged by
     `ScriptStream`, since that needs running it; whether an update may change nothing, and how long keys last, by the
@@ -40,7 +40,7 @@ def resolve(
     for name in spec.tables:
         if name.lower() in lowered:
             twin = lowered[name.lower()]
-            loaded.fail(("tables", name), f"a table {twin!r} is there already; some servers see no case in names")
+            loaded.fail(("tables", name), f"duplicate table {twin!r}: some servers ignore case in names")
         lowered[name.lower()] = name
     first = {name: tables.first_version(loaded, name, source) for name in spec.tables}
     fields: Mapping[str, Mapping[str, Field]] = {}
@@ -50,9 +50,7 @@ def resolve(
     else:
         for name, table in spec.tables.items():
             if not table.created:
-                loaded.fail(
-                    ("tables", name, "created"), "only a script creates tables; a stream has them from the start"
-                )
+                loaded.fail(("tables", name, "created"), "only a script can create tables; remove this key")
         fields, changes = _fields(loaded, first, source)
         _check_heartbeat(loaded)
         check_columns(loaded, fields, homes(loaded, fields), source)
@@ -74,11 +72,11 @@ def _check_source(loaded: Loaded, source: Source) -> None:
     if loaded.spec.source is None:
         return
     try:
-        own = find(loaded.spec.source)
+        declared = find(loaded.spec.source)
     except UsageError as error:
         loaded.fail(("source",), str(error))
-    if own.id != source.id:
-        loaded.fail(("source",), f"the columns have types of {own.title}, so it cannot run as {source.title}")
+    if declared.id != source.id:
+        loaded.fail(("source",), f"the columns have types of {declared.title}, so it cannot run on {source.title}")
 
 
 def _check_heartbeat(loaded: Loaded) -> None:
@@ -100,15 +98,15 @@ def _check_script_tables(loaded: Loaded) -> None:
             for key in ("values", "nulls", "changes"):
                 if key in spec.model_fields_set:
                     path = ("tables", name, "columns", column, key)
-                    loaded.fail(path, f"{key} is of no use in a script, whose rows say every value")
+                    loaded.fail(path, f"{key} has no effect in a script, whose rows contain every value; remove it")
 
 
 def _fields(
     loaded: Loaded, first: Mapping[str, Table], source: Source
 ) -> tuple[Mapping[str, Mapping[str, Field]], tuple[Change, ...]]:
-    """All columns that each table ever has, under the names that they keep; schema changes checked in their order."""
+    """All columns of each table at any time, under the names that they keep; schema changes checked in their order."""
     spec = loaded.spec
-    # a key that the source makes of others is no column of the scenario
+    # a key that the source computes is no column of the scenario
     fields = {
         name: {
             column.field: Field(
@@ -134,7 +132,7 @@ def _fields(
             new = change.add_column
             at = (*path, "add_column")
             if new.name in fields[name]:
-                loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; a new one wants another name")
+                loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; choose another name")
             column = tables.find_column(loaded, (*at, "name"), after, new.name, source)
             default = new.default if source.ddl.fills_columns else None
             fields[name][new.name] = Field(
@@ -163,9 +161,7 @@ def _check_dropped(loaded: Loaded, path: tuple[str | int, ...], table: str, fiel
         for step in life.steps:
             for statement in step.do:
                 if statement.update == table and _only(statement.set or (), field):
-                    loaded.fail(
-                        path, f"step {step.name!r} of {name} sets this column alone; without it, it sets nothing"
-                    )
+                    loaded.fail(path, f"step {step.name!r} of {name} sets only this column, and would then set none")
 
 
 def _only(columns: Iterable[str], field: str) -> bool:

@@ -1,4 +1,4 @@
-"""A scenario resolved for one source and seed: what a stream is made of, with a fingerprint over all that decides it.
+"""A scenario resolved for a source and a seed: what a stream is made of, and a fingerprint of it.
 
 `resolve` makes one, once, in the process that drives a run. It is pickled and sent to the others, which open the same
 stream from it whatever Faker they have: its pools travel with it.
@@ -66,9 +66,9 @@ class Change:
 class Scenario(Loaded):
     """A checked scenario with its source and seed. Two are equal if their fingerprints are.
 
-    `first_tables` are the tables before the first schema change, `fields` all columns that they ever have, `changes`
-    the schema changes in the order in which they happen; a script has only tables. `left_out` are the types of the
-    source that a table for each type leaves out. `pools` holds the texts that Faker made, and None for a shipped pool,
+    `first_tables` are the tables before the first schema change, `fields` all their columns at any time, `changes` the
+    schema changes in the order in which they happen; a script has only tables. `left_out` are the types of the
+    source that a table for each type leaves out. `pools` holds the texts from Faker, and None for a shipped pool,
     which is read where it is needed. A copy from another process knows no lines of the file.
     """
 
@@ -81,7 +81,8 @@ class Scenario(Loaded):
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits: the same for the same stream in any process; the file's name and form do not count."""
+        """32 hexadecimal digits, the same in every process. They change with whatever changes a byte of the stream; the
+        file's name, comments and layout do not count."""
         facts: list[Any] = [
             self.spec.model_dump_json(),
             str(self.source),

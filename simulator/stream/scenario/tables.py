@@ -1,4 +1,4 @@
-"""Tables and their versions: the first one as a scenario declares it, and what a schema change makes of one."""
+"""Tables and their versions: the first one as a scenario declares it, and the next ones by schema changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Applied:
 
 
 def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnType:
-    """A type as the scenario writes it: portable, or the source's own if the scenario names its source."""
+    """A type as the scenario writes it: portable, or a native one if the scenario names its source."""
     if isinstance(text, Native):
         return source.parse_type(text)
     try:
@@ -40,19 +40,19 @@ def column_type(loaded: Loaded, path: Key, text: str, source: Source) -> ColumnT
         except (UsageError, ValueError):
             pass
         else:
-            problem += f" It is one of {source.title}'s own: with source: {source.id} at the top it can stay."
+            problem += f" It is a type of {source.title}: add `source: {source.id}` at the top to use it."
     loaded.fail(path, problem)
 
 
 def column_names(loaded: Loaded, source: Source, first: Iterable[Table]) -> frozenset[str]:
-    """The columns that the tables of a scenario have at any time, by its own names and by those that the source has."""
+    """The columns that the tables of a scenario have at any time, by the names in the scenario and in the source."""
     spec = loaded.spec
     changes = [*spec.schema_changes, *(entry.ddl for entry in spec.script or () if entry.ddl is not None)]
-    known = {name for table in spec.tables.values() for name in table.columns}
-    known |= {change.add_column.name for change in changes if change.add_column is not None}
-    known |= {change.rename_column.to for change in changes if change.rename_column is not None}
-    known |= {column.name for table in first for column in table.columns}
-    return frozenset(known | set(map(source.identifier, known)))
+    names = {name for table in spec.tables.values() for name in table.columns}
+    names |= {change.add_column.name for change in changes if change.add_column is not None}
+    names |= {change.rename_column.to for change in changes if change.rename_column is not None}
+    names |= {column.name for table in first for column in table.columns}
+    return frozenset(names | set(map(source.identifier, names)))
 
 
 def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0) -> Table:
@@ -63,7 +63,7 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
     for column in spec.columns:
         if column.lower() in lowered:
             twin = lowered[column.lower()]
-            loaded.fail((*path, "columns", column), f"a column {twin!r} is there already; case makes no difference")
+            loaded.fail((*path, "columns", column), f"duplicate column {twin!r}: upper and lower case are the same")
         lowered[column.lower()] = column
     for i, column in enumerate(spec.key):
         if column not in spec.columns:
@@ -83,14 +83,14 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
 
 def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Source, *, is_key: bool) -> Column:
     if is_key and spec.nullable:
-        loaded.fail((*path, "nullable"), "a key column is never null")
+        loaded.fail((*path, "nullable"), "a key column cannot be null")
     nullable = spec.nullable if spec.nullable is not None else not is_key
     type = column_type(loaded, (*path, "type"), spec.type, source)
     return Column(source.identifier(name), type, nullable, field=name)
 
 
 def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
-    """`no column 'qyt'. Did you mean 'qty'?`, at this place of the file."""
+    """`no column 'qyt'. Did you mean 'qty'?`, at this key of the file."""
     loaded.fail(path, str(UnknownName(what, name, known)))
 
 
@@ -135,14 +135,14 @@ def find_column(loaded: Loaded, path: Key, table: Table, name: str, source: Sour
         return table.columns[table.positions[stored]]
     for column in table.columns:
         if column.field == name and column.name in table.primary_key:
-            return column  # the system has a name of its own for the key
+            return column  # the system renames the key
     unknown(loaded, path, f"column of {table.id.name}", name, table.positions)
 
 
 def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "") -> None:
     for column in table.columns:
         if column.name.lower() == name.lower() and column.name != but:
-            loaded.fail(path, f"a column {column.name!r} is there already")
+            loaded.fail(path, f"there is a column {column.name!r} already")
 
 
 def _after(table: Table, columns: Iterable[Column], key: tuple[str, ...] | None = None) -> Table:
@@ -164,10 +164,10 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     _new_name(loaded, (*path, "name"), table, new.name)
     column = _column(loaded, (*path, "column"), new.name, new.column, source, is_key=False)
     if new.default is None and not column.nullable:
-        loaded.fail((*path, "default"), f"{new.name} cannot be null, so the rows that are there need a default")
+        loaded.fail((*path, "default"), f"{new.name} cannot be null, so existing rows need a default")
     if new.default is not None and not source.ddl.takes_default(column.type):
-        loaded.fail((*path, "default"), f"{source.title} gives a column of type {column.type.name} no default")
-    if not source.ddl.fills_columns:
+        loaded.fail((*path, "default"), f"{source.title} allows no default for a column of type {column.type.name}")
+    if not source.fills_columns:
         column = replace(column, nullable=True)
     # a column that was renamed may have had this name and keeps it as its field
     taken = {other.field for other in table.columns}
@@ -191,7 +191,7 @@ def _widen(loaded: Loaded, path: Key, table: Table, change: TableChange, source:
         was, would = source.ddl.type_definition(old.type), source.ddl.type_definition(new.type)
         loaded.fail(
             (*path, "type"),
-            f"from {was} to {would} is no widening: the new type must hold all values of the old, and more",
+            f"{would} does not widen {was}: the new type must hold all values of the old one, and more",
         )
     after = _after(table, _replaced(table, old, new))
     return _applied(SchemaChangeKind.ALTER_COLUMN_TYPE, table, after, source.ddl.alter_column(table, new))
@@ -202,7 +202,7 @@ def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange,
     old = find_column(loaded, (*path, "column"), table, change.rename_column.column, source)
     new = replace(old, name=source.identifier(change.rename_column.to))
     if new.name == old.name:
-        loaded.fail((*path, "to"), f"{old.name!r} is the name that it has")
+        loaded.fail((*path, "to"), f"{old.name!r} is its name already")
     _new_name(loaded, (*path, "to"), table, new.name, but=old.name)
     key = tuple(new.name if name == old.name else name for name in table.primary_key)
     after = _after(table, _replaced(table, old, new), key)
@@ -213,7 +213,7 @@ def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, s
     assert change.drop_column is not None
     old = find_column(loaded, (*path, "column"), table, change.drop_column.column, source)
     if old.name in table.primary_key:
-        loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which stays")
+        loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which cannot be dropped")
     after = _after(table, (column for column in table.columns if column is not old))
     return _applied(SchemaChangeKind.DROP_COLUMN, table, after, source.ddl.drop_column(table, old))
 

@@ -1,4 +1,4 @@
-"""One column being checked: what its generator's check sees of the scenario, and how it says what is wrong."""
+"""A column that is checked: what its generator's check sees of the scenario, and how it reports a problem."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def holds(type: ColumnType, source: Source) -> str:
 def literals(
     loaded: Loaded, path: Key, texts: Sequence[str | None], type: ColumnType, source: Source, *, each: bool = False
 ) -> pa.Array:
-    """Literals of a type; a wrong one is reported at `path`, or at its own place under it if `each`."""
+    """Literals of a type; a wrong one is reported at `path`, or at its index under it if `each`."""
     try:
         return source.parse_values(list(texts), type)
     except (ValueError, UsageError) as error:
@@ -108,11 +108,11 @@ class ColumnCheck:
         """Check a generator's arguments on this column."""
         generator = values.generator
         if generator.fits and self.holds not in generator.fits:
-            self.fail(f"{generator.name} makes no values for {self.field.type.name}, which holds {self.holds}")
+            self.fail(f"{generator.name} has no values for {self.field.type.name}, which holds {self.holds}")
         generator.check(self, values.arguments)
 
     def read(self, node: dict[str, Any], *under: str | int) -> Values:
-        """The values that stand at a place inside of this column's."""
+        """The values at a key inside of this column's."""
         try:
             return Values.read(node)
         except ValidationError as error:
@@ -122,7 +122,7 @@ class ColumnCheck:
         self.fail(problem, *under, *path)
 
     def inner(self, field: Field, values: Values, *under: str | int) -> None:
-        """Check values that stand at a place inside of this column's, as those of another column."""
+        """Check values at a key inside of this column's, as those of another column."""
         dataclasses.replace(self, field=field, path=(*self.path, *under, values.kind)).values(values)
 
     def literals(self, texts: Sequence[str | None], *under: str | int, each: bool = False) -> pa.Array:
@@ -146,7 +146,7 @@ class ColumnCheck:
     # ---------------------------------------------------------------------------------------------------- other columns
 
     def reads(self, table: str, name: str) -> None:
-        """The column's values are made of those of another one."""
+        """The column's values depend on those of another one."""
         self.needs.append((table, name))
 
     def same_entity(self, table: str) -> None:
@@ -155,13 +155,13 @@ class ColumnCheck:
             self.unknown("table", table, self.fields)
         mine = self.home.lifecycle
         if table != self.field.table and (mine is None or mine != self.homes[table].lifecycle):
-            self.fail(f"{table} is not in the lifecycle of {self.field.table}; references reach other entities")
+            self.fail(f"{table} is not in the lifecycle of {self.field.table}; for other entities use references")
 
     def fits(self, other: Field) -> None:
         """The other column's values must be values of this one."""
         old, new, ddl = other.type, self.field.type, self.source.ddl
         if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
-            was, here = ddl.type_name(old), ddl.type_name(new)
-            self.fail(f"{other.table}.{other.column.name} is {was}, which does not fit into {here}")
+            theirs, mine = ddl.type_name(old), ddl.type_name(new)
+            self.fail(f"{other.table}.{other.column.name} is {theirs}, which does not fit into {mine}")
         if other.column.nullable and not self.field.column.nullable:
-            self.fail(f"{other.table}.{other.column.name} may be null and {self.field.column.name} not")
+            self.fail(f"{other.table}.{other.column.name} can be null and {self.field.column.name} cannot")

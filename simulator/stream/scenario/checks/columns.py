@@ -1,4 +1,4 @@
-"""All columns of a scenario: that their values fit, wait for each other in no circle, and that keys are unique."""
+"""All columns of a scenario: their values fit, do not depend on each other in a circle, and keys are unique."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _no_circles(loaded: Loaded, fields: Fields, needs: Mapping[Node, list[Node]]
             circle = " -> ".join(".".join(n) for n in (*trail[trail.index(node) :], node))
             field = fields[node[0]][node[1]]
             path = (*field.path, "values", field.spec.values.kind)
-            loaded.fail(path, f"these columns wait for each other: {circle}")
+            loaded.fail(path, f"these columns depend on each other: {circle}")
         if node not in done:
             for need in needs[node]:
                 visit(need, (*trail, node))
@@ -45,13 +45,13 @@ def _no_circles(loaded: Loaded, fields: Fields, needs: Mapping[Node, list[Node]]
 
 
 def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, Home]) -> None:
-    """The key's values must differ between all rows that ever live at the same time."""
+    """The key's values must differ between all rows that are alive at the same time."""
     key = loaded.spec.tables[table].key
     values = {name: fields[table][name].spec.values for name in key}
     for name, each in values.items():
         path = fields[table][name].path
         if each.kind == "references" and len(key) == 1:
-            loaded.fail(path, "references alone make no key, since several rows may refer to one")
+            loaded.fail(path, "references alone are no key, since several rows may refer to one")
         if not each.generator.unique and each.kind not in ("row", "of", "references"):
             loaded.fail(
                 path,
@@ -70,5 +70,5 @@ def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, H
     if not one_each and not (copies and "row" in (each.kind for each in values.values())):
         loaded.fail(
             ("tables", table, "key"),
-            "these columns do not make rows unique; a sequence, a uuid, or of another table's key with row does",
+            "these columns do not make rows unique: use sequence, uuid, or of another table's key with row",
         )

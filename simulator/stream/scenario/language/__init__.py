@@ -2,8 +2,8 @@
 
 `loader.py` reads YAML into these with every scalar as text (only a plain `null` or `~` is None): numbers and switches
 take their type from the model, literal values of rows from the column they are for. So `no`, `1e3`, `2024-05-01` and
-`007` mean what the column says, never what YAML guesses. What needs more than one key to judge (a reference to a
-table that is not there, say) is checked by `check.py`.
+`007` mean what the column says, never what YAML guesses. Rules that need more than one key (a reference to an unknown
+table, say) are in `checks`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pydantic import (
 )
 
 from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
-from simulator.stream.scenario.language.tables import PLACE, LifecycleSpec, TableSpec
-from simulator.stream.scenario.language.words import MOST_WEIGHT, Duration, Instant, Name, Strict, shown, span
+from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, LifecycleSpec, TableSpec
+from simulator.stream.scenario.language.words import MOST_WEIGHT, Duration, Instant, Name, Strict, quoted, span
 
 # Turns in a transaction: none crosses a block of the stream.
 LARGEST_TRANSACTION: Final = 1024
@@ -28,7 +28,7 @@ LARGEST_TRANSACTION: Final = 1024
 def sizes(value: Any) -> dict[tuple[int, int], float]:
     """`{1: 70, 2..5: 30}`: turns in a transaction, with weights."""
     if not isinstance(value, dict) or not value:
-        raise ValueError("wants a mapping of sizes to weights such as {1: 70, 2..5: 30}")
+        raise ValueError("expected a mapping of sizes to weights such as {1: 70, 2..5: 30}")
     parsed: dict[tuple[int, int], float] = {}
     for key, weight in value.items():
         low, high = span(key)
@@ -37,9 +37,9 @@ def sizes(value: Any) -> dict[tuple[int, int], float]:
         try:
             parsed[low, high] = float(weight)
         except (TypeError, ValueError):
-            raise ValueError(f"{key!r}: the weight {shown(weight)} is not a number") from None
+            raise ValueError(f"{key!r}: the weight {quoted(weight)} is not a number") from None
         if not 0 < parsed[low, high] <= MOST_WEIGHT:
-            raise ValueError(f"{key!r}: the weight {shown(weight)} is not above 0 and up to {MOST_WEIGHT:g}")
+            raise ValueError(f"{key!r}: the weight {quoted(weight)} is not above 0 and up to {MOST_WEIGHT:g}")
     return parsed
 
 
@@ -47,12 +47,13 @@ class ScenarioSpec(Strict):
     """A whole scenario file."""
 
     source: Annotated[
-        str | None, Field(description="Whose types the columns have; left out: portable types, any --source.")
+        str | None,
+        Field(description="Source of native column types; default: portable types, for any --source."),
     ] = None
     database: Name = "shop"
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     start: Annotated[Instant, Field(description="Commit time of turn 0.")] = 1_714_521_600_000  # 2024-05-01T00:00:00Z
-    rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns in a second of simulated time.")] = 1000
+    rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns per second of simulated time.")] = 1000
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     snapshot: bool = False
     transactions: Annotated[
@@ -69,8 +70,8 @@ class ScenarioSpec(Strict):
     @model_validator(mode="after")
     def _each_has_a_name(self) -> Self:
         for name, table in self.tables.items():
-            if table.each and PLACE not in name:
-                raise ValueError(f"tables.{name} is for each type, so its name wants {PLACE} in it")
+            if table.each and TYPE_PLACEHOLDER not in name:
+                raise ValueError(f"tables.{name}: the name of a table for each type must contain {TYPE_PLACEHOLDER}")
         return self
 
     @model_validator(mode="after")
@@ -78,9 +79,9 @@ class ScenarioSpec(Strict):
         generated = bool(self.lifecycles) or any(table.rows is not None for table in self.tables.values())
         if self.script is not None:
             if generated or self.schema_changes:
-                raise ValueError("a script stands alone: no lifecycles, no rows, no schema_changes beside it")
+                raise ValueError("a script cannot be combined with lifecycles, rows or schema_changes")
             if odd := sorted(self.model_fields_set & {"rate", "heartbeat", "transactions"}):
-                raise ValueError(f"{odd[0]} is of no use in a script, whose entries say it themselves")
+                raise ValueError(f"{odd[0]} has no effect in a script; remove it")
         if self.script is None and not generated:
-            raise ValueError("nothing happens: give a table rows, or add lifecycles, or a script")
+            raise ValueError("nothing happens: add rows to a table, or lifecycles, or a script")
         return self

@@ -20,8 +20,8 @@ class NewColumn(Strict):
 
     name: Name
     column: ColumnSpec
-    default: Annotated[Text, Field(description="Value of the rows that are there already.")] = None
-    after: Annotated[Name | None, Field(description="The column it stands behind; default: last.")] = None
+    default: Annotated[Text, Field(description="Value in existing rows.")] = None
+    after: Annotated[Name | None, Field(description="The column before it; default: last.")] = None
 
 
 class Widened(Strict):
@@ -54,14 +54,14 @@ _TABLE_CHANGES = ("add_column", "widen", "rename_column", "drop_column", "create
 class TableChange(Strict):
     """Exactly one change to a table's structure."""
 
-    table: Name = Field(description="The table as it is called now.")
+    table: Name = Field(description="The table's name at this time.")
     add_column: NewColumn | None = None
     widen: Widened | None = None
     rename_column: Renamed | None = None
     drop_column: Dropped | None = None
     create_index: Index | None = None
     drop_index: IndexName | None = None
-    sql: Annotated[str | None, Field(description="The statement's text; default: written for the source.")] = None
+    sql: Annotated[str | None, Field(description="The statement; default: generated for the source.")] = None
 
     @property
     def change(self) -> str:
@@ -76,7 +76,7 @@ class TableChange(Strict):
     def _one(self) -> Self:
         given = [key for key in self._changes() if getattr(self, key) not in (None, False)]
         if len(given) != 1:
-            raise ValueError(f"wants exactly one of {', '.join(self._changes())}")
+            raise ValueError(f"expected exactly one of {', '.join(self._changes())}")
         return self
 
 
@@ -105,11 +105,11 @@ class ScriptedStatement(Strict):
     def _one(self) -> Self:
         given = [key for key in ("insert", "update", "delete") if getattr(self, key)]
         if len(given) != 1:
-            raise ValueError("wants exactly one of insert, update, delete")
-        wanted = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[given[0]]
+            raise ValueError("expected exactly one of insert, update, delete")
+        needed = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[given[0]]
         got = {key for key in ("rows", "where", "set") if getattr(self, key) is not None}
-        if got != wanted:
-            raise ValueError(f"{given[0]} wants {' and '.join(sorted(wanted, reverse=True))}, nothing else")
+        if got != needed:
+            raise ValueError(f"{given[0]} needs {' and '.join(sorted(needed, reverse=True))}, and nothing else")
         return self
 
     @property
@@ -131,13 +131,13 @@ class NewTableName(Strict):
 class ScriptedChange(TableChange):
     """A DDL statement of a script: all that a stream knows, and what only a script can do."""
 
-    table: Name = Field("", description="The table as it is called now; databases have none.")
+    table: Name = Field("", description="The table's name at this time; not for databases.")
     create_database: Name | None = None
     create_table: Annotated[bool, Field(description="The table of this name under tables, with created: no.")] = False
     truncate: bool = False
     rename_table: NewTableName | None = None
     drop_table: bool = False
-    drop_database: Annotated[Name | None, Field(description="Its tables go with it.")] = None
+    drop_database: Annotated[Name | None, Field(description="Drops its tables, too.")] = None
 
     @classmethod
     def _changes(cls) -> tuple[str, ...]:
@@ -155,16 +155,16 @@ class ScriptedChange(TableChange):
     def _on_what(self) -> Self:
         of_database = self.change.endswith("_database")
         if of_database and self.table:
-            raise ValueError(f"{self.change} has no table")
+            raise ValueError(f"remove table: {self.change} is about a database")
         if not of_database and not self.table:
-            raise ValueError(f"{self.change} wants table: the one that it changes")
+            raise ValueError(f"{self.change} needs table")
         return self
 
 
 class ScriptEntry(Strict):
     """One entry of a script: a snapshot, a transaction, a DDL statement or a heartbeat."""
 
-    name: Annotated[str | None, Field(description="What the entry shows; for people.")] = None
+    name: Annotated[str | None, Field(description="A name for people; no effect.")] = None
     at: Annotated[Instant | None, Field(description="Commit time; default: one second after the entry before.")] = None
     snapshot: ScriptedSnapshot | None = None
     transaction: Annotated[list[ScriptedStatement] | None, Field(min_length=1)] = None
@@ -175,5 +175,5 @@ class ScriptEntry(Strict):
     def _one(self) -> Self:
         given = [key for key in ("snapshot", "transaction", "ddl", "heartbeat") if getattr(self, key)]
         if len(given) != 1:
-            raise ValueError("wants exactly one of snapshot, transaction, ddl, heartbeat")
+            raise ValueError("expected exactly one of snapshot, transaction, ddl, heartbeat")
         return self

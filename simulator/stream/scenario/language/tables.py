@@ -34,11 +34,11 @@ from simulator.stream.scenario.language.words import (
 class ColumnSpec(Strict):
     """A column: its type and where its values come from."""
 
-    type: Annotated[str, Field(description="A portable type or one of the source's own: 'decimal(10,2)'.")]
-    nullable: Annotated[bool | None, Field(description="Default: yes, but not for key columns.")] = None
+    type: Annotated[str, Field(description="A portable type, or a native one with source: 'decimal(10,2)'.")]
+    nullable: Annotated[bool | None, Field(description="Default: yes, except for key columns.")] = None
     nulls: Annotated[Share, Field(description="Share of nulls among drawn values.")] = 0
     values: Values = Values("default", True)
-    changes: Annotated[bool, Field(description="May an update of the short form change it? Keys never.")] = True
+    changes: Annotated[bool, Field(description="Whether updates of the short form may set it; keys never.")] = True
 
     @model_validator(mode="before")
     @classmethod
@@ -71,7 +71,9 @@ class Hot(Strict):
     """A share of the rows that changes more often than the others."""
 
     share: Annotated[float, Field(gt=0, lt=1, description="Share of the rows.")]
-    times: Annotated[PowerOfTwo, Field(ge=2, le=1 << 16, description="How much more often; a power of two.")]
+    times: Annotated[
+        PowerOfTwo, Field(ge=2, le=1 << 16, description="How much more often they change: a power of two.")
+    ]
 
 
 Hots = Annotated[
@@ -81,18 +83,18 @@ Hots = Annotated[
 ]
 
 
-# Where a table for each type has the type: in its name, and as the type of a column.
-PLACE = "{type}"
+# Replaced by each type in a table for each type: in its name, and as the type of a column.
+TYPE_PLACEHOLDER = "{type}"
 
 
 class Native(str):
-    """A type's text in the source's own words, in a scenario of portable types."""
+    """A native type in a scenario of portable types."""
 
     __slots__ = ()
 
 
 class TableSpec(Strict):
-    """A table. `rows` and what follows is the short form: a lifecycle of its own for a table that stands alone."""
+    """A table. `rows` and the keys below are the short form: the lifecycle of a table that needs no other."""
 
     columns: Annotated[dict[Name, ColumnSpec], Field(min_length=1, max_length=1000)]
     key: Annotated[
@@ -102,10 +104,17 @@ class TableSpec(Strict):
         ONE,
     ] = []
     database: Annotated[Name | None, Field(description="Default: the scenario's.")] = None
-    rows: Annotated[int | None, Field(ge=1, le=1 << 40, description="Rows alive at once, about.")] = None
+    rows: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=1 << 40,
+            description="Approximate number of live rows; makes this a short-form table (keys below apply only there).",
+        ),
+    ] = None
     every: Annotated[
         PowerOfTwo,
-        Field(ge=1, le=1 << 16, description="Take part only in every n-th round: a power of two; slows it down."),
+        Field(ge=1, le=1 << 16, description="Change only in every n-th round (a power of two): slower."),
     ] = 1
     mix: Annotated[Mix, Field(description="Default: insert 10, update 80, delete 10.")] = Mix(
         insert=10, update=80, delete=10
@@ -117,7 +126,7 @@ class TableSpec(Strict):
     created: Annotated[bool, Field(description="No: a script creates it with a create_table entry.")] = True
     each: Annotated[
         Literal["type"] | None,
-        Field(description="type: a table for each type of the source, which stands where {type} is written."),
+        Field(description="type: one table per type of the source; {type} is replaced by its name."),
     ] = None
 
     @model_validator(mode="after")
@@ -128,11 +137,11 @@ class TableSpec(Strict):
                 & {"every", "mix", "hot", "key_updates", "columns_per_update", "rows_per_statement"}
             )
             if odd:
-                raise ValueError(f"{odd[0]} belongs to the short form, which begins with rows")
+                raise ValueError(f"{odd[0]} applies only to short-form tables: add rows")
         if self.each and self.rows is None:
-            raise ValueError("a table for each type wants rows, since nothing else can name it")
-        if self.each and not any(column.type == PLACE for column in self.columns.values()):
-            raise ValueError(f"a table for each type wants a column of type {PLACE!r}")
+            raise ValueError("a table for each type needs rows: lifecycles cannot name it")
+        if self.each and not any(column.type == TYPE_PLACEHOLDER for column in self.columns.values()):
+            raise ValueError(f"a table for each type needs a column of type {TYPE_PLACEHOLDER!r}")
         return self
 
     @property
@@ -162,16 +171,16 @@ class Statement(Strict):
     def _one(self) -> Self:
         given = [key for key in ("insert", "update", "delete") if getattr(self, key)]
         if len(given) != 1:
-            raise ValueError("wants exactly one of insert, update, delete")
+            raise ValueError("expected exactly one of insert, update, delete")
         if self.set is not None and not self.update:
-            raise ValueError("set belongs to an update")
+            raise ValueError("only an update has set")
         if self.update and not self.set:
-            raise ValueError("an update wants set: the columns that it changes")
+            raise ValueError("an update needs set: the columns that it changes")
         if self.rows is not None:
             if not self.insert:
-                raise ValueError("rows belongs to an insert; update and delete take all rows of the entity")
+                raise ValueError("only an insert has rows; update and delete change all rows of the entity")
             if self.rows[:1].isdigit() and count(self.rows)[1] > 10_000:
-                raise ValueError(f"rows: {self.rows!r} is above 10000, the most that one statement inserts")
+                raise ValueError(f"rows: {self.rows!r} is above 10000, the maximum of a statement")
         return self
 
     @property
@@ -184,7 +193,7 @@ class Step(Strict):
 
     name: Name
     do: Annotated[list[Statement], Field(min_length=1)]
-    times: Annotated[int, Field(ge=1, le=1000, description="The step happens this often in a row.")] = 1
+    times: Annotated[int, Field(ge=1, le=1000, description="How many times in a row the step happens.")] = 1
 
 
 class LifecycleSpec(Strict):
@@ -193,21 +202,21 @@ class LifecycleSpec(Strict):
     slots: Annotated[int, Field(ge=1, le=1 << 40, description="Entities alive at once.")]
     every: Annotated[
         PowerOfTwo,
-        Field(ge=1, le=1 << 16, description="Take part only in every n-th round: a power of two; slows it down."),
+        Field(ge=1, le=1 << 16, description="Change only in every n-th round (a power of two): slower."),
     ] = 1
     steps: Annotated[list[Step], Field(min_length=1)]
     hot: Hots = []
     then: Annotated[
         Literal["restart", "repeat"] | None,
         Field(
-            description="After the last step: restart with a new entity, or repeat the steps after the first for ever. "
+            description="After the last step: restart with a new entity, or repeat the steps after the first. "
             "Default: restart if a step deletes or all only insert, else repeat."
         ),
     ] = None
 
     @property
     def repeats(self) -> bool:
-        """Whether the first step's rows live for the whole stream and the other steps go on for ever."""
+        """Whether the rows of the first step are permanent and the other steps repeat without end."""
         if self.then is not None:
             return self.then == "repeat"
         statements = [statement for step in self.steps for statement in step.do]

@@ -1,4 +1,4 @@
-"""Words that the scenario language is made of: names, times, counts, and the strict base of its models."""
+"""Types of the scenario language: names, times, counts, weights, and the strict base of its models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Name = Annotated[
 ]
 # A literal value: text, or null. Editors see YAML's own types, so the JSON Schema lets them all pass.
 Text = Annotated[str | None, WithJsonSchema({"type": ["string", "number", "boolean", "null"]})]
-Row = dict[Name, Any]  # column: literal; `script.py` refuses what is not one
+Row = dict[Name, Any]  # column: literal; checked when the script is prepared
 Share = Annotated[float, Field(ge=0, le=1)]
 # Weights are added up and divided by each other.
 MOST_WEIGHT: Final = 1e15
@@ -37,7 +37,7 @@ MOST_TURNS: Final = 1 << 50
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
-def shown(value: Any) -> str:
+def quoted(value: Any) -> str:
     """A value for a message: `'abc'`, `a list`, `nothing`."""
     if value is None:
         return "nothing"
@@ -53,10 +53,10 @@ def duration_ms(text: Any) -> int:
     """`10s` is 10000; units ms, s, m, h, d."""
     match = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*(ms|s|m|h|d)", str(text))
     if not match:
-        raise ValueError(f"{shown(text)} is not a duration such as '500ms', '10s', '5m', '2h' or '1d'")
+        raise ValueError(f"{quoted(text)} is not a duration such as '500ms', '10s', '5m', '2h' or '1d'")
     ms = round(float(match[1]) * _UNITS[match[2]])
     if not 1 <= ms <= 36_500 * _UNITS["d"]:
-        raise ValueError(f"{shown(text)} is not between 1ms and 36500d")
+        raise ValueError(f"{quoted(text)} is not between 1ms and 36500d")
     return ms
 
 
@@ -65,7 +65,7 @@ def instant_ms(text: Any) -> int:
     try:
         time = datetime.fromisoformat(str(text))
     except ValueError:
-        raise ValueError(f"{shown(text)} is not a point in time such as '2024-05-01T10:00:00Z'") from None
+        raise ValueError(f"{quoted(text)} is not a point in time such as '2024-05-01T10:00:00Z'") from None
     if time.tzinfo is None:
         time = time.replace(tzinfo=UTC)
     if not 1970 <= time.year < 3000:
@@ -77,12 +77,12 @@ def span(text: Any) -> tuple[int, int]:
     """`1..5` is (1, 5); `3` is (3, 3)."""
     match = re.fullmatch(r"(\d{1,4000})(?:\s*\.\.\s*(\d{1,4000}))?", str(text))
     if not match:
-        raise ValueError(f"{shown(text)} is not a count such as '3' or '1..5'")
+        raise ValueError(f"{quoted(text)} is not a count such as '3' or '1..5'")
     low, high = int(match[1]), int(match[2] or match[1])
     if high < low:
-        raise ValueError(f"{shown(text)} has its higher number first")
+        raise ValueError(f"{quoted(text)} has the higher number first")
     if high > MOST:
-        raise ValueError(f"{shown(text)} is above {MOST}")
+        raise ValueError(f"{quoted(text)} is above {MOST}")
     return low, high
 
 
@@ -90,12 +90,12 @@ def count(text: Any) -> tuple[int, int]:
     """A span that begins at 1 or above."""
     low, high = span(text)
     if low < 1:
-        raise ValueError(f"{text!r} begins below 1")
+        raise ValueError(f"{text!r} is below 1")
     return low, high
 
 
 def several(value: Any) -> Any:
-    """One name may stand for a list of one."""
+    """A name instead of a list of one name."""
     return [value] if isinstance(value, str) else value
 
 
@@ -111,7 +111,7 @@ Count = Annotated[tuple[int, int], BeforeValidator(count), SPAN_SCHEMA]
 
 
 class Shorthand:
-    """Editors must accept what the loader accepts: a word in place of a mapping, or one thing in place of a list."""
+    """Editors must accept what the loader accepts: a word instead of a mapping, or an item instead of a list of one."""
 
     def __init__(self, short: JsonSchemaValue | None = None) -> None:
         self.short = short
