@@ -341,7 +341,7 @@ def test_every_value_of_systems_that_oms_does_not_read_is_json(source: str) -> N
     ]
     for text in system.corpus_types:
         table = table_of("t", {key: "int", "c": text}, [key], source=source)
-        literals = system.types.boundary_values(table.columns[1].type)
+        literals = system.boundary_values(table.columns[1].type)
         rows = [[str(number), literal] for number, literal in enumerate(literals, 1)]
         for kind in (READ, INSERT):
             batch = batch_of(table, kind, rows, phase=0 if kind is READ else 1, source=source)

@@ -136,7 +136,7 @@ def as_table(table: Table, columns: Sequence[pa.Array], texts: Source | None) ->
     arrays = [decoded(array) for array in columns]
     if texts is not None:
         arrays = [
-            pa.array(texts.types.format_values(array, column.type), pa.string())  # type: ignore[attr-defined]
+            pa.array(texts.format_values(array, column.type), pa.string())
             for array, column in zip(arrays, table.columns, strict=True)
         ]
     fields = [pa.field(column.name, array.type) for column, array in zip(table.columns, arrays, strict=True)]

@@ -9,7 +9,7 @@ OceanBase leaves out of its log where it did not change.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -39,17 +39,24 @@ Types: TypeAlias = Callable[[ColumnType], OmsType | None]
 
 
 @cache
-def listed(system: str) -> Callable[[Source], Types]:
-    """The types of `mysql` or `oracle` in the table."""
+def rows(system: str) -> Mapping[str, OmsType]:
+    """The rows of a system by the names of types."""
     with Path(__file__).with_name("types.csv").open(encoding="utf-8", newline="") as file:
-        rows = {
+        return {
             row["type"]: OmsType(
                 CLASSES[row["class"]], row["name"] or row["type"].upper(), int(row["code"]), bool(row["lob"])
             )
             for row in csv.DictReader(file)
             if row["system"] == system
         }
-    return lambda source: lambda type: rows.get(type.name)
+
+
+def mysql(source: Source) -> Types:
+    return lambda type: rows("mysql").get(type.name)
+
+
+def oracle(source: Source) -> Types:
+    return lambda type: rows("oracle").get(type.name)
 
 
 class Columns:

@@ -20,7 +20,7 @@ from simulator.formats.oms.logged import visible, without_lobs
 from simulator.formats.oms.names import STATEMENTS
 from simulator.formats.oms.options import OmsOptions, OrderedOptions
 from simulator.formats.oms.routing import routing
-from simulator.formats.oms.systems import system_of
+from simulator.formats.oms.systems import types_of
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON
@@ -34,7 +34,7 @@ def columns_of(settings: Settings[OmsOptions], *, plain: bool = False, bigint: s
     """The columns of the source's tables; `plain`: decimals have no exponent."""
     options = settings.options
     style = ValueStyle(plain=plain, legacy=options.legacy_types, zone=options.server_timezone)
-    return Columns(system_of(settings).types(settings.source), style, bigint)
+    return Columns(types_of(settings), style, bigint)
 
 
 def map_order(settings: Settings[OrderedOptions]) -> Order:

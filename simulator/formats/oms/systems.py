@@ -6,37 +6,46 @@ and OceanBase in both modes; the other sources are written only where that is as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from simulator import registry
 from simulator.errors import NotOffered
 from simulator.formats.format import Settings
-from simulator.formats.oms import nearest
-from simulator.formats.oms.columns import Types, listed
-from simulator.sources.source import Source
+from simulator.formats.oms.columns import Types
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A row. `tenants`: names of databases begin with their tenant's. `offered`: OMS reads the system."""
+    """A row. `types`: by the name of their table, below. `tenants`: names of databases begin with their tenant's.
+    `offered`: OMS reads the system."""
 
     db_type: str
-    types: Callable[[Source], Types]
+    types: str
     tenants: bool = False
     offered: bool = True
 
 
 SYSTEMS: Final[Mapping[str, System]] = {
-    "gaussdb": System("POSTGRESQL", nearest.postgresql, offered=False),
-    "mariadb": System("MYSQL", listed("mysql"), offered=False),
-    "mongodb": System("UNKNOWN", nearest.mongodb, offered=False),
-    "mysql": System("MYSQL", listed("mysql")),
-    "oceanbase-mysql": System("OB_MYSQL", listed("mysql"), tenants=True),
-    "oceanbase-oracle": System("OB_ORACLE", listed("oracle"), tenants=True),
-    "oracle": System("ORACLE", listed("oracle")),
-    "postgresql": System("POSTGRESQL", nearest.postgresql, offered=False),
-    "sqlserver": System("UNKNOWN", nearest.nearest, offered=False),
+    "gaussdb": System("POSTGRESQL", "postgresql", offered=False),
+    "mariadb": System("MYSQL", "mysql", offered=False),
+    "mongodb": System("UNKNOWN", "mongodb", offered=False),
+    "mysql": System("MYSQL", "mysql"),
+    "oceanbase-mysql": System("OB_MYSQL", "mysql", tenants=True),
+    "oceanbase-oracle": System("OB_ORACLE", "oracle", tenants=True),
+    "oracle": System("ORACLE", "oracle"),
+    "postgresql": System("POSTGRESQL", "postgresql", offered=False),
+    "sqlserver": System("UNKNOWN", "others", offered=False),
+}
+# Where the types are; imported when a run needs them.
+_HERE: Final = "simulator.formats.oms"
+TYPES: Final[Mapping[str, str]] = {
+    "mongodb": f"{_HERE}.nearest:mongodb",
+    "mysql": f"{_HERE}.columns:mysql",
+    "oracle": f"{_HERE}.columns:oracle",
+    "others": f"{_HERE}.nearest:nearest",
+    "postgresql": f"{_HERE}.nearest:postgresql",
 }
 SOURCES: Final = tuple(id for id, system in SYSTEMS.items() if system.offered)
 
@@ -47,3 +56,9 @@ def system_of(settings: Settings[Any]) -> System:
     if system is None:
         raise NotOffered(f"OMS has no types for {settings.source.title}: choose one of {', '.join(SYSTEMS)}.")
     return system
+
+
+def types_of(settings: Settings[Any]) -> Types:
+    """How OMS treats the types of the settings' source."""
+    types: Types = registry.load("table of types", TYPES, system_of(settings).types)(settings.source)
+    return types

@@ -98,7 +98,8 @@ def key_order(key: str) -> tuple[int, bytes]:
 
 
 def text_of(value: Any, way: str = "stored") -> str:
-    """`way`: `stored` (marked, see above), `printed` (as MySQL prints), `mysql-5.7` (whole doubles without `.0`), `mariadb` (members as they came)."""
+    """`way`: `stored` (marked, see above), `printed` (as MySQL prints), `mysql-5.7` (whole doubles without `.0`),
+    `mariadb` (members as they came)."""
     out: list[str] = []
     _write(value, out, way)
     return "".join(out)

@@ -167,7 +167,7 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
         loaded.fail((*path, "default"), f"{new.name} cannot be null, so existing rows need a default")
     if new.default is not None and not source.ddl.takes_default(column.type):
         loaded.fail((*path, "default"), f"{source.title} allows no default for a column of type {column.type.name}")
-    if not source.fills_columns:
+    if not source.ddl.fills_columns:
         column = replace(column, nullable=True)
     # a column that was renamed may have had this name and keeps it as its field
     taken = {other.field for other in table.columns}

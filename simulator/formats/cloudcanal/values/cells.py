@@ -14,10 +14,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator import registry
 from simulator.errors import UnsupportedType
 from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.systems import system_of
-from simulator.formats.cloudcanal.values import mongodb, mysql, oracle, postgresql, sqlserver
 from simulator.formats.cloudcanal.values.families import SAFE, Values
 from simulator.formats.format import Settings
 from simulator.model import READ, Column, ColumnType, Table
@@ -28,20 +28,22 @@ from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field
 
-# By the rows of `types.csv`.
-LIBRARIES: Final[Mapping[str, Values]] = {
-    "mongodb": mongodb.VALUES,
-    "mysql": mysql.VALUES,
-    "oracle": oracle.VALUES,
-    "postgresql": postgresql.VALUES,
-    "sqlserver": sqlserver.VALUES,
+# By the rows of `types.csv`; imported when a run needs them.
+_HERE: Final = "simulator.formats.cloudcanal.values"
+LIBRARIES: Final[Mapping[str, str]] = {
+    "mongodb": f"{_HERE}.mongodb:VALUES",
+    "mysql": f"{_HERE}.mysql:VALUES",
+    "oracle": f"{_HERE}.oracle:VALUES",
+    "postgresql": f"{_HERE}.postgresql:VALUES",
+    "sqlserver": f"{_HERE}.sqlserver:VALUES",
 }
 
 
 def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = False) -> Cell:
     """How a column's values are written; `scanned`: by the full load. Raises UnsupportedType."""
     options, type, system = settings.options, column.type, system_of(settings)
-    family, values = settings.source.family(type), LIBRARIES[system.library.types]
+    family = settings.source.family(type)
+    values: Values = registry.load("type library", LIBRARIES, system.library.types)
     if family in ("datetime", "timestamptz"):
         timestamp = values.scanned if scanned and options.full_datetime == "millis" else values.timestamp
         zone = options.timestamp_zone if family == "timestamptz" or type.name in values.local else None
