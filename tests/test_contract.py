@@ -5,6 +5,7 @@ Golden files show that the bytes are the same in another process, `test_decoded.
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from itertools import pairwise
