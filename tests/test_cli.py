@@ -67,7 +67,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "--source", "mysql-5.5"], "8.0, 5.7"),
         (
             ["run", "wide", "-f", "canal-json", "--source", "mariadb"],
-            "scenarios/wide.yaml has the column types of mysql",
+            "scenarios/wide.yaml has column types of mysql",
         ),
         (["run", "tour", "-f", "canal-json", "--start-at", "99"], "scenarios/tour.yaml ends at turn "),
         (["run", "crud", "-f", "canal-json,version=1.1.4,version=1.1.5"], "the option 'version' is there twice"),

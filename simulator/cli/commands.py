@@ -239,7 +239,7 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
 
     try:
         before = signal.signal(signal.SIGINT, handle)
-    except ValueError:  # not in the main thread: whoever runs us there has signals of their own
+    except ValueError:  # not in the main thread: the caller handles signals there
         yield
         return
     try:
@@ -346,8 +346,8 @@ def expected(
     from simulator.run.scenario import load, open_stream, resolve
     from simulator.truth.expected import write_expected
 
-    loaded, found = load(scenario, source)
-    stream = open_stream(resolve(loaded, found, seed=seed), found, force=force)
+    loaded, system = load(scenario, source)
+    stream = open_stream(resolve(loaded, system, seed=seed), system, force=force)
     tables = write_expected(stream, at, folder, form)
     for each in tables:
         click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
@@ -365,8 +365,8 @@ def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
     from simulator.cli import listings
     from simulator.run.scenario import load, open_stream, resolve
 
-    loaded, found = load(scenario, source)
-    stream = open_stream(resolve(loaded, found), found, force=force)
+    loaded, system = load(scenario, source)
+    stream = open_stream(resolve(loaded, system), system, force=force)
     _report_errors(stream)
     if stream.failure is not None:
         raise stream.failure
@@ -425,6 +425,6 @@ def completion(shell: str) -> None:
     """Print a completion script: `eval "$(cdcsim completion bash)"`."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(cli, {}, "cdcsim", "_CDCSIM_COMPLETE").source())
+    completer = get_completion_class(shell)
+    assert completer is not None
+    click.echo(completer(cli, {}, "cdcsim", "_CDCSIM_COMPLETE").source())

@@ -14,10 +14,10 @@ def sentence(error: click.ClickException) -> str:
         return text
     command = error.ctx.command_path
     if isinstance(error, click.NoSuchOption):
-        known = [
+        names = [
             name for parameter in error.ctx.command.params for name in (*parameter.opts, *parameter.secondary_opts)
         ]
-        guess = closest(error.option_name, known)
+        guess = closest(error.option_name, names)
         hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
         return f"{command}: no option {error.option_name!r}.{hint}"
     if isinstance(error.ctx.command, click.Group) and "No such command" in text:

@@ -88,7 +88,7 @@ start_option = click.option(
 route_option = click.option(
     "--route",
     metavar="single|table|key|columns:a,b",
-    help="Choose partitions by this policy of the product; default: the product's own default.",
+    help="Choose partitions by this policy of the product; default: the product's default.",
 )
 broker_option = click.option(
     "--broker",

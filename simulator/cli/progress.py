@@ -29,7 +29,7 @@ def public(url: str) -> str:
 
 
 class Reporter:
-    """Progress on stderr: rate, delivered, failed, lag behind the wanted rate, time left."""
+    """Progress on stderr: rate, delivered, failed, lag behind the rate, time left."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

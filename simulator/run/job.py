@@ -34,7 +34,7 @@ SINGLE_MESSAGES = 1024
 
 @dataclass(frozen=True)
 class Partitions:
-    """How many partitions topics have: `each` of them, but for those that `named` tells apart."""
+    """How many partitions topics have: `each` of them, except for the topics in `named`."""
 
     each: int = 1
     named: Mapping[str, int] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Job:
 
     `format` is what `-f` says, `route` what `--route` says (None: the product's default), `topic` the pattern of topics
     (None: the product's own) and `broker` the kind of broker that they are on. With `force` a SQL script goes on after
-    errors. What a job opens is made when first asked for, and stays out of its pickle.
+    errors. What a job opens is opened on first use, and stays out of its pickle.
     """
 
     scenario: Scenario | Script
@@ -78,7 +78,7 @@ class Job:
         return open_codec(self.format, self.source, broker=self.broker, allow_undocumented=allowed)
 
     def renderer(self, partitions: Callable[[str], int] | None = None) -> Renderer:
-        """What makes messages of blocks. `partitions` takes the place of the job's own."""
+        """What turns blocks into messages. `partitions` overrides those of the job."""
         route = self._route(self.route)
         return Renderer(self.stream, self.codec, route, self.topic, partitions or self.partitions)
 
@@ -97,10 +97,10 @@ class Job:
 
     def _route(self, text: str | None) -> Route:
         route = parse_route(text, self.codec.layout.routing)
-        known = self.stream.column_names
+        names = self.stream.column_names
         for name in route.columns:
-            if name not in known:
-                guess = closest(name, known)
+            if name not in names:
+                guess = closest(name, names)
                 hint = f" Did you mean {guess!r}?" if guess else ""
                 raise UsageError(f"--route {text}: no table of {self.scenario.file} has a column {name!r}.{hint}")
         return route
@@ -128,8 +128,8 @@ class Job:
 
     def plan(self, limits: Limits, *, snapshot: bool | None = None, most_turns: int | None = None) -> Plan:
         """Which blocks a run has. `snapshot` None: what the scenario says."""
-        wanted = self.scenario.spec.snapshot if snapshot is None else snapshot
-        return plan(self.stream, limits, snapshot=wanted, most_turns=most_turns)
+        snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
+        return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns)
 
     def run(
         self,
@@ -145,7 +145,7 @@ class Job:
         """The run, ready to be called. Raises UsageError for the route, and where the stream has no turn to begin
         with."""
         job = self.addressed(route=route, topic=sink.topic_pattern)
-        # a paced run is made as it is sent: blocks of about a tenth of a second
+        # a paced run is generated as it is sent: blocks of about a tenth of a second
         most_turns = None if pace is None else max(16, int(pace.high / 10))
         return Run(
             job.plan(limits, snapshot=snapshot, most_turns=most_turns),
@@ -158,8 +158,8 @@ class Job:
         )
 
     def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
-        """The messages of a run in stream order, one by one; their blocks are made as they are asked for. Behind the
-        last one it raises what ended a SQL script."""
+        """The messages of a run in stream order, one by one; blocks are generated on demand. After the last message,
+        it raises the error that ended a SQL script."""
         plan, renderer = self.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS), self.renderer()
 
         def single() -> Iterator[Message]:
@@ -189,9 +189,9 @@ def open_job(
     force: bool = False,
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
-    loaded, found = load(scenario, source)
-    codec = open_codec(format, found, broker=broker, allow_undocumented=allow_undocumented)
-    resolved = resolve(loaded, found, seed=seed, renders=lambda table: renders(codec, found, table))
-    job = Job(resolved, found, format, broker=broker, allow_undocumented=allow_undocumented, force=force)
-    job.__dict__.update(codec=codec, stream=open_stream(resolved, found, force=force))
+    loaded, system = load(scenario, source)
+    codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
+    resolved = resolve(loaded, system, seed=seed, renders=lambda table: renders(codec, system, table))
+    job = Job(resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force)
+    job.__dict__.update(codec=codec, stream=open_stream(resolved, system, force=force))
     return job

@@ -28,11 +28,11 @@ def messages(
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
-    They are made a block at a time as they are asked for: with `limit=None` the iterator of an endless stream has no
-    end, and nothing more is made once it is closed. `limit` counts row changes and ends at a transaction border;
+    They are generated a block at a time, on demand: with `limit=None` the iterator of an endless stream has no end;
+    closing it stops the work. `limit` counts row changes and ends at a transaction border;
     `partitions` is what the router assumes of topics; names, keys and tags are those that the product has for this kind
-    of `broker`. Raises UsageError at once, and what ended a SQL script behind its
-    messages.
+    of `broker`. Raises UsageError at once; the error that ended a SQL script is raised
+    after its messages.
     """
     job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
     job = job.addressed(route=route, partitions=Partitions(partitions))

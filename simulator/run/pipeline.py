@@ -1,4 +1,4 @@
-"""A run: the blocks of a plan made, rendered and sent. Threads, pacing, the wall clock and the counters live here."""
+"""A run: the blocks of a plan are generated, rendered and sent. Threads, pacing, the wall clock, counters are here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ABANDON_SECONDS = 2.0
 @dataclass
 class Summary:
     """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
-    splitting; `messages` were made of them; `delivered` and `failed` are the sink's word on those."""
+    splitting; `messages` were rendered from them; `delivered` and `failed` are what the sink reports of these."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -51,9 +51,9 @@ class Summary:
 
 
 class Stage(Generic[T]):
-    """A step of the line in a thread of its own, so that making changes, rendering them and sending overlap.
+    """A step of the line in a thread of its own, so that generating changes, rendering and sending overlap.
 
-    What comes in is worked on in its order. At most one piece waits: a slow stage slows down those before it. What the
+    What comes in is worked on in its order. At most one item waits: a slow stage slows down those before it. What the
     work raised is raised again by the next call, in whichever thread makes it, and so comes back up the line.
     """
 
@@ -64,8 +64,8 @@ class Stage(Generic[T]):
         self._thread = threading.Thread(target=self._work, name=f"cdcsim-{name}", daemon=True)
         self._thread.start()
 
-    def put(self, piece: T) -> None:
-        self._put(piece)
+    def put(self, item: T) -> None:
+        self._put(item)
         self._check()
 
     def finish(self) -> None:
@@ -89,10 +89,10 @@ class Stage(Generic[T]):
         self._put(None)
         self._thread.join(ABANDON_SECONDS)
 
-    def _put(self, piece: T | None) -> None:
+    def _put(self, item: T | None) -> None:
         while self._thread.is_alive():
             try:
-                self._queue.put(piece, timeout=0.1)  # in slices, so that a signal gets through
+                self._queue.put(item, timeout=0.1)  # in slices, so that a signal gets through
             except queue.Full:
                 continue
             return
@@ -103,8 +103,8 @@ class Stage(Generic[T]):
 
     def _work(self) -> None:
         try:
-            while (piece := self._queue.get()) is not None:
-                self._work_on(piece)
+            while (item := self._queue.get()) is not None:
+                self._work_on(item)
         except BaseException as error:
             self._error = error
 
@@ -127,32 +127,32 @@ class Run:
         self.seconds, self.pace, self.wall_clock = seconds, pace, wall_clock
         self.summary = Summary(plan.first, plan.first)
         self.stop = False
-        self._report = report
-        self._reported = 0.0
-        self._begun = 0.0
+        self._reporter = report
+        self._reported_at = 0.0
+        self._began = 0.0
         self._sent_changes = 0
         self._stages: list[Stage[Any]] = []
 
     @property
     def elapsed(self) -> float:
-        return time.monotonic() - self._begun
+        return time.monotonic() - self._began
 
     @property
     def lag(self) -> float:
-        """Row changes behind the wanted rate."""
+        """Row changes behind the rate."""
         return max(0.0, self.pace.changes(self.elapsed) - self._sent_changes) if self.pace else 0.0
 
     def __call__(self) -> Summary:
-        """Run to the end. Raises DeliveryFailed, SinkError; the summary tells what was delivered then, too."""
+        """Run to the end. Raises DeliveryFailed, SinkError; the summary is complete then, too."""
         summary = self.summary
-        self._begun = started = time.monotonic()
+        self._began = started = time.monotonic()
         if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
             sender = Stage[list[MessageBatch]]("sender", lambda parts: self.sink.send(concat(parts)))
             self._stages = [Stage[Block]("renderer", lambda block: self._render(block, sender)), sender]
         try:
             try:
-                self._make()
-            except UsageError as error:  # the stream cannot go on; what was made before is sent and accounted for
+                self._generate()
+            except UsageError as error:  # the stream cannot go on; what was generated before is sent and counted
                 for stage in self._stages:
                     stage.wait()
                 self.sink.flush()
@@ -166,18 +166,18 @@ class Run:
             summary.interrupted = self.stop
             summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
             summary.seconds = time.monotonic() - started
-            self._tell(last=True)
+            self._report_progress(last=True)
         return summary
 
-    def _make(self) -> None:
+    def _generate(self) -> None:
         """The snapshot, if asked for, and the stream up to its limits."""
         plan, stream = self.plan, self.plan.stream
         for rows in plan.snapshot_blocks():
             if self.stop:
                 return
             self._send_snapshot(stream.read_block(rows, self.renderer.needed))
-        # whatever the snapshot took, the stream's own rate and time count from here
-        self._begun = time.monotonic()
+        # rate and duration count from here, however long the snapshot took
+        self._began = time.monotonic()
         for turns in plan.blocks():
             self._send(stream.read_block(turns, self.renderer.needed))
             if self.stop or self._time_is_up():
@@ -199,7 +199,7 @@ class Run:
             self.sink.send(messages)
             self._count(messages)
         self.summary.snapshot_rows += block.changes
-        self._tell()
+        self._report_progress()
 
     def _send(self, block: Block) -> None:
         """Send a block and count what was sent: all of it, but for a paced run whose time is up within."""
@@ -220,7 +220,7 @@ class Run:
         events = [event for event in block.events if event.order.turn < stop]
         summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
         summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
-        self._tell()
+        self._report_progress()
 
     def _parts(self, block: Block) -> list[MessageBatch]:
         return self.renderer.parts(block, write_ms=int(time.time() * 1000) if self.wall_clock else None)
@@ -250,7 +250,7 @@ class Run:
                 self.sink.send(messages.slice(at, upto - at))
                 self._sent_changes = base + int(done[upto - 1])
                 at = upto
-                self._tell()
+                self._report_progress()
             else:
                 time.sleep(0.002)
         return end
@@ -266,8 +266,8 @@ class Run:
             topic = entry["values"]
             self.summary.topics[topic] = self.summary.topics.get(topic, 0) + entry["counts"]
 
-    def _tell(self, *, last: bool = False) -> None:
+    def _report_progress(self, *, last: bool = False) -> None:
         now = time.monotonic()
-        if self._report is not None and (last or now - self._reported >= REPORT_SECONDS):
-            self._reported = now
-            self._report(self)
+        if self._reporter is not None and (last or now - self._reported_at >= REPORT_SECONDS):
+            self._reported_at = now
+            self._reporter(self)

@@ -1,6 +1,6 @@
 """Which blocks a run has: its limits as ranges of turns and of snapshot rows, found by arithmetic and by counting.
 
-No thread, no value and no message is made for it, so any process can plan, and make any of the blocks alone.
+It takes no thread, draws no value and renders no message. Any process can plan, and generate any of the blocks alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from simulator.errors import UsageError
 from simulator.stream.engine.block import FARTHEST, SnapshotBlock, Stream, TurnBlock
 
-# Blocks that are counted at once when the end of a limit is looked for: first one, then ever more up to this.
+# Blocks that are counted at once to find where a limit ends: first one, then twice as many each time, up to this.
 MOST_COUNTED = 256
 
 
@@ -31,7 +31,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Plan:
-    """The turns [first, stop) of a stream in blocks of `step` turns, behind a snapshot if wanted.
+    """The turns [first, stop) of a stream in blocks of `step` turns, after a snapshot if one is asked for.
 
     `stop` is None for a run without end, `reach` the last border that the stream can have where its numbers are full at
     some turn; `changes` is the limit of row changes that may end the run before. Block `number` is the same range of
@@ -47,7 +47,7 @@ class Plan:
     snapshot: bool = False
 
     def snapshot_blocks(self) -> Iterator[SnapshotBlock]:
-        """The blocks of the snapshot; none where no snapshot is wanted."""
+        """The blocks of the snapshot, if one is asked for."""
         return self.stream.snapshot_blocks(self.first) if self.snapshot else iter(())
 
     def block(self, number: int) -> TurnBlock:
@@ -56,7 +56,7 @@ class Plan:
         return TurnBlock(number, first, max(first, stop))
 
     def blocks(self) -> Iterator[TurnBlock]:
-        """The blocks in order, up to the limit. Raises UsageError behind the last turn that the stream can have."""
+        """The blocks in order, up to the limit. Raises UsageError after the last turn that the stream can have."""
         left = self.changes
         for block in self._whole_blocks():
             if left is not None:
@@ -128,8 +128,8 @@ def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | No
         raise UsageError(f"--start-at {limits.start_at}: {stream.file} ends at turn {stream.turns}.")
     first, stop = stream.border(limits.start_at), stream.turns
     if limits.turns is not None:
-        wanted = stream.border(first + limits.turns)
-        stop = wanted if stop is None else min(stop, wanted)
+        border = stream.border(first + limits.turns)
+        stop = border if stop is None else min(stop, border)
     reach = None
     if stream.last_turn is not None:
         reach = next(turn for turn in count(stream.last_turn + 1, -1) if stream.border(turn) == turn)

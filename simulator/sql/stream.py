@@ -24,7 +24,7 @@ class SqlStream(LiteralStream):
     """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made.
 
     `failure` is the error that ended the script, if one did: what went before it is there, and the error is for the
-    caller to raise when that is delivered. `steps` are the script's own names of places, each with its turn.
+    caller to raise when that is delivered. `steps` are the names of `-- @step`, each with its turn.
     """
 
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
@@ -48,8 +48,8 @@ class SqlStream(LiteralStream):
         _forget_spellings(session)
         self._before = _rows(session)
 
-    def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
-        return carrier(cells, table.columns[place].type)
+    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
+        return carrier(cells, table.columns[position].type)
 
     def row_bytes(self, table: Table, row: Row) -> int:
         return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
@@ -71,7 +71,7 @@ class SqlStream(LiteralStream):
         """The columns that hold binary JSON documents; MariaDB's JSON is text."""
         if SERVERS[str(self.source)].json_is_text:
             return []
-        return [place for place, column in enumerate(table.columns) if column.type.name == "json"]
+        return [position for position, column in enumerate(table.columns) if column.type.name == "json"]
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """…; the script is run up to the turn. At turn 0 there are the rows of `-- @snapshot`."""
@@ -91,9 +91,9 @@ def _printed(row: Any, documents: Sequence[int]) -> Any:
     if row is None:
         return None
     cells = list(row)
-    for place in documents:
-        if cells[place] is not None:
-            cells[place] = typed_json.printed(cells[place])
+    for position in documents:
+        if cells[position] is not None:
+            cells[position] = typed_json.printed(cells[position])
     return tuple(cells)
 
 

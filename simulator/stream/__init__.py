@@ -1,4 +1,4 @@
-"""The change stream: turn i from (scenario, seed, i) alone. README.md tells the ideas; `open_stream` is the door."""
+"""The change stream: turn i from (scenario, seed, i) alone. README.md explains the ideas; `open_stream` opens one."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ def open_stream(scenario: Scenario) -> ChangeStream | ScriptStream:
     return ChangeStream(scenario)
 
 
-def source_of(loaded: Loaded, wanted: str | None) -> Source:
-    """The source system of a run: what `--source` says, or the scenario's own. Raises UsageError where they differ."""
+def source_of(loaded: Loaded, asked: str | None) -> Source:
+    """The source system of a run: the one that `--source` asks for, or the scenario's. Raises UsageError where they
+    differ."""
     from simulator import sources
 
-    own = loaded.spec.source
-    if own is None:
-        return sources.find(wanted or DEFAULT_SOURCE)
+    if loaded.spec.source is None:
+        return sources.find(asked or DEFAULT_SOURCE)
     try:
-        own_source = sources.find(own)
+        source = sources.find(loaded.spec.source)
     except UsageError as error:
         loaded.fail(("source",), str(error).removeprefix("--source "))
-    if wanted is None:
-        return own_source
-    source = sources.find(wanted)
-    if source.id != own_source.id:
+    if asked is None:
+        return source
+    if sources.find(asked).id != source.id:
         raise UsageError(
-            f"--source {wanted}: {loaded.file} has the column types of {own}; "
-            "choose a version of that, or a scenario with portable types."
+            f"--source {asked}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, or a "
+            "scenario with portable types."
         )
-    return source
+    return sources.find(asked)

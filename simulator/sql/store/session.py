@@ -18,7 +18,7 @@ from simulator.sql.store.log import Log
 from simulator.sql.store.rows import Data
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
-from simulator.stream.literal.transactions import Ddl, Entry, Places, Row, RowChange, Text
+from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, Text
 
 # What a script's clock moves from one transaction to the next.
 STEP_US: Final = 1_000_000
@@ -293,7 +293,7 @@ class Session:
         elif self.settings["rows_query"]:
             self.entries.append(Text(StatementKind.ROWS_QUERY, id.database, id.name, self.text, self.now_ms))
 
-    def _images(self, data: Data, kind: Kind, touched: frozenset[int]) -> tuple[Places, Places]:
+    def _images(self, data: Data, kind: Kind, touched: frozenset[int]) -> tuple[Positions, Positions]:
         """binlog_row_image: which columns the images hold."""
         image = self.settings["binlog_row_image"]
         if image == "full":

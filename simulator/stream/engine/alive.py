@@ -1,6 +1,6 @@
 """The rows that are there before a turn, in closed form: no change is replayed.
 
-They are cut into parts that follow from structure alone, so that any of them can be counted or made without the others.
+They are cut into parts that follow from structure alone: each can be counted and drawn without the others.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ CHUNK: Final = 32_768
 
 def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
     """All rows alive before a turn, table by table. A part may turn out to have no row."""
-    for place, name in enumerate(compiled.names):
+    for table, name in enumerate(compiled.names):
         for c, cohort in enumerate(compiled.plan.cohorts):
             program = compiled.plan.programs[cohort.program]
             member = program.members.get(name)
             if member is None:
                 continue
             for low in range(cohort.base, cohort.base + cohort.count, CHUNK):
-                part = SnapshotPart(place, c, low, min(low + CHUNK, cohort.base + cohort.count))
-                if not member.eternal and not program.deletes(name):
+                part = SnapshotPart(table, c, low, min(low + CHUNK, cohort.base + cohort.count))
+                if not member.permanent and not program.deletes(name):
                     # the rows of all earlier passes are still there
                     passes = int(_passes(compiled, part, turn).sum())
                     for first in range(0, passes, CHUNK):
-                        yield SnapshotPart(place, c, part.low, part.high, (first, min(first + CHUNK, passes)))
+                        yield SnapshotPart(table, c, part.low, part.high, (first, min(first + CHUNK, passes)))
                 yield part
 
 
@@ -43,7 +43,7 @@ def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
     _, member = _of(compiled, part)
     if member.low == member.high and part.passes is not None:
         return (part.passes[1] - part.passes[0]) * member.low
-    if member.low == member.high and member.eternal:
+    if member.low == member.high and member.permanent:
         return (part.high - part.low) * member.low
     return None
 
@@ -70,7 +70,9 @@ def _visits(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, In
     """(slot, cycle, step) of the last visit of each slot of a part before a turn."""
     slot = np.arange(part.low, part.high, dtype=np.int64)
     cohort = np.full(len(slot), part.cohort, dtype=np.int64)
-    cycle, step = compiled.ticks.place(cohort, slot, compiled.rounds.visits_before(part.cohort, slot, turn) - 1)
+    cycle, step = compiled.ticks.cycle_and_step(
+        cohort, slot, compiled.rounds.visits_before(part.cohort, slot, turn) - 1
+    )
     return slot, cycle, step
 
 
@@ -80,7 +82,7 @@ def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints,
     number = compiled.plan.cohorts[part.cohort].program
     slot, cycle, step = _visits(compiled, part, turn)
     tick = compiled.last_tick[compiled.step_first[number] + step]
-    if member.eternal:
+    if member.permanent:
         return slot, cycle, np.where(cycle < 0, compiled.ticks.birth[number], tick)
     has_rows = np.array(program.has_rows(member.table))
     here = (cycle >= 0) & has_rows[tick - compiled.ticks.first[number]]

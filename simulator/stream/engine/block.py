@@ -1,6 +1,6 @@
 """What every stream hands on: blocks of turns, and blocks of a snapshot, as columnar changes and single events.
 
-A block is addressed by numbers alone (its turns; the place of its rows in a snapshot), so any process can make it.
+A block is addressed by numbers alone (its turns, or its rows in a snapshot), so any process can make it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaCha
 from simulator.sources.source import Source
 
 # A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
-# function of the stream; `--clock wall` replaces it at the last moment.
+# function of the stream; `--clock wall` replaces it when the message is written.
 WRITE_LAG_MS: Final = 350
 
 # Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
 SNAPSHOT_TXN: Final = -1
 
 
-# Which columns of a table (by their places) somebody needs of changes of a kind; None: all. The others need not be
+# Which columns of a table (by their positions) somebody needs of changes of a kind; None: all. The others need not be
 # drawn: a generated stream has columns of nothing (`pa.null()`) instead.
 Needed: TypeAlias = Callable[[Table, Kind], Collection[int] | None]
 
-# No turn is beyond this one, whatever the keys: numbers made of turns must fit 63 bits.
+# No turn is beyond this one: numbers computed from turns must fit 63 bits.
 FARTHEST: Final = 10**15
 
 
@@ -64,7 +64,7 @@ class TurnBlock:
 class SnapshotPart:
     """Neighbouring rows of a snapshot whose number follows from structure alone.
 
-    `table` is the place of their table in the stream. Of a generated stream these are rows of the slots [low, high) of
+    `table` is the number of their table in the stream. Of a generated stream these are rows of the slots [low, high) of
     a cohort: those alive, or those left behind by the `passes` [first, stop) of these slots, counted through.
     """
 
@@ -144,7 +144,7 @@ class Stream(ABC):
 
     @abstractmethod
     def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
-        """The rows alive before a turn, table by table, in parts that can be counted and made apart."""
+        """The rows alive before a turn, table by table, in parts that can be counted and read apart."""
 
     @abstractmethod
     def count_part(self, turn: int, part: SnapshotPart) -> int:
@@ -176,7 +176,7 @@ class Stream(ABC):
     def read_snapshot(self, block: SnapshotBlock, needed: Needed | None = None) -> Block:
         """A block of a snapshot: READ changes, behind the CREATE TABLE of their table if they open it."""
         table, columns = self.snapshot_rows(block, needed)
-        ms, place = self.snapshot_ms(block.turn), block.part.table
+        ms, number_of_table = self.snapshot_ms(block.turn), block.part.table
         number = np.arange(block.first, block.first + block.rows, dtype=np.int64)
         one = np.ones(block.rows, dtype=np.int64)
         envelope = Envelope(
@@ -187,14 +187,14 @@ class Stream(ABC):
             txn=np.minimum(number, self.first_txn + SNAPSHOT_TXN),
             seq=one,
             size=one,
-            offset=np.minimum(number + place + 1, self.first_offset - 1),
+            offset=np.minimum(number + number_of_table + 1, self.first_offset - 1),
             event_ms=ms * one,
             write_ms=(ms + WRITE_LAG_MS) * one,
         )
         events: tuple[Event, ...] = ()
         if block.opens and (sql := self.source.ddl.create_table(table)):
             # it takes no number of a row: it stands right before the first
-            at = (OrderKey(0, block.first, -1), SNAPSHOT_TXN, block.first + place, ms, ms + WRITE_LAG_MS)
+            at = (OrderKey(0, block.first, -1), SNAPSHOT_TXN, block.first + number_of_table, ms, ms + WRITE_LAG_MS)
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
             events = (SchemaChange(*at, kind, database, None, table, sql),)
         batch = ChangeBatch(table, READ, envelope, columns, None)

@@ -136,7 +136,7 @@ class Compiled:
         self.last_turn, self.last_reason = min(
             *keys,
             (last_commit, "commit times pass the year 9999"),
-            (min(last_offset, FARTHEST), "numbers made of turns are full"),
+            (min(last_offset, FARTHEST), "numbers computed from turns are full"),
         )
 
     def _measure(self) -> None:
@@ -193,7 +193,7 @@ class _Always:
 
 
 def _highest(source: Source, field: Field) -> int:
-    """The highest integer that a column takes, found by asking the type system."""
+    """The highest integer that a column takes: the type system is asked."""
     for bits in (64, 63, 32, 31, 24, 23, 16, 15, 8, 7, 6, 3):
         try:
             source.parse_values([str(2**bits - 1)], field.type)

@@ -1,9 +1,9 @@
 """When was a column last set? Tables over the programs' ticks, and the states of rows that look things up in them.
 
 A tick is one statement of one program. The state of a row after a tick is named by (cohort, slot, cycle, tick, row):
-`cycle` is the pass through the program, `row` the place among the entity's rows of the table. From a state follow, by
-look-up and arithmetic, for any column: how often it was set so far, at which tick last, and at which turn that was.
-Eternal rows were born one visit before their slot's first (cycle -1, the birth tick).
+`cycle` is the pass through the program, `row` the number of the row among those of the entity in the table. From a
+state follow, by look-up and arithmetic, for any column: how often it was set so far, at which tick last, at which turn.
+Permanent rows were born one visit before their slot's first (cycle -1, the birth tick).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class History:
 
 
 class Ticks:
-    """All statements of all programs on one axis; each program has one more tick behind its own: its birth."""
+    """All statements of all programs on one axis; each program has one more tick behind its statements: its birth."""
 
     def __init__(self, plan: Plan, rounds: Rounds, seed: int) -> None:
         self.plan, self.rounds = plan, rounds
@@ -55,7 +55,7 @@ class Ticks:
         )
         self.cohort_program: Ints = np.array([cohort.program for cohort in plan.cohorts], dtype=np.int64)
         self._phase_key = key(seed, "phase")
-        self._known: dict[tuple[bytes, ...], History] = {}
+        self._histories: dict[tuple[bytes, ...], History] = {}
 
     def phase(self, cohort: Ints, slot: Ints) -> Ints:
         """Where a slot stands in its program at its first visit of the stream."""
@@ -63,7 +63,7 @@ class Ticks:
         steps = self.steps[self.cohort_program[cohort]]
         return ((draws >> np.uint64(32)) * steps.view(np.uint64) >> np.uint64(32)).view(np.int64)
 
-    def place(self, cohort: Ints, slot: Ints, visit: Ints) -> tuple[Ints, Ints]:
+    def cycle_and_step(self, cohort: Ints, slot: Ints, visit: Ints) -> tuple[Ints, Ints]:
         """(cycle, step) of a visit."""
         steps = self.steps[self.cohort_program[cohort]]
         cycle, step = np.divmod(visit + self.phase(cohort, slot), steps)
@@ -95,11 +95,11 @@ class Ticks:
                 ]
             )
             sets[first + setting] = True
-            last[birth], sets[birth] = birth, member.eternal
-            per_cycle[p] = len(setting) if member.eternal else 0
+            last[birth], sets[birth] = birth, member.permanent
+            per_cycle[p] = len(setting) if member.permanent else 0
             at = slice(first, birth)
             done = np.searchsorted(setting, np.arange(birth - first), side="right")  # settings so far in this cycle
-            if member.eternal:
+            if member.permanent:
                 # before the first setting of a cycle stands the last one of the cycle before
                 last[at] = first + setting[done - 1] if len(setting) else birth
                 back[at] = (done == 0) & bool(len(setting))
@@ -108,7 +108,7 @@ class Ticks:
                 last[at] = np.where(done > 0, first + setting[done - 1], -1) if len(setting) else -1
                 count[at] = done - 1  # the insert is the value's first, number 0
         signature = tuple(x.tobytes() for x in (last, back, count, per_cycle, sets))
-        return self._known.setdefault(signature, History(last, back, count, per_cycle, sets))
+        return self._histories.setdefault(signature, History(last, back, count, per_cycle, sets))
 
 
 class Written(NamedTuple):
@@ -119,7 +119,7 @@ class Written(NamedTuple):
 
 
 class State:
-    """Rows of one table, each after some tick. All arrays have one element per row; `turn` if the tick's is known."""
+    """Rows of one table, each after some tick. All arrays have one element per row; `turn` is None if not at hand."""
 
     def __init__(
         self,
@@ -177,18 +177,18 @@ class State:
         return self.ticks.cohort_program[self.cohort]
 
     @cached_property
-    def eternal(self) -> Mask:
+    def permanent(self) -> Mask:
         members = [program.members.get(self.table) for program in self.ticks.plan.programs]
-        return np.array([member is not None and member.eternal for member in members])[self.program]
+        return np.array([member is not None and member.permanent for member in members])[self.program]
 
     @cached_property
     def life(self) -> Ints:
-        """Which of its slot's rows in time this is: the cycle, or -1 for eternal rows."""
-        return np.where(self.eternal, -1, self.cycle)
+        """Which of its slot's rows over time this is: the cycle, or -1 for permanent rows."""
+        return np.where(self.permanent, -1, self.cycle)
 
     @cached_property
     def identity(self) -> Bits:
-        """The row's own hash: the same in all its states, another for every other row of the table."""
+        """The row's hash: the same in all its states, another for every other row of the table."""
         return identity(self.slot, self.life, self.row)
 
     def changes(self, history: History) -> Ints:
@@ -241,6 +241,6 @@ def row_count(member: Member, lifecycle: str, seed: int, slot: Ints, cycle: Ints
     """How many rows of a member each entity has."""
     if member.low == member.high:
         return np.full(len(slot), member.low, dtype=np.int64)
-    life = np.full(len(slot), -1, dtype=np.int64) if member.eternal else cycle
+    life = np.full(len(slot), -1, dtype=np.int64) if member.permanent else cycle
     draws = bits(key(seed, "rows", lifecycle, member.counted_as), identity(slot, life, 0))
     return member.low + below(draws, member.high - member.low + 1)

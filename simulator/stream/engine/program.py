@@ -33,19 +33,19 @@ class Act:
 class Member:
     """The rows that an entity has in a table: `low` to `high` of them, drawn with the key `counted_as`.
 
-    Eternal rows are born before the stream begins and never die; others belong to one pass through the program.
+    Permanent rows are born before the stream begins and never die; others belong to one pass through the program.
     """
 
     table: str
     low: int
     high: int
     counted_as: str
-    eternal: bool
+    permanent: bool
 
 
 @dataclass(frozen=True)
 class Program:
-    """Steps that a slot takes one after the other, for ever: each pass is a new entity, but for eternal members."""
+    """Steps that a slot takes one after the other, for ever. Each pass is a new entity, but for permanent members."""
 
     lifecycle: str
     steps: tuple[tuple[Act, ...], ...]
@@ -54,7 +54,7 @@ class Program:
 
     @property
     def acts(self) -> tuple[Act, ...]:
-        """All statements in order; the place of one here is its tick."""
+        """All statements in order; the index of one here is its tick."""
         return tuple(act for step in self.steps for act in step)
 
     def deletes(self, table: str) -> bool:
@@ -63,7 +63,7 @@ class Program:
 
     def has_rows(self, table: str) -> list[bool]:
         """For each tick whether the entity has rows in a table after it."""
-        alive = self.members[table].eternal
+        alive = self.members[table].permanent
         after = []
         for act in self.acts:
             if act.table == table and act.kind is not UPDATE:
@@ -83,22 +83,22 @@ class Plan:
 def plan(loaded: Loaded, fields: Mapping[str, Sequence[str]], always: Always) -> Plan:
     """Compile a scenario's lifecycles. `fields[table]` are its columns."""
     spec = loaded.spec
-    pieces: list[tuple[Program, int, int]] = []  # program, tier, wanted slots
+    shares: list[tuple[Program, int, int]] = []  # program, tier, slots asked for
     for name, life in spec.lifecycles.items():
-        pieces += _long(name, life, fields)
+        shares += _long(name, life, fields)
     for name, table in spec.tables.items():
         if table.rows is not None:
-            pieces += _short(loaded, name, table, always)
-    for program, _, _ in pieces:
+            shares += _short(loaded, name, table, always)
+    for program, _, _ in shares:
         _changes_something(loaded, program, always)
     programs: list[Program] = []
     cohorts: list[Cohort] = []
     base = 0
-    for program, tier, wanted in pieces:
+    for program, tier, asked in shares:
         if program not in programs:
             programs.append(program)
         # a whole number of slots in each of the tier's groups
-        count = max(1, round(wanted / (1 << tier))) << tier
+        count = max(1, round(asked / (1 << tier))) << tier
         cohorts.append(Cohort(programs.index(program), tier, base, count))
         base += count
     return Plan(tuple(programs), tuple(cohorts))
@@ -124,10 +124,10 @@ def _tiers(every: int, hot: Sequence[Hot], slots: int) -> list[tuple[int, int, f
 def _long(name: str, life: LifecycleSpec, fields: Mapping[str, Sequence[str]]) -> list[tuple[Program, int, int]]:
     forever = life.repeats
     members: dict[str, Member] = {}
-    for place, step in enumerate(life.steps):
+    for number, step in enumerate(life.steps):
         for statement in step.do:
             if statement.insert:
-                members[statement.insert] = _member(statement.insert, statement.rows, members, forever and place == 0)
+                members[statement.insert] = _member(statement.insert, statement.rows, members, forever and number == 0)
     steps: list[tuple[Act, ...]] = []
     names: list[str] = []
     for step in life.steps[1:] if forever else life.steps:
@@ -145,14 +145,14 @@ def _long(name: str, life: LifecycleSpec, fields: Mapping[str, Sequence[str]]) -
     return [(program, tier, count) for tier, count, _ in _tiers(life.every, life.hot, life.slots)]
 
 
-def _member(table: str, rows: str | None, members: Mapping[str, Member], eternal: bool) -> Member:
+def _member(table: str, rows: str | None, members: Mapping[str, Member], permanent: bool) -> Member:
     if rows is None:
-        return Member(table, 1, 1, table, eternal)
+        return Member(table, 1, 1, table, permanent)
     if rows in members:
         other = members[rows]
-        return Member(table, other.low, other.high, other.counted_as, eternal)
+        return Member(table, other.low, other.high, other.counted_as, permanent)
     low, _, high = rows.partition("..")
-    return Member(table, int(low), int(high or low), table, eternal)
+    return Member(table, int(low), int(high or low), table, permanent)
 
 
 # ---------------------------------------------------------------------------------------------------------- short form
@@ -174,7 +174,7 @@ class Cold:
 
     @property
     def alive(self) -> float:
-        """Share of its slots that hold a row at any moment."""
+        """Share of its slots that hold a row at any time."""
         return (self.full * (self.updates + 1) / (self.updates + 2) + self.forever) / self.visits
 
 
@@ -207,35 +207,35 @@ def _short(loaded: Loaded, name: str, table: TableSpec, always: Always) -> list[
         cold = _cold(table.shares, hot)
         slots = cold_rows / cold.alive if cold.visits and cold.alive else float(cold_rows)
 
-    def build(steps: list[Act], eternal: bool) -> Program:
+    def build(steps: list[Act], permanent: bool) -> Program:
         acts = tuple((act,) for act in steps)
         names = tuple(act.kind.name.lower() for act in steps)
-        return Program(name, acts, names, {name: Member(name, each, each, name, eternal)})
+        return Program(name, acts, names, {name: Member(name, each, each, name, permanent)})
 
     updates = _update_acts(loaded, name, table, always) if table.shares[1] else []
     fields, key = frozenset(table.columns), frozenset(table.key[:1])
-    pieces: list[tuple[Program, int, int]] = []
+    shares: list[tuple[Program, int, int]] = []
     for warmer, count, _ in warm:
-        pieces += [(build(acts, True), warmer, n) for acts, n in _key_updates(updates, key, table.key_updates, count)]
+        shares += [(build(acts, True), warmer, n) for acts, n in _key_updates(updates, key, table.key_updates, count)]
     if cold.visits:
         full, append, forever = (
             _slots(share / cold.visits * slots) for share in (cold.full, cold.append, cold.forever)
         )
         life = [Act(INSERT, name, fields), *_cycle(updates, cold.updates), Act(DELETE, name)]
         if full:
-            pieces += [(build(acts, False), tier, n) for acts, n in _key_updates(life, key, table.key_updates, full)]
+            shares += [(build(acts, False), tier, n) for acts, n in _key_updates(life, key, table.key_updates, full)]
         if append:
-            pieces.append((build(life[:1], False), tier, append))
+            shares.append((build(life[:1], False), tier, append))
         if forever:
-            pieces += [
+            shares += [
                 (build(acts, True), tier, n) for acts, n in _key_updates(updates, key, table.key_updates, forever)
             ]
-    return pieces
+    return shares
 
 
-def _slots(wanted: float) -> int:
-    """A whole number of slots; what is wanted at all gets one."""
-    return max(1, round(wanted)) if wanted > 1e-6 else 0
+def _slots(asked: float) -> int:
+    """A whole number of slots; what is asked for at all gets one."""
+    return max(1, round(asked)) if asked > 1e-6 else 0
 
 
 def _cycle(acts: Sequence[Act], count: int) -> list[Act]:
@@ -269,7 +269,7 @@ def _key_updates(acts: list[Act], key: frozenset[str], share: float, slots: int)
     updates = [i for i, act in enumerate(acts) if act.kind is UPDATE]
     if not share or not updates or not key:
         return [(acts, slots)]
-    # In the sibling at least the wanted share of the updates change the key; just as many slots run it as are needed.
+    # In the sibling at least the asked share of the updates change the key; just as many slots run it as are needed.
     most = ceil(share * len(updates))
     changing = [updates[(i + 1) * len(updates) // most - 1] for i in range(most)]
     sibling = list(acts)
@@ -282,13 +282,13 @@ def _key_updates(acts: list[Act], key: frozenset[str], share: float, slots: int)
 def _changes_something(loaded: Loaded, program: Program, always: Always) -> None:
     """Refuse updates that might leave the row as it is: databases log none."""
     spec: ScenarioSpec = loaded.spec
-    for place, step in enumerate(program.steps):
+    for name, step in zip(program.names, program.steps, strict=True):
         for number, act in enumerate(step):
-            if act.kind is not UPDATE or any(always(act.table, field, program.names[place]) for field in act.sets):
+            if act.kind is not UPDATE or any(always(act.table, field, name) for field in act.sets):
                 continue
             if program.lifecycle in spec.lifecycles:
                 life = spec.lifecycles[program.lifecycle]
-                index = next(i for i, s in enumerate(life.steps) if s.name == program.names[place])
+                index = next(i for i, s in enumerate(life.steps) if s.name == name)
                 path: tuple[str | int, ...] = ("lifecycles", program.lifecycle, "steps", index, "do", number)
             else:
                 path = ("tables", act.table)

@@ -1,4 +1,4 @@
-"""How many bytes changes have, as far as structure tells: what the size of blocks follows from, in any process."""
+"""How many bytes changes have, estimated from structure: the size of blocks follows from it, in any process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.stream.engine.program import Plan, Program
 BLOCK_BYTES: Final = 48 << 20
 # A column of a block has no more: escaped and written twice it still fits into an array, which holds 2 GiB.
 COLUMN_BYTES: Final = 256 << 20
-# What a message says beside the values: of the change, and of each column.
+# The rest of a message: of the change, and of each column.
 CHANGE_BYTES: Final = 300
 NAME_BYTES: Final = 20
 

@@ -1,7 +1,7 @@
-"""Which slot does turn i touch, and for the how-manieth time: arithmetic only, both ways.
+"""Which slot does turn i touch, and for which time? Arithmetic only, both ways.
 
 Slots are cut into cohorts: ranges of slots with one program and one tier. A cohort of tier k is cut into 2^k groups,
-and only group r mod 2^k takes part in round r, so a round always has the same length. Inside a round the places are
+and only group r mod 2^k takes part in round r, so a round always has the same length. Inside a round the positions are
 shuffled by a keyed bijection, which has an inverse: from a slot and a visit back to the turn.
 """
 
@@ -37,9 +37,9 @@ class Cohort:
 
 
 class Shuffle:
-    """A bijection of [0, size) for each key: a Feistel network on the pair (place // b, place % b) with a·b ≥ size.
+    """A bijection of [0, size) for each key: a Feistel network on (position // b, position % b), where a·b ≥ size.
 
-    Where a·b is larger than `size`, a place that lands outside is shuffled again until it is inside (cycle walking).
+    Where a·b is larger than `size`, a position that lands outside is shuffled again until it is inside (cycle walking).
     """
 
     def __init__(self, size: int) -> None:
@@ -47,21 +47,21 @@ class Shuffle:
         self.a = isqrt(size - 1) + 1 if size > 1 else 1
         self.b = -(-size // self.a)
 
-    def forward(self, places: Ints, keys: Bits) -> Ints:
-        return self._walk(places, keys, self._forward)
+    def forward(self, positions: Ints, keys: Bits) -> Ints:
+        return self._walk(positions, keys, self._forward)
 
-    def backward(self, places: Ints, keys: Bits) -> Ints:
-        return self._walk(places, keys, self._backward)
+    def backward(self, positions: Ints, keys: Bits) -> Ints:
+        return self._walk(positions, keys, self._backward)
 
-    def _walk(self, places: Ints, keys: Bits, once: Callable[[Ints, Bits], Ints]) -> Ints:
-        out = once(places, keys)
+    def _walk(self, positions: Ints, keys: Bits, once: Callable[[Ints, Bits], Ints]) -> Ints:
+        out = once(positions, keys)
         if self.a * self.b > self.size:
             while len(outside := np.flatnonzero(out >= self.size)):
                 out[outside] = once(out[outside], keys[outside])
         return out
 
-    def _forward(self, places: Ints, keys: Bits) -> Ints:
-        left, right = np.divmod(places, self.b)
+    def _forward(self, positions: Ints, keys: Bits) -> Ints:
+        left, right = np.divmod(positions, self.b)
         for half in range(HALF_ROUNDS):
             if half % 2 == 0:
                 left = _wrap(left + _feed(right, keys, half, self.a), self.a)
@@ -69,8 +69,8 @@ class Shuffle:
                 right = _wrap(right + _feed(left, keys, half, self.b), self.b)
         return left * self.b + right
 
-    def _backward(self, places: Ints, keys: Bits) -> Ints:
-        left, right = np.divmod(places, self.b)
+    def _backward(self, positions: Ints, keys: Bits) -> Ints:
+        left, right = np.divmod(positions, self.b)
         for half in reversed(range(HALF_ROUNDS)):
             if half % 2 == 0:
                 left = _wrap(left - _feed(right, keys, half, self.a) + self.a, self.a)
@@ -108,32 +108,32 @@ class Rounds:
 
     def visits(self, turns: Ints) -> tuple[Ints, Ints, Ints]:
         """(cohort, slot, visit number) of each turn."""
-        rounds, places = np.divmod(turns, self.length)
-        places = self._shuffle.forward(places, self._round_keys(rounds))
-        cohort = np.searchsorted(self.starts, places, side="right") - 1
+        rounds, positions = np.divmod(turns, self.length)
+        positions = self._shuffle.forward(positions, self._round_keys(rounds))
+        cohort = np.searchsorted(self.starts, positions, side="right") - 1
         tier = self._tier[cohort]
-        slot = self._base[cohort] + (rounds & ((1 << tier) - 1)) * self._group[cohort] + places - self.starts[cohort]
+        slot = self._base[cohort] + (rounds & ((1 << tier) - 1)) * self._group[cohort] + positions - self.starts[cohort]
         return cohort, slot, rounds >> tier
 
     def turns(self, cohort: Ints, slot: Ints, visit: Ints) -> Ints:
         """The turn at which a slot is visited for the `visit`-th time (from 0; negative: before turn 0)."""
         group, rest = np.divmod(slot - self._base[cohort], self._group[cohort])
         rounds = (visit << self._tier[cohort]) + group
-        places = self._shuffle.backward(self.starts[cohort] + rest, self._round_keys(rounds))
-        return rounds * self.length + places
+        positions = self._shuffle.backward(self.starts[cohort] + rest, self._round_keys(rounds))
+        return rounds * self.length + positions
 
     def visits_before(self, cohort: int, slots: Ints, turn: int) -> Ints:
         """How often each of these slots of one cohort was visited before a turn, counted from turn 0 (may be 0)."""
         this = self.cohorts[cohort]
-        now, place = divmod(turn, self.length)
+        now, position = divmod(turn, self.length)
         group, rest = np.divmod(slots - this.base, this.group)
         # the last round up to `now` in which the slot's group takes part
         last = now - ((now - group) & ((1 << this.tier) - 1))
         visits = (last >> this.tier) + 1
         current = np.flatnonzero(last == now)
         keys = self._round_keys(np.full(len(current), now, dtype=np.int64))
-        places = self._shuffle.backward(self.starts[cohort] + rest[current], keys)
-        visits[current] -= places >= place
+        positions = self._shuffle.backward(self.starts[cohort] + rest[current], keys)
+        visits[current] -= positions >= position
         return visits
 
     def _round_keys(self, rounds: Ints) -> Bits:

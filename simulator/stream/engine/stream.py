@@ -35,6 +35,13 @@ class Structure:
     tick: Ints  # -1 where the step has no such statement
     rows: Ints
 
+    def until(self, turns: int) -> Structure:
+        """The first of these turns."""
+        n = turns
+        return Structure(
+            self.turns[:n], self.cohort[:n], self.slot[:n], self.cycle[:n], self.tick[:, :n], self.rows[:, :n]
+        )
+
     @property
     def changes(self) -> Ints:
         """Row changes of each turn."""
@@ -65,7 +72,7 @@ class ChangeStream(Stream):
     def _notes(self) -> Iterator[str]:
         for name in self.compiled.names:
             programs = [program for program in self.plan.programs if name in program.members]
-            if any(not program.members[name].eternal and not program.deletes(name) for program in programs):
+            if any(not program.members[name].permanent and not program.deletes(name) for program in programs):
                 yield f"{name} only grows: a snapshot late in the stream is as long as the table by then."
         yield f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}."
 
@@ -75,14 +82,9 @@ class ChangeStream(Stream):
 
     def structure(self, first: int, stop: int) -> Structure:
         """What happens in the turns [first, stop), which begin and end at transaction borders."""
-        known = self._structure
-        if known is not None and known.turns[0] == first and known.turns[-1] + 1 >= stop:
-            if known.turns[-1] + 1 == stop:
-                return known
-            n = stop - first
-            return Structure(
-                known.turns[:n], known.cohort[:n], known.slot[:n], known.cycle[:n], known.tick[:, :n], known.rows[:, :n]
-            )
+        last = self._structure
+        if last is not None and last.turns[0] == first and last.turns[-1] + 1 >= stop:
+            return last if last.turns[-1] + 1 == stop else last.until(stop - first)
         if stop - 1 > self.last_turn:
             raise UsageError(
                 f"{self.scenario.file}: turn {stop - 1} is beyond turn {self.last_turn}, where "
@@ -90,7 +92,7 @@ class ChangeStream(Stream):
             )
         turns = np.arange(first, stop, dtype=np.int64)
         cohort, slot, visit = self.rounds.visits(turns)
-        cycle, step = self.compiled.ticks.place(cohort, slot, visit)
+        cycle, step = self.compiled.ticks.cycle_and_step(cohort, slot, visit)
         tick = self.compiled.statements[:, self.compiled.step_first[self.compiled.ticks.cohort_program[cohort]] + step]
         rows = np.where(tick >= 0, self.compiled.fixed_rows[tick], 0)
         for number in np.unique(tick[rows < 0]):  # statements whose entities differ in their number of rows
@@ -116,8 +118,8 @@ class ChangeStream(Stream):
         event_ms = self.timeline.commit_us(what.turns) // 1000
         in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
         done = np.cumsum(changes)
-        place = done - changes  # row changes before the turn
-        before_txn = place[begins - first]
+        before = done - changes  # row changes before the turn
+        before_txn = before[begins - first]
         last_of_txn = np.searchsorted(begins, begins, side="right") - 1
         size = done[last_of_txn] - before_txn
         ordinal = np.cumsum(what.rows, axis=0) - what.rows  # row changes of the turn before the statement
@@ -141,7 +143,7 @@ class ChangeStream(Stream):
                 ordinal=2 * at,
                 statement=statement,
                 txn=txn[turn],
-                seq=place[turn] - before_txn[turn] + at + 1,
+                seq=before[turn] - before_txn[turn] + at + 1,
                 size=size[turn],
                 offset=self._offset(what.turns[turn], 2 * at),
                 event_ms=event_ms[turn],
@@ -171,7 +173,7 @@ class ChangeStream(Stream):
         return numbers
 
     def _in_second(self, turns: Ints, event_ms: Ints, number: int) -> Ints:
-        """The number inside its second of a turn's place `number`: statements come first, then rows in steps of two."""
+        """`Envelope.in_second` of entry `number` of each turn: statements come first, then rows in steps of two."""
         numbers = np.full(len(turns), number, dtype=np.int64)
         return self.timeline.in_second(turns, event_ms, numbers, self.compiled.second_stride)
 
@@ -196,43 +198,41 @@ class ChangeStream(Stream):
         self, kind: Kind, version: Version, envelope: Envelope, state: State, needed: Needed | None
     ) -> ChangeBatch:
         everything = np.arange(len(state))
-        places = self._places(version, kind, needed)
+        positions = self._positions(version, kind, needed)
         after: tuple[pa.Array, ...] | None = None
         before: tuple[Before, ...] | None = None
         if kind is DELETE:
-            before = self._image(version, state.before(everything), places)
+            before = self._image(version, state.before(everything), positions)
         else:
-            after = self._image(version, state, places)
+            after = self._image(version, state, positions)
         if kind is UPDATE:
             old = state.before(everything)
             deltas: list[Before] = []
-            for place, column in enumerate(version.columns):
+            for position, column in enumerate(version.columns):
                 rows = np.flatnonzero(column.history.sets[state.tick])
-                if not len(rows) or place not in places:
+                if not len(rows) or position not in positions:
                     deltas.append(None)
                 elif len(rows) == len(state):
-                    deltas.append(self._column(version, place, old))
+                    deltas.append(self._column(version, position, old))
                 else:
-                    deltas.append(Delta(rows, self._column(version, place, old.take(rows))))
+                    deltas.append(Delta(rows, self._column(version, position, old.take(rows))))
             before = tuple(deltas)
         return ChangeBatch(version.table, kind, envelope, after, before)
 
-    def _places(self, version: Version, kind: Kind, needed: Needed | None) -> Collection[int]:
+    def _positions(self, version: Version, kind: Kind, needed: Needed | None) -> Collection[int]:
         """The columns to draw; the key always, by which some systems split updates."""
-        places = None if needed is None else needed(version.table, kind)
-        return range(len(version.columns)) if places is None else {*places, *version.table.key_positions}
+        positions = None if needed is None else needed(version.table, kind)
+        return range(len(version.columns)) if positions is None else {*positions, *version.table.key_positions}
 
-    def _image(self, version: Version, state: State, places: Collection[int]) -> tuple[pa.Array, ...]:
+    def _image(self, version: Version, state: State, positions: Collection[int]) -> tuple[pa.Array, ...]:
         count = range(len(version.columns))
-        return tuple(self._column(version, i, state) if i in places else pa.nulls(len(state)) for i in count)
+        return tuple(self._column(version, i, state) if i in positions else pa.nulls(len(state)) for i in count)
 
-    def _column(self, version: Version, place: int, state: State) -> pa.Array:
+    def _column(self, version: Version, position: int, state: State) -> pa.Array:
         """A column's values as the carrier of this version's type."""
-        values = version.columns[place].array(state)
-        wanted = version.table.columns[place].type
-        if wanted == version.columns[place].field.type:
-            return values
-        return self.source.stored(values, wanted)
+        values = version.columns[position].array(state)
+        type = version.table.columns[position].type
+        return values if type == version.columns[position].field.type else self.source.stored(values, type)
 
     # --------------------------------------------------------------------------------------------------------- events
 
@@ -241,21 +241,21 @@ class ChangeStream(Stream):
         events: list[Event] = []
         beats: dict[int, int] = {}
         for turn, ms in self.timeline.heartbeats(first, stop - first):
-            place = beats[turn] = beats.get(turn, -1) + 1
-            order = OrderKey(1, turn, place - 2 * BEFORE_ROWS)
+            number = beats[turn] = beats.get(turn, -1) + 1
+            order = OrderKey(1, turn, number - 2 * BEFORE_ROWS)
             last_ms = int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000
             at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
             in_second = int(self._in_second(at, commit, 0)[0])
             common = (order, *self._numbers(order), ms, ms + WRITE_LAG_MS)
             events.append(Heartbeat(*common, last_ms, in_second=in_second))
-        for place, (turn, change) in enumerate(self.compiled.ddl):
+        for i, (turn, change) in enumerate(self.compiled.ddl):
             if first <= turn < stop:
                 ms = int(self.timeline.commit_us(np.array([turn], dtype=np.int64))[0]) // 1000
-                order = OrderKey(1, turn, place - BEFORE_ROWS)
-                number, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
-                txn = self.compiled.first_txn + int(number[0]) + place
+                order = OrderKey(1, turn, i - BEFORE_ROWS)
+                transaction, _, _ = self.timeline.transactions(np.array([turn], dtype=np.int64))
+                txn = self.compiled.first_txn + int(transaction[0]) + i
                 offset = self._numbers(order)[1]
-                earlier = sum(1 for other, _ in self.compiled.ddl[:place] if other == turn)
+                earlier = sum(1 for other, _ in self.compiled.ddl[:i] if other == turn)
                 at, commit = np.array([turn], dtype=np.int64), np.array([ms], dtype=np.int64)
                 events.append(
                     SchemaChange(
@@ -285,11 +285,11 @@ class ChangeStream(Stream):
     # ---------------------------------------------------------------------------------------------------------- state
 
     def tables_at(self, turn: int) -> tuple[Table, ...]:
-        """The tables as they are before a turn, schema changes at that turn not yet made."""
+        """The tables as they are before a turn and the schema changes at it."""
         return tuple(self._version_at(name, turn).table for name in self.compiled.names)
 
     def _version_at(self, name: str, turn: int) -> Version:
-        """The table as it is before the rows of a turn, schema changes at that turn not yet made."""
+        """The table as it is before a turn and the schema changes at it."""
         return next(v for v in reversed(self.compiled.versions[name]) if v.since < turn)
 
     def previous_ms(self, turns: Ints) -> Ints:
@@ -320,7 +320,7 @@ class ChangeStream(Stream):
         state = self._alive(block.turn, block.part)
         if block.rows < len(state):
             state = state.take(np.arange(block.start, block.start + block.rows))
-        return version.table, self._image(version, state, self._places(version, READ, needed))
+        return version.table, self._image(version, state, self._positions(version, READ, needed))
 
     def snapshot_ms(self, turn: int) -> int:
         return int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000

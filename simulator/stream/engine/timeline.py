@@ -29,12 +29,12 @@ def multiset(weights: Mapping[tuple[int, int], float], turns: int) -> list[int]:
         for size in range(low, high + 1):
             shares[size] = shares.get(size, 0.0) + weight / (high - low + 1)
     total = sum(size * share for size, share in shares.items())
-    wanted = {size: share * turns / total for size, share in shares.items()}
-    counts = {size: int(want) for size, want in wanted.items()}
+    ideal = {size: share * turns / total for size, share in shares.items()}
+    counts = {size: int(want) for size, want in ideal.items()}
     # Give the turns that rounding left to whoever is furthest behind and still fits; single turns fill the rest.
     left = turns - sum(size * count for size, count in counts.items())
     while fitting := [size for size in counts if size <= left]:
-        size = max(fitting, key=lambda s: (wanted[s] - counts[s], s))
+        size = max(fitting, key=lambda s: (ideal[s] - counts[s], s))
         counts[size] += 1
         left -= size
     return [size for size in sorted(counts) for _ in range(counts[size])] + [1] * left
@@ -54,7 +54,7 @@ class Timeline:
         self._jitter = key(seed, "time")
         self.sizes = np.array(multiset(sizes, self.chunk), dtype=np.int64)
         self.per_chunk = len(self.sizes)
-        self.plain = self.per_chunk == self.chunk  # every turn is a transaction of its own
+        self.plain = self.per_chunk == self.chunk  # each turn is a transaction
         orders = 1 if self.plain else ORDERS
         self._number = np.empty((orders, self.chunk), dtype=np.int32)
         self._first = np.empty((orders, self.chunk), dtype=np.int32)
@@ -72,10 +72,10 @@ class Timeline:
         """(number, first turn, turns) of the transaction that each turn belongs to."""
         if self.plain:
             return turns, turns, np.ones(len(turns), dtype=np.int64)
-        chunk, place = np.divmod(turns, self.chunk)
+        chunk, position = np.divmod(turns, self.chunk)
         order = below(bits(self._key, chunk), ORDERS)
-        number = self._number[order, place].astype(np.int64)
-        first = chunk * self.chunk + self._first[order, place].astype(np.int64)
+        number = self._number[order, position].astype(np.int64)
+        first = chunk * self.chunk + self._first[order, position].astype(np.int64)
         return chunk * self.per_chunk + number, first, self._length[order, number].astype(np.int64)
 
     def border(self, turn: int) -> int:
@@ -98,11 +98,10 @@ class Timeline:
         # a transaction commits with its last turn, which lies up to its length behind
         near = math.floor((second - self.start_ms / 1000) * self.rate)
         turns = np.arange(near - int(self.sizes.max()) - 2, near + 3, dtype=np.int64)
-        found = np.searchsorted(self.commit_us(turns), second * 1_000_000, side="left")
-        return int(turns[0]) + int(found)
+        return int(turns[0]) + int(np.searchsorted(self.commit_us(turns), second * 1_000_000, side="left"))
 
     def in_second(self, turns: Ints, event_ms: Ints, numbers: Ints, stride: int) -> Ints:
-        """Numbers inside a turn made numbers inside the second of its commit (`Envelope.in_second`).
+        """Numbers inside a turn as numbers inside the second of its commit (`Envelope.in_second`).
 
         `numbers` are below `stride`, turns follow each other. Where seconds are too full for that, all turns are
         numbered in one sequence, which begins at the start of the stream and may run ahead of the clock.
@@ -118,13 +117,13 @@ class Timeline:
         return (turns - np.repeat(first, np.diff(begins, append=len(turns)))) * stride + numbers
 
     def _turn_us(self, turns: Ints) -> Ints:
-        moment = (turns.astype(np.float64) + unit(bits(self._jitter, turns))) * (1e6 / self.rate)
-        return np.floor(moment).astype(np.int64) + self.start_ms * 1000
+        us = (turns.astype(np.float64) + unit(bits(self._jitter, turns))) * (1e6 / self.rate)
+        return np.floor(us).astype(np.int64) + self.start_ms * 1000
 
     def heartbeats(self, first_turn: int, turns: int) -> list[tuple[int, int]]:
         """(turn, epoch ms) of the heartbeats that fall before transactions of these turns and after the one before.
 
-        `first_turn` is a transaction border; each heartbeat is told with the turn that begins the transaction after it.
+        `first_turn` is a transaction border; each heartbeat comes with the turn that begins the transaction after it.
         """
         if self.heartbeat_ms is None or not turns:
             return []
@@ -136,6 +135,6 @@ class Timeline:
         # a heartbeat at h stands before the first transaction that commits at or after h, so: before < h <= last commit
         low = (before - zero) // step + 1
         high = (int(commits[-1]) - zero) // step
-        moments = zero + step * np.arange(low, high + 1, dtype=np.int64)
-        places = np.searchsorted(commits, moments, side="left")
-        return [(int(first[begins[place]]), int(ms)) for place, ms in zip(places, moments, strict=True)]
+        beats = zero + step * np.arange(low, high + 1, dtype=np.int64)
+        after = np.searchsorted(commits, beats, side="left")
+        return [(int(first[begins[i]]), int(ms)) for i, ms in zip(after, beats, strict=True)]

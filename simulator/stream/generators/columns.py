@@ -101,7 +101,7 @@ class Columns:
             parts = []
             for c, cohort in enumerate(self.ticks.plan.cohorts):
                 member = self.ticks.plan.programs[cohort.program].members.get(table)
-                if member is not None and member.eternal:
+                if member is not None and member.permanent:
                     parts.append((c, cohort.base, cohort.count, member.high))
             self._permanent[table] = PermanentRows(parts)
         return self._permanent[table]

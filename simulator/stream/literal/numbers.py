@@ -1,4 +1,4 @@
-"""The numbers of literal transactions: transactions, offsets, places inside a second."""
+"""The numbers of literal transactions: transactions, offsets, numbers inside a second."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Numbers:
     """The numbers of a script's transactions and changes, as `Envelope` describes them.
 
     `alive` rows are there before the first turn. Each turn is a transaction or a heartbeat; `entry_ms` are the times of
-    what it logs (nothing, of a heartbeat), `turn_ms` its own. `txn` and `offset` have one entry per turn, those of its
-    first change, and one for the turn that would follow.
+    what it logs (nothing, of a heartbeat), `turn_ms` those of the turns. `txn` and `offset` have one entry per turn,
+    those of its first change, and one for the turn that would follow.
     """
 
     def __init__(
@@ -30,26 +30,26 @@ class Numbers:
         self._first, self._in_second = self._seconds(entry_ms, sizes)
 
     def _seconds(self, entry_ms: Sequence[Sequence[int]], sizes: Ints) -> tuple[Ints, Ints]:
-        """Of each turn its first entry among those of all, itself if it has none; of each entry its place in its
-        second."""
-        places = np.maximum(sizes, 1)
-        first = np.cumsum(places) - places
-        times = [ms for turn, own in zip(entry_ms, self._turn_ms.tolist(), strict=True) for ms in turn or [own]]
+        """Of each turn its first entry among those of all, the turn itself if it has none; of each entry its number in
+        its second."""
+        entries = np.maximum(sizes, 1)
+        first = np.cumsum(entries) - entries
+        times = [ms for turn, turn_ms in zip(entry_ms, self._turn_ms.tolist(), strict=True) for ms in turn or [turn_ms]]
         seconds = np.array(times, dtype=np.int64) // 1000
-        offsets = np.repeat(self.offset[:-1] - 2 * first, places) + 2 * np.arange(len(seconds), dtype=np.int64)
+        offsets = np.repeat(self.offset[:-1] - 2 * first, entries) + 2 * np.arange(len(seconds), dtype=np.int64)
         begins = np.flatnonzero(np.diff(seconds, prepend=-1))
         return first, offsets - np.repeat(offsets[begins], np.diff(begins, append=len(seconds)))
 
-    def in_second(self, turn: Ints | int, place: Ints | int) -> Ints:
-        """`Envelope.in_second` of the entries at these places of their turns."""
-        numbers: Ints = self._in_second[self._first[turn] + place]
+    def in_second(self, turn: Ints | int, position: Ints | int) -> Ints:
+        """`Envelope.in_second` of the entries at these positions of their turns."""
+        numbers: Ints = self._in_second[self._first[turn] + position]
         return numbers
 
     def previous_ms(self, turns: Ints) -> Ints:
-        """When the transaction before each turn was committed, epoch milliseconds; of the first its own time."""
+        """When the transaction before each turn was committed, epoch milliseconds; of the first, its own time."""
         # turns that begin a number are transactions; the others are heartbeats
         done = np.flatnonzero(np.diff(self.txn))
-        place = np.searchsorted(done, turns, side="left") - 1
-        before = self._turn_ms[done[np.maximum(place, 0)]] if len(done) else 0
-        previous: Ints = np.where(place < 0, self._turn_ms[turns], before)
+        last = np.searchsorted(done, turns, side="left") - 1
+        before = self._turn_ms[done[np.maximum(last, 0)]] if len(done) else 0
+        previous: Ints = np.where(last < 0, self._turn_ms[turns], before)
         return previous

@@ -1,4 +1,4 @@
-"""A script made ready to run: names looked up, table versions settled, literals numbered and parsed column by column.
+"""A script ready to run: names looked up, table versions applied, literals numbered and parsed column by column.
 
 A cell is the number of a literal among those of its column (0 is null). Rows are tuples of cells, so a script is run
 without looking at a value; columns of carriers are taken from the parsed literals when a block is read.
@@ -39,12 +39,12 @@ class Literals:
         self.identity: list[int] = []  # equal for cells with equal values
 
     def cell(self, text: str | None, path: Key) -> int:
-        known = self._cells.get(text)
-        if known is None:
-            known = self._cells[text] = len(self.texts)
+        cell = self._cells.get(text)
+        if cell is None:
+            cell = self._cells[text] = len(self.texts)
             self.texts.append(text)
             self.paths.append(path)
-        return known
+        return cell
 
     def widen(self, type: ColumnType) -> None:
         """From here on literals are of another type."""
@@ -53,7 +53,7 @@ class Literals:
         self._cells = {None: 0}
 
     def parse(self, loaded: Loaded, source: Source) -> None:
-        """Parse all literals; the wrong one is told with its place."""
+        """Parse all literals. Raises ScenarioError at the first one that is wrong."""
         whole: pa.Array | None = None
         for type, begin, end in zip(self.types, self.begins, [*self.begins[1:], len(self.texts)], strict=True):
             try:
@@ -85,18 +85,18 @@ class Shape:
     types: tuple[int, ...]  # which of its types each column has
     missing: tuple[int | None, ...]  # the cell of a column that an insert leaves out; None: it must not
 
-    def column(self, place: int, cells: Ints) -> pa.Array:
+    def column(self, position: int, cells: Ints) -> pa.Array:
         """Cells of a column as carriers of this version."""
-        return self.literals[place].arrays[self.types[place]].take(pa.array(cells))
+        return self.literals[position].arrays[self.types[position]].take(pa.array(cells))
 
     def key(self, row: Cells) -> tuple[int, ...]:
         """What tells rows apart; only after the literals are parsed."""
-        return tuple([self.literals[place].identity[row[place]] for place in self.table.key_positions])
+        return tuple([self.literals[position].identity[row[position]] for position in self.table.key_positions])
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: rows to insert, or rows to find (by column place and cell) and cells to set."""
+    """One statement: rows to insert, or rows to find (by column position and cell) and cells to set."""
 
     kind: str
     shape: Shape
@@ -109,7 +109,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Change:
-    """A DDL statement and the shapes around it. `moved` places the old cells in the new rows; -1 is a new column."""
+    """A DDL statement and the shapes around it. `moved` says which old cell each new one is; -1 is a new column."""
 
     applied: Applied
     before: Shape | None
@@ -240,10 +240,10 @@ class _Preparation:
     def _row(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> Cells:
         given = self._cells(shape, path, row)
         cells: list[int] = []
-        for place, missing in enumerate(shape.missing):
-            cell = given.get(place, missing)
+        for position, missing in enumerate(shape.missing):
+            cell = given.get(position, missing)
             if cell is None:
-                name = shape.table.columns[place].name
+                name = shape.table.columns[position].name
                 self.loaded.fail(path, f"a value for {name} is missing, which cannot be null")
             cells.append(cell)
         return tuple(cells)
@@ -251,18 +251,18 @@ class _Preparation:
     def _cells(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> dict[int, int]:
         cells: dict[int, int] = {}
         for name, text in row.items():
-            place = shape.table.positions.get(self.source.identifier(name))
-            if place is None:
-                found = tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
-                place = shape.table.positions[found.name]
+            position = shape.table.positions.get(self.source.identifier(name))
+            if position is None:
+                column_found = tables.find_column(self.loaded, (*path, name), shape.table, name, self.source)
+                position = shape.table.positions[column_found.name]
             if text is not None and not isinstance(text, str):
                 self.loaded.fail((*path, name), "a literal is one value; a document is written as text between quotes")
-            assert place is not None
-            column = shape.table.columns[place]
+            assert position is not None
+            column = shape.table.columns[position]
             if not column.nullable and (text is None or (text == "" and self._is_null(column.type))):
                 empty = "" if text is None else f", as an empty text is in {self.source.title}"
                 self.loaded.fail((*path, name), f"{name} cannot be null{empty}")
-            cells[place] = shape.literals[place].cell(text, (*path, name))
+            cells[position] = shape.literals[position].cell(text, (*path, name))
         return cells
 
     def _is_null(self, type: ColumnType) -> bool:
@@ -270,7 +270,7 @@ class _Preparation:
         try:
             return bool(self.source.parse_values([""], type).null_count)
         except (ValueError, UsageError):
-            return False  # told with its place when the literals are parsed
+            return False  # an error when the literals are parsed
 
     # -------------------------------------------------------------------------------------------------------------- DDL
 
@@ -327,16 +327,16 @@ class _Preparation:
         self, path: Key, before: Shape, table: Table, change: ScriptedChange
     ) -> tuple[Shape, tuple[int, ...], int]:
         """The new shape, where the old cells go, and the cell that rows have in an added column."""
-        old = {column.field: place for place, column in enumerate(before.table.columns)}
+        old = {column.field: position for position, column in enumerate(before.table.columns)}
         literals: list[Literals] = []
         types: list[int] = []
         missing: list[int | None] = []
         moved: list[int] = []
         new = 0
         for column in table.columns:
-            place = old.get(column.field, -1)
-            moved.append(place)
-            if place < 0:
+            position = old.get(column.field, -1)
+            moved.append(position)
+            if position < 0:
                 assert change.add_column is not None
                 added = Literals(column.type)
                 self.literals.append(added)
@@ -347,11 +347,11 @@ class _Preparation:
                 # from now on the column is the default where an insert says nothing
                 missing.append(new)
                 continue
-            literals.append(before.literals[place])
-            if column.type != before.table.columns[place].type:
-                before.literals[place].widen(column.type)
-            types.append(len(before.literals[place].types) - 1)
-            missing.append(before.missing[place])
+            literals.append(before.literals[position])
+            if column.type != before.table.columns[position].type:
+                before.literals[position].widen(column.type)
+            types.append(len(before.literals[position].types) - 1)
+            missing.append(before.missing[position])
         shape = Shape(before.number, table, tuple(literals), tuple(types), tuple(missing))
         return self._shaped(shape), tuple(moved), new
 

@@ -31,11 +31,11 @@ class Rows:
     def update(self, statement: Statement) -> list[tuple[Cells, Cells]]:
         shape, to_set = statement.shape, statement.set or {}
         rows = self.rows[shape.number]
-        places = range(len(shape.table.columns))
+        positions = range(len(shape.table.columns))
         changes = []
         for key, path in self._named(statement):
             old = rows[key]
-            new = tuple([to_set.get(place, old[place]) for place in places])
+            new = tuple([to_set.get(position, old[position]) for position in positions])
             new_key = self._key(shape, new) if shape.table.primary_key else key
             if new_key == key:
                 rows[key] = new
@@ -58,25 +58,27 @@ class Rows:
         return (self.keyless,)
 
     def _named(self, statement: Statement) -> list[tuple[tuple[int, ...], tuple[str | int, ...]]]:
-        """The keys of the rows that a statement names, each once, with the place that names it."""
+        """The keys of the rows that a statement names, each once, with the key of the file that names it."""
         shape = statement.shape
         rows = self.rows[shape.number]
         named: dict[tuple[int, ...], tuple[str | int, ...]] = {}
         for where, path in zip(statement.where, statement.paths, strict=True):
-            wanted = {place: shape.literals[place].identity[cell] for place, cell in where.items()}
+            values = {position: shape.literals[position].identity[cell] for position, cell in where.items()}
             if shape.table.primary_key:
-                key = tuple([wanted[place] for place in shape.table.key_positions])
+                key = tuple([values[position] for position in shape.table.key_positions])
                 keys = [key] if key in rows else []
             else:
                 keys = [
                     key
                     for key, row in rows.items()
-                    if all(shape.literals[place].identity[row[place]] == value for place, value in wanted.items())
+                    if all(
+                        shape.literals[position].identity[row[position]] == value for position, value in values.items()
+                    )
                 ]
             if not keys:
                 wording = ", ".join(
-                    f"{shape.table.columns[place].name} {shape.literals[place].texts[cell]!r}"
-                    for place, cell in where.items()
+                    f"{shape.table.columns[position].name} {shape.literals[position].texts[cell]!r}"
+                    for position, cell in where.items()
                 )
                 self.loaded.fail(path, f"{shape.table.id.name} has no row with {wording} at this point of the script")
             for key in keys:
@@ -104,7 +106,7 @@ class Rows:
             if change.moved != tuple(range(len(before.table.columns))):
                 rows = self.rows[after.number]
                 for key, row in rows.items():
-                    rows[key] = tuple([change.new if place < 0 else row[place] for place in change.moved])
+                    rows[key] = tuple([change.new if position < 0 else row[position] for position in change.moved])
         for number in change.dropped:
             self.rows[number] = {}
             if after is None:
@@ -113,6 +115,6 @@ class Rows:
 
 def _key_text(shape: Shape, row: Cells) -> str:
     return ", ".join(
-        f"{name} {shape.literals[place].texts[row[place]]!r}"
-        for name, place in zip(shape.table.primary_key, shape.table.key_positions, strict=True)
+        f"{name} {shape.literals[position].texts[row[position]]!r}"
+        for name, position in zip(shape.table.primary_key, shape.table.key_positions, strict=True)
     )

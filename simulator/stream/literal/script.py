@@ -41,8 +41,8 @@ class ScriptStream(LiteralStream):
             column_names=column_names(scenario, source, first),
         )
 
-    def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
-        return self._shapes[table].column(place, np.array(cells, dtype=np.int64))
+    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
+        return self._shapes[table].column(position, np.array(cells, dtype=np.int64))
 
     def row_bytes(self, table: Table, row: Row) -> int:
         literals = self._shapes[table].literals

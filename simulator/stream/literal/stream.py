@@ -29,12 +29,12 @@ from simulator.sources.source import Source
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
 from simulator.stream.literal.numbers import Numbers
-from simulator.stream.literal.transactions import Ddl, Places, Row, RowChange, Text, Transaction
+from simulator.stream.literal.transactions import Ddl, Positions, Row, RowChange, Text, Transaction
 
 BLOCK_TURNS: Final = 4096
 
-# A change and where it stands: its turn, its place among the entries of that, and among its row changes from 1.
-_Placed = tuple[int, int, int, RowChange]
+# A change with its turn, its number among the entries of that (from 0), and among its row changes (from 1).
+_Numbered = tuple[int, int, int, RowChange]
 
 
 class LiteralStream(Stream):
@@ -73,7 +73,7 @@ class LiteralStream(Stream):
         self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...]]]] | None = None
 
     @abstractmethod
-    def column(self, table: Table, place: int, cells: Sequence[Any]) -> pa.Array:
+    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         """Cells of a column of a table as its carrier."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class LiteralStream(Stream):
 
     @cached_property
     def block_turns(self) -> int:  # type: ignore[override]
-        """As many as leave a block some tens of megabytes beside its largest turn. Raises UsageError for a turn that no
+        """As many as make some tens of megabytes, the largest one not counted. Raises UsageError for a turn that no
         block can hold."""
         turns = np.array([self._turn_bytes(each) for each in self._transactions] or [0], dtype=np.int64)
         if turns.max() > COLUMN_BYTES:
@@ -126,13 +126,13 @@ class LiteralStream(Stream):
         return self._counts[first:stop]
 
     def previous_ms(self, turns: Ints) -> Ints:
-        """… of the first its own time."""
+        """…; of the first, its own time."""
         return self.numbers.previous_ms(turns)
 
     def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
         stop = min(stop, self.turns)
-        groups: dict[tuple[Table, Kind, Places, Places], list[_Placed]] = {}
-        group: list[_Placed] = []
+        groups: dict[tuple[Table, Kind, Positions, Positions], list[_Numbered]] = {}
+        group: list[_Numbered] = []
         last: RowChange | None = None
         events: list[Event] = []
         for turn in range(first, stop):
@@ -140,15 +140,15 @@ class LiteralStream(Stream):
             if transaction.heartbeat:
                 events.append(self._heartbeat(turn, transaction))
             rows = 0
-            for place, entry in enumerate(transaction.entries):
+            for number, entry in enumerate(transaction.entries):
                 if not isinstance(entry, RowChange):
-                    events.append(self._event(turn, place, entry, transaction))
+                    events.append(self._event(turn, number, entry, transaction))
                     continue
                 rows += 1
                 if last is None or not _alike(last, entry):  # neighbours are alike mostly, and tables slow to hash
                     shape = (entry.table, entry.kind, entry.logged_before, entry.logged_after)
                     group, last = groups.setdefault(shape, []), entry
-                group.append((turn, place, rows, entry))
+                group.append((turn, number, rows, entry))
         batches = [self._batch(group) for group in groups.values()]
         if self.source.key_is_fixed:
             batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
@@ -159,35 +159,35 @@ class LiteralStream(Stream):
         in_second = int(self.numbers.in_second(turn, 0))
         return Heartbeat(*self._common(turn, 0, transaction.ms), next(commits, None), in_second=in_second)
 
-    def _common(self, turn: int, place: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
-        txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * place
-        return OrderKey(1, turn, 2 * place), txn, offset, ms, ms + WRITE_LAG_MS
+    def _common(self, turn: int, number: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
+        txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * number
+        return OrderKey(1, turn, 2 * number), txn, offset, ms, ms + WRITE_LAG_MS
 
-    def _event(self, turn: int, place: int, entry: Ddl | Text, transaction: Transaction) -> Event:
-        common = self._common(turn, place, entry.ms)
-        in_second = int(self.numbers.in_second(turn, place))
+    def _event(self, turn: int, number: int, entry: Ddl | Text, transaction: Transaction) -> Event:
+        common = self._common(turn, number, entry.ms)
+        in_second = int(self.numbers.in_second(turn, number))
         if isinstance(entry, Ddl):
             ddl = (entry.kind, entry.database, entry.before, entry.after, entry.sql)
             return SchemaChange(*common, *ddl, in_second=in_second, executed=transaction.executed)
         text = (entry.kind, entry.database, entry.table, entry.sql)
         return LoggedStatement(*common, *text, in_second=in_second, executed=transaction.executed)
 
-    def _batch(self, group: Sequence[_Placed]) -> ChangeBatch:
-        turn, place, seq = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
+    def _batch(self, group: Sequence[_Numbered]) -> ChangeBatch:
+        turn, number, seq = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
         changes = [each[3] for each in group]
         event_ms = np.array([change.ms for change in changes], dtype=np.int64)
         envelope = Envelope(
             phase=1,
             turn=turn,
-            ordinal=2 * place,
+            ordinal=2 * number,
             statement=np.array([change.run for change in changes], dtype=np.int64),
             txn=self.numbers.txn[turn],
             seq=seq,
             size=self._counts[turn],
-            offset=self.numbers.offset[turn] + 2 * place,
+            offset=self.numbers.offset[turn] + 2 * number,
             event_ms=event_ms,
             write_ms=event_ms + WRITE_LAG_MS,
-            in_second=self.numbers.in_second(turn, place),
+            in_second=self.numbers.in_second(turn, number),
         )
         executed = [self._transactions[number].executed for number in turn.tolist()]
         if executed[0] is not None:
@@ -199,26 +199,26 @@ class LiteralStream(Stream):
         first = changes[0]
         table, kind = first.table, first.kind
         logged = first.logged_before if kind is DELETE else first.logged_after
-        places = tuple(range(len(table.columns))) if logged is None else logged
+        positions = tuple(range(len(table.columns))) if logged is None else logged
         shape = table if logged is None else _with_columns(table, logged)
         after: tuple[pa.Array, ...] | None = None
         if kind is not DELETE:
-            new = [_cells([change.after for change in changes], place) for place in places]
-            after = tuple(self.column(table, place, cells) for place, cells in zip(places, new, strict=True))
+            new = [_cells([change.after for change in changes], position) for position in positions]
+            after = tuple(self.column(table, position, cells) for position, cells in zip(positions, new, strict=True))
         if kind is INSERT:
             return ChangeBatch(shape, kind, envelope, after, None)
-        old = [_cells([change.before for change in changes], place) for place in places]
+        old = [_cells([change.before for change in changes], position) for position in positions]
         if kind is DELETE:
-            gone = tuple(self.column(table, place, cells) for place, cells in zip(places, old, strict=True))
+            gone = tuple(self.column(table, position, cells) for position, cells in zip(positions, old, strict=True))
             return ChangeBatch(shape, kind, envelope, None, gone)
-        there = set(places if first.logged_before is None else first.logged_before)
+        there = set(positions if first.logged_before is None else first.logged_before)
         before = tuple(
-            self._old(table, place, was, now) if place in there else ABSENT
-            for place, was, now in zip(places, old, new, strict=True)
+            self._old(table, position, was, now) if position in there else ABSENT
+            for position, was, now in zip(positions, old, new, strict=True)
         )
         return ChangeBatch(shape, kind, envelope, after, before)
 
-    def _old(self, table: Table, place: int, was: list[Any], now: list[Any]) -> Before:
+    def _old(self, table: Table, position: int, was: list[Any], now: list[Any]) -> Before:
         """A column of the before image: only the rows in which it differs (0.0 and -0.0 do)."""
         rows = [
             i
@@ -227,7 +227,7 @@ class LiteralStream(Stream):
         ]
         if not rows:
             return None
-        values = self.column(table, place, [was[i] for i in rows])
+        values = self.column(table, position, [was[i] for i in rows])
         return values if len(rows) == len(was) else Delta(np.array(rows, dtype=np.int64), values)
 
     # ------------------------------------------------------------------------------------------------------- snapshot
@@ -244,7 +244,7 @@ class LiteralStream(Stream):
         return self._held[1]
 
     def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
-        return (SnapshotPart(place) for place in range(len(self._rows_before(turn))))
+        return (SnapshotPart(table) for table in range(len(self._rows_before(turn))))
 
     def count_part(self, turn: int, part: SnapshotPart) -> int:
         _, columns = self._rows_before(turn)[part.table]
@@ -268,13 +268,13 @@ def _alike(a: RowChange, b: RowChange) -> bool:
     )
 
 
-def _cells(rows: Sequence[Row | None], place: int) -> list[Any]:
-    return [row[place] for row in rows]  # type: ignore[index]
+def _cells(rows: Sequence[Row | None], position: int) -> list[Any]:
+    return [row[position] for row in rows]  # type: ignore[index]
 
 
 @lru_cache(maxsize=1024)
-def _with_columns(table: Table, places: tuple[int, ...]) -> Table:
+def _with_columns(table: Table, positions: tuple[int, ...]) -> Table:
     """A table of some of its columns: that of an image which leaves others out."""
-    columns = tuple(table.columns[place] for place in places)
+    columns = tuple(table.columns[position] for position in positions)
     names = {column.name for column in columns}
     return replace(table, columns=columns, primary_key=tuple(name for name in table.primary_key if name in names))

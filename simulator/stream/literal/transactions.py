@@ -12,8 +12,8 @@ from typing import Any
 from simulator.model import ExecutedGtids, Kind, SchemaChangeKind, StatementKind, Table
 
 Row = tuple[Any, ...]
-# Places of the columns that an image holds; None: all of them.
-Places = tuple[int, ...] | None
+# Positions of the columns that an image holds; None: all of them.
+Positions = tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class RowChange:
     after: Row | None
     run: int
     ms: int
-    logged_before: Places = None
-    logged_after: Places = None
+    logged_before: Positions = None
+    logged_after: Positions = None
 
 
 @dataclass(frozen=True, slots=True)

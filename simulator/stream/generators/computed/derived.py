@@ -64,7 +64,7 @@ class Derived(Draws):
                 continue
             here = np.flatnonzero(ticks.program[tick] == p)
             rows = row_count(member, program.lifecycle, self.columns.scenario.seed, state.slot[here], cycle[here])
-            alive = np.array([*program.has_rows(table), member.eternal])[tick[here] - ticks.first[p]]
+            alive = np.array([*program.has_rows(table), member.permanent])[tick[here] - ticks.first[p]]
             counts[here] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)
         row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
