@@ -206,3 +206,82 @@ def test_streams_know_no_format_and_formats_no_broker() -> None:
     clients = {"confluent_kafka", "rocketmq", "pika", "pyspark"}
     wrong += [str(f) for f in ALL if f.file.startswith("formats/") and f.module.split(".")[0] in clients]
     assert not wrong, "\n".join(wrong)
+
+
+# ------------------------------------------------------------------------------------------------------------- circles
+
+
+def dotted(path: Path) -> str:
+    return ".".join(("simulator", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def graph() -> dict[str, set[str]]:
+    """Each module and those that it imports when it is imported."""
+    names = {dotted(path) for path in files()}
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for path in files():
+        for each in imports(path):
+            if not (each.lazy or each.typing_only) and each.module in names - {dotted(path)}:
+                found[dotted(path)].add(each.module)
+    return found
+
+
+def test_no_module_imports_another_in_a_circle() -> None:
+    left = graph()
+    while free := [name for name, below in left.items() if not below & left.keys()]:
+        for name in free:
+            del left[name]
+    assert not left, f"in a circle, or above one: {sorted(left)}"
+
+
+# ------------------------------------------------------------------------------------------------------------ products
+
+# A product's package imports another's only where the product itself builds on it.
+BUILDS_ON: Final = {("dts", "canal"), ("cloudcanal", "dts")}
+
+
+def test_products_keep_to_themselves() -> None:
+    across = {
+        (importer.split(".")[2], each.split(".")[2])
+        for importer, below in graph().items()
+        for each in below
+        if importer.startswith("simulator.formats.") and importer.count(".") > 2
+        if each.startswith("simulator.formats.") and each.count(".") > 2
+    }
+    assert {(one, other) for one, other in across if one != other} == BUILDS_ON
+
+
+def test_formats_have_no_branch_for_a_source() -> None:
+    """A new source is a row of a product's table, not a branch in its functions."""
+    from simulator.sources import SOURCES
+
+    def compared(node: ast.AST) -> list[ast.expr]:
+        if isinstance(node, ast.Compare):
+            return [node.left, *node.comparators]
+        if isinstance(node, ast.MatchValue):
+            return [node.value]
+        starts = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith"
+        return list(node.args) if starts and isinstance(node, ast.Call) else []
+
+    known = {*SOURCES, *(f"{id}-{version}" for id, row in SOURCES.items() for version in row[2])}
+    wrong = [
+        f"simulator/{name_of(path)}:{part.lineno}: {part.value!r}"
+        for path in sorted((ROOT / "formats").rglob("*.py"))
+        for node in ast.walk(parsed(path))
+        for each in compared(node)
+        for part in ast.walk(each)
+        if isinstance(part, ast.Constant) and part.value in known
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+# ------------------------------------------------------------------------------------------------------------- folders
+
+
+def test_no_folder_is_a_heap() -> None:
+    """Some fifteen modules a folder, and no prefix that does a folder's work."""
+    for folder in {path.parent for path in files()}:
+        names = [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
+        assert len(names) <= 16, f"{name_of(folder)} has {len(names)} modules: a package is missing"
+        prefixes = [name.partition("_")[0] for name in names if "_" in name]
+        assert all(prefixes.count(prefix) <= 3 for prefix in prefixes), f"{name_of(folder)}: a prefix is a package"
