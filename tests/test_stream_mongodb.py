@@ -268,9 +268,9 @@ def test_what_mongodb_cannot_is_told_with_its_place(scenario: dict[str, Any], se
     [
         ({"type": "array", "values": {"document": {"a": 1}}}, "is not an array"),
         ({"type": "object", "values": {"document": ["a"]}}, "is not an object"),
-        ({"type": "regex", "values": "uuid"}, "uuid makes no values for regex"),
-        ({"type": "bool", "values": {"bytes": {}}}, "bytes makes no values for bool, which holds booleans"),
-        ({"type": "decimal", "values": {"range": [0, 9]}}, "range makes no values for decimal"),
+        ({"type": "regex", "values": "uuid"}, "uuid has no values for regex"),
+        ({"type": "bool", "values": {"bytes": {}}}, "bytes has no values for bool, which holds booleans"),
+        ({"type": "decimal", "values": {"range": [0, 9]}}, "range has no values for decimal"),
     ],
 )
 def test_values_that_do_not_fit_are_told(column: dict[str, Any], sentence: str) -> None:
