@@ -240,3 +240,23 @@ def changes(format: str, value: bytes) -> list[Change]:
 def statement(format: str, value: bytes) -> str:
     """The text of a message about a DDL statement."""
     return FAMILIES[format.partition(",")[0]].sql(decode(format, value))
+
+
+# --------------------------------------------------------------------------------------------- what images leave away
+
+# How much of a row an image has, where that is not all of it.
+CHANGED, KEY = "the changed columns", "the key"
+IMAGES: Final[Mapping[str, Mapping[tuple[Kind, str], str]]] = {
+    "canal-json": {(UPDATE, "before"): CHANGED},
+    "oms-canal-json": {(UPDATE, "before"): CHANGED},
+    "dts-shareplex-json": {(UPDATE, "after"): CHANGED},
+    "oms-shareplex": {(UPDATE, "after"): CHANGED},
+    "dts-avro of mongodb": {(UPDATE, "before"): KEY, (DELETE, "before"): KEY},
+    "drs-json of mongodb": {(UPDATE, "before"): KEY, (UPDATE, "after"): CHANGED, (DELETE, "before"): KEY},
+}
+
+
+def image_of(format: str, source: str, op: Kind, side: str) -> str | None:
+    """How much of a row the image before or after has, for the id of a source; None: all."""
+    format = format.partition(",")[0]
+    return (IMAGES.get(f"{format} of {source}") or IMAGES.get(format, {})).get((op, side))

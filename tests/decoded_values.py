@@ -14,13 +14,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import cache
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pyarrow as pa
 from decoding import Number
 
 from simulator import sources
+from simulator.batch import decoded
 from simulator.model import ColumnType
 from simulator.sources.mysql.geometry import to_text
 
@@ -40,6 +43,11 @@ class Reading:
     read: Read = lambda value, type: value
     seen: Callable[[Any], Any] = lambda value: value
     left_out: bool = False
+
+    def told(self, source: str, type: ColumnType, value: Any) -> Any:
+        """A value of a message, as much of it as the format carries."""
+        got = self.read(value, type)
+        return self.seen(parsed(source, type, got) if isinstance(got, str) and not isinstance(got, Carried) else got)
 
 
 # ---------------------------------------------------------------------------------------------- what values look like
@@ -408,6 +416,20 @@ READINGS: Final[Mapping[str, Mapping[str, Reading]]] = {
 }
 
 
+def carried(array: pa.Array) -> list[Any]:
+    """The values of a carrier, floats as their shortest text, so that NaN is NaN and -0.0 is not 0.0."""
+    array = decoded(array)
+    if pa.types.is_temporal(array.type):
+        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    return [repr(value) if isinstance(value, float) else value for value in array.to_pylist()]
+
+
+@cache
+def parsed(source: str, type: ColumnType, literal: str) -> Any:
+    return carried(sources.find(source).parse_values([literal], type))[0]
+
+
+@cache
 def reading(format: str, source: str, type: ColumnType) -> Reading:
     """The row for a type."""
     table, system = READINGS.get(format.partition(",")[0], {}), sources.find(source)

@@ -7,13 +7,71 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
+from simulator import sources
+from simulator.delivery.router import parse_route
+from simulator.formats import open_codec
+from simulator.run.render import Renderer
+from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import Loaded, read
+from simulator.stream.scenario.resolve import resolve
 
 
 def loaded(scenario: dict[str, Any]) -> Loaded:
     """A scenario's data as a loaded file."""
     return read(yaml.safe_dump(scenario, sort_keys=False, allow_unicode=True), "random.yaml")
 
+
+def streamed(scenario: dict[str, Any], format: str, source: str) -> tuple[ChangeStream, Renderer]:
+    """A scenario's stream on a source, and what makes a format's messages of it, for three partitions a topic."""
+    found = sources.find(source)
+    stream = ChangeStream(resolve(loaded(scenario), found))
+    return stream, rendered(stream, format)
+
+
+def rendered(stream: ChangeStream, format: str) -> Renderer:
+    """What makes a format's messages of a stream, for three partitions a topic."""
+    codec = open_codec(format, stream.source)
+    return Renderer(stream, codec, parse_route(None, codec.layout.routing), None, lambda topic: 3)
+
+
+# Most of what a stream can have, in few rows.
+SMALL: dict[str, Any] = {
+    "rate": 7,
+    "heartbeat": "1s",
+    "transactions": {1: 3, "2..4": 1},
+    "tables": {
+        "t": {
+            "columns": {
+                "id": {"type": "int64", "values": "sequence"},
+                "name": {"type": "string(30)", "nulls": 0.3, "values": {"text": {"length": "0..12"}}},
+                "price": {"type": "decimal(8,2)", "values": {"range": ["0.00", "99.99"]}},
+                "seen": {"type": "timestamp(3)", "values": "commit_time"},
+                "share": {"type": "float64"},
+                "open": {"type": "bool"},
+                "day": {"type": "date"},
+                "data": {"type": "bytes(8)", "nulls": 0.2, "values": {"bytes": {"length": "0..8"}}},
+            },
+            "key": "id",
+            "rows": 40,
+            "mix": {"insert": 1, "update": 5, "delete": 1},
+            "key_updates": 0.2,
+        }
+    },
+    "schema_changes": [
+        {
+            "at": 60,
+            "table": "t",
+            "add_column": {
+                "name": "extra",
+                "column": {"type": "string(10)", "values": {"choices": ["p", "q", "r"]}},
+                "default": "none",
+            },
+        },
+        {"at": 80, "table": "t", "widen": {"column": "name", "type": "string(40)"}},
+        {"at": 100, "table": "t", "rename_column": {"column": "share", "to": "part"}},
+        {"at": 120, "table": "t", "drop_column": {"column": "open"}},
+    ],
+}
 
 # Columns that an update always changes, and others.
 SURE = [

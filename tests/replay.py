@@ -1,271 +1,160 @@
-"""A consumer of Canal's and DTS's JSON messages that keeps the tables and believes nothing it is told.
+"""A consumer that keeps the tables and trusts no message: each change is held against the rows that earlier ones left.
 
-It knows the messages and a little SQL, and not how they were made: every row that a message shows is held against the
-row that earlier messages left. Values are compared by what they mean, so `12.5` of a decimal is `12.50`.
+Values are compared as far as the format carries them (`decoded_values.py`). Tables are known as they were at first, and
+as statements change them.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
-from functools import cache
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-Value: TypeAlias = Any
-Row: TypeAlias = dict[str, Value]
-Key: TypeAlias = tuple[Value, ...]
-Parse: TypeAlias = Callable[[str], Value]
+from decoded_changes import CHANGED, Change, Image, changes, image_of
+from decoded_values import carried, parsed, reading
 
-ROW_TYPES = ("INIT", "INSERT", "UPDATE", "DELETE")
+from simulator import sources
+from simulator.model import READ, ROW_KINDS, Column, Kind, SchemaChange, SchemaChangeKind, Table
+from simulator.run.render import Renderer
+from simulator.stream.engine.block import Block, Stream
+
+Row: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[Any, ...]
 
 
 class Contradiction(AssertionError):
     """A message that cannot follow the ones before it."""
 
 
-# ------------------------------------------------------------------------------------------------------------- values
-
-
-def moment(text: str) -> str:
-    """A date with time, or a time, without the zeros at the end of its fraction.
-
-    >>> moment("2024-05-01 10:00:00.350"), moment("10:00:00.000"), moment("10:00:00")
-    ('2024-05-01 10:00:00.35', '10:00:00', '10:00:00')
-    """
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def single(text: str) -> float:
-    """The float nearest to a text, as the double that it is."""
-    return float(struct.unpack("f", struct.pack("f", float(text)))[0])
-
-
-def filled(text: str) -> str:
-    """A BINARY value without the zero bytes that fill it up."""
-    return text.rstrip("\0")
-
-
-PARSERS: Mapping[str, Parse] = {
-    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "bigint", "year", "bit"), int),
-    **dict.fromkeys(("datetime", "timestamp", "time"), moment),
-    "decimal": Decimal,
-    "float": single,
-    "double": float,
-    "binary": filled,
-    "json": json.loads,
-}
-
-
-@cache
-def parser(type: str) -> Parse:
-    """What reads the texts of a MySQL type as `mysqlType` names it: `bigint unsigned`, `decimal(10,2)`, `enum`."""
-    name, _, rest = type.lower().partition("(")
-    name = name.split()[0]
-    # Canal, which writes the labels into the type, writes numbers as values: of the label, or a bit for each of a set.
-    labels = [label.replace("''", "'") for label in re.findall(r"'((?:[^']|'')*)'", type[len(name) :])] if rest else []
-    if name == "enum" and labels:
-        return lambda text: ["", *labels][int(text)]
-    if name == "set" and labels:
-        return lambda text: ",".join(label for bit, label in enumerate(labels) if int(text) >> bit & 1)
-    return PARSERS.get(name, str)
-
-
-# ------------------------------------------------------------------------------------------------------------- tables
-
-
-@dataclass
-class Table:
-    """What the messages so far left: column names in order (None: not yet known) and the rows by their keys."""
-
-    columns: list[str] | None = None
-    key: tuple[str, ...] = ()
-    rows: dict[Key, Row] = field(default_factory=dict)
-
-    def at(self, row: Row) -> Key:
-        return tuple([row[name] for name in self.key])
-
-    def insert(self, row: Row) -> None:
-        key = self.at(row)
-        if key in self.rows:
-            raise Contradiction(f"a row with the key {key} is there already: {self.rows[key]}")
-        self.rows[key] = row
-
-    def remove(self, row: Row) -> None:
-        key = self.at(row)
-        held = self.rows.pop(key, None)
-        if held is None:
-            raise Contradiction(f"there is no row with the key {key}")
-        if held != row:
-            differ = {n: (held.get(n), row.get(n)) for n in {*held, *row} if held.get(n) != row.get(n)}
-            raise Contradiction(f"the row with the key {key} is another (held, told): {differ}")
-
-
 class Replay:
-    """Tables by `database.table`, made of messages one after another. `rows` and `statements` count what they told."""
+    """Tables by name, made of the messages of a format about a source. `changes` counts what they told."""
 
-    def __init__(self) -> None:
-        self.tables: dict[str, Table] = {}
-        self.rows: Counter[str] = Counter()
-        self.statements = 0
-        self._readers: dict[tuple[tuple[str, str], ...], list[tuple[str, Parse]]] = {}
+    def __init__(self, format: str, source: str, tables: Iterable[Table]) -> None:
+        self.format, self.source, self.system = format, source, sources.find(source).id
+        self.tables = {table.id.name: table for table in tables}
+        self.types = {(table.id.name, c.name): c.type for table in self.tables.values() for c in table.columns}
+        self.rows: dict[str, dict[Key, Row]] = {name: {} for name in self.tables}
+        self.changes: Counter[Kind] = Counter()
 
     def state(self) -> dict[str, dict[Key, Row]]:
-        """The rows of all tables that have any; key columns in the order of their names."""
-        return {name: table.rows for name, table in self.tables.items() if table.rows}
+        """The rows of all tables that have any, without nulls: documents do not tell them from absent fields."""
+        return {
+            name: {
+                key: {column: value for column, value in row.items() if value is not None} for key, row in rows.items()
+            }
+            for name, rows in self.rows.items()
+            if rows
+        }
 
-    def all(self, messages: Iterable[Mapping[str, Any]]) -> None:
-        for number, message in enumerate(messages):
-            try:
-                self.apply(message)
-            except Contradiction as error:
-                raise Contradiction(f"message {number}: {error}\n{json.dumps(message, ensure_ascii=False)}") from None
+    def run(self, stream: Stream, renderer: Renderer, first: int, stop: int) -> None:
+        """Some turns of a stream, behind their snapshot; where the product reads none, the rows are copied first."""
+        if renderer.codec.sends(READ):
+            self.play(renderer, stream.snapshot(first))
+        else:
+            self.rows |= rows_at(stream, first, self.format)
+        self.play(renderer, [stream.read(first, stop)] if first < stop else [])
 
-    def apply(self, message: Mapping[str, Any]) -> None:
-        """One message. Raises Contradiction."""
-        if message["isDdl"]:
-            self.statements += 1
-            self._statement(message["sql"], message["database"])
+    def play(self, renderer: Renderer, blocks: Iterable[Block]) -> None:
+        """The messages of blocks, and the statements between them, which not all formats send."""
+        for block in blocks:
+            batch = renderer.render(block)
+            for table in (each.table for each in block.batches):  # documents get fields without a statement
+                self.types |= {(table.id.name, column.name): column.type for column in table.columns}
+            messages = [] if batch is None else [m for m in batch.messages() if m.kind in ROW_KINDS]
+            events = [event for event in block.events if isinstance(event, SchemaChange)]
+            for item in sorted([*messages, *events], key=lambda item: item.order):
+                if isinstance(item, SchemaChange):
+                    self.statement(item)
+                else:
+                    self.apply(changes(self.format, item.value or b""))
+
+    def apply(self, told: list[Change]) -> None:
+        """The changes of one message. Rows leave their places before others take them."""
+        taken: list[tuple[str, Row]] = []
+        for change in told:
+            self.changes[change.op] += 1
+            table = self.tables[change.table]
+            before, after = self._row(table, change.before), self._row(table, change.after)
+            row = after or {}
+            if before is not None:
+                if image_of(self.format, self.system, change.op, "before") is CHANGED:
+                    before = {**row, **before}
+                key = self._key(table, {**row, **before})
+                held = self.rows[change.table].pop(key, None)
+                if held is None:
+                    raise Contradiction(f"there is no row {key} for {change}")
+                differ = {name: (held.get(name), value) for name, value in before.items() if held.get(name) != value}
+                if differ:
+                    raise Contradiction(f"the row {key} is another (held, told): {differ}, in {change}")
+                if image_of(self.format, self.system, change.op, "after") is CHANGED:
+                    row = {**held, **row}
+            if after is not None:
+                taken.append((change.table, row))
+        for name, row in taken:
+            key = self._key(self.tables[name], row)
+            if self.rows[name].setdefault(key, row) is not row:
+                raise Contradiction(f"there is a row {key} in {name} already")
+
+    def statement(self, change: SchemaChange) -> None:
+        """A table becomes what the statement makes of it; a new column has its default in all rows."""
+        old, new = change.before, change.after
+        if change.kind is SchemaChangeKind.DROP_DATABASE:
+            for name in [name for name, table in self.tables.items() if table.id.database == change.database]:
+                del self.tables[name], self.rows[name]
+        if old is not None:
+            del self.tables[old.id.name]
+        rows = self.rows.pop(old.id.name, {}) if old is not None else {}
+        if new is None:
             return
-        kind, data, old = message["type"], message["data"], message.get("old")
-        if kind not in ROW_TYPES:
-            raise Contradiction(f"{kind!r} is no type of a message with rows")
-        name = f"{message['database']}.{message['table']}"
-        table = self.tables.setdefault(name, Table())
-        key = tuple(sorted(message["pkNames"]))
-        columns = list(message["mysqlType"])
-        if table.columns is None:
-            table.columns, table.key = columns, key
-        if (table.columns, table.key) != (columns, key) or list(message["sqlType"]) != columns:
-            raise Contradiction(f"{name} has the columns {table.columns} and the key {table.key}")
-        if (old is None) != (kind != "UPDATE") or (old is not None and len(old) != len(data)) or not data:
-            raise Contradiction(f"{kind} with data {data!r} and old {old!r}")
-        self.rows[kind] += len(data)
-        read = self._reader(message["mysqlType"])
-        images = [self._row(read, columns, image) for image in data]
-        if kind == "UPDATE":
-            # All rows of a message left their old places before they take their new ones, as in the statement.
-            for image, before in zip(images, old, strict=True):
-                parts = {part: parse for part, parse in read if part in before}
-                if list(parts) != list(before):
-                    raise Contradiction(f"old has the columns {list(before)}")
-                texts = {part: None if text is None else parts[part](text) for part, text in before.items()}
-                table.remove({**image, **texts})
-        for image in images:
-            if kind == "DELETE":
-                table.remove(image)
-            else:
-                table.insert(image)
+        default = re.search(r"DEFAULT\s+N?('(?:[^']|'')*'|[^\s,)]+)", change.sql, re.IGNORECASE)
+        literal = default[1].strip("'").replace("''", "'") if default and default[1].upper() != "NULL" else None
+        kept = {} if old is None else {column.field: column.name for column in old.columns}
+        self.tables[new.id.name], self.rows[new.id.name] = new, {}
+        self.types |= {(new.id.name, column.name): column.type for column in new.columns}
+        if change.kind is not SchemaChangeKind.TRUNCATE_TABLE:
+            for row in rows.values():
+                made = {
+                    c.name: row.get(kept[c.field]) if c.field in kept else self._seen(c, literal) for c in new.columns
+                }
+                self.rows[new.id.name][self._key(new, made)] = made
 
-    def _reader(self, types: Mapping[str, str]) -> list[tuple[str, Parse]]:
-        known = tuple(types.items())
-        if known not in self._readers:
-            self._readers[known] = [(name, parser(type)) for name, type in known]
-        return self._readers[known]
+    def _row(self, table: Table, image: Image) -> Row | None:
+        if image is None:
+            return None
+        row: Row = {}
+        for name, value in image.items():
+            type = self.types[table.id.name, name]
+            how = reading(self.format, self.source, type)
+            if not how.left_out:
+                row[name] = None if value is None else how.told(self.source, type, value)
+        return row
+
+    def _seen(self, column: Column, literal: str | None) -> Any:
+        if literal is None:
+            return None
+        return reading(self.format, self.source, column.type).seen(parsed(self.source, column.type, literal))
 
     @staticmethod
-    def _row(read: list[tuple[str, Parse]], columns: list[str], image: Mapping[str, str | None]) -> Row:
-        if list(image) != columns:
-            raise Contradiction(f"a row has the columns {list(image)}, not {columns}")
-        return {name: None if (text := image[name]) is None else parse(text) for name, parse in read}
-
-    # ---------------------------------------------------------------------------------------------------- statements
-
-    def _statement(self, sql: str, database: str) -> None:
-        for pattern, run in STATEMENTS.items():
-            if match := re.fullmatch(pattern, sql, re.IGNORECASE | re.DOTALL):
-                run(self, database, {name: unquoted(text) for name, text in match.groupdict().items() if text})
-                return
-        raise Contradiction(f"the statement {sql!r} is not understood")
-
-    def table(self, database: str, name: str) -> Table:
-        return self.tables.setdefault(f"{database}.{name}", Table())
-
-    def add_column(self, database: str, said: Mapping[str, str]) -> None:
-        table = self.table(database, said["table"])
-        default: Value = None
-        if "default" in said and said["default"].upper() != "NULL":
-            text = said["default"]
-            text = text[1:-1].replace("''", "'") if text.startswith("'") else text
-            # a label is written as such here, also where messages have its number
-            kind = said["type"].split("(")[0]
-            default = text if kind.lower() in ("enum", "set") else parser(said["type"])(text)
-        for row in table.rows.values():
-            row[said["column"]] = default
-        if table.columns is not None:
-            after = said.get("after")
-            table.columns.insert(table.columns.index(after) + 1 if after else len(table.columns), said["column"])
-
-    def rename_column(self, database: str, said: Mapping[str, str]) -> None:
-        table, old, new = self.table(database, said["table"]), said["column"], said["to"]
-        for row in table.rows.values():
-            row[new] = row.pop(old)
-        if table.columns is not None:
-            table.columns[table.columns.index(old)] = new
-        if old in table.key:
-            table.key = tuple(sorted(new if name == old else name for name in table.key))
-            table.rows = {table.at(row): row for row in table.rows.values()}
-
-    def drop_column(self, database: str, said: Mapping[str, str]) -> None:
-        table = self.table(database, said["table"])
-        for row in table.rows.values():
-            del row[said["column"]]
-        if table.columns is not None:
-            table.columns.remove(said["column"])
-
-    def create_table(self, database: str, said: Mapping[str, str]) -> None:
-        if self.table(database, said["table"]).rows:
-            raise Contradiction(f"{said['table']} is there already")
-
-    def rename_table(self, database: str, said: Mapping[str, str]) -> None:
-        self.tables[f"{database}.{said['to']}"] = self.tables.pop(f"{database}.{said['table']}", Table())
-
-    def truncate(self, database: str, said: Mapping[str, str]) -> None:
-        self.table(database, said["table"]).rows.clear()
-
-    def drop_table(self, database: str, said: Mapping[str, str]) -> None:
-        self.tables.pop(f"{database}.{said['table']}", None)
-
-    def drop_database(self, database: str, said: Mapping[str, str]) -> None:
-        for name in [name for name in self.tables if name.startswith(f"{said['database']}.")]:
-            del self.tables[name]
-
-    def nothing(self, database: str, said: Mapping[str, str]) -> None:
-        """Statements that change no row, and no column but its type, which each message tells anew."""
+    def _key(table: Table, row: Mapping[str, Any]) -> Key:
+        return tuple([row[name] for name in table.primary_key])
 
 
-def unquoted(name: str) -> str:
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
-
-
-def _name(group: str) -> str:
-    return rf"(?P<{group}>`(?:[^`]|``)+`|[^\s`(),]+)"
-
-
-_TYPE = r"(?P<type>\w+(?:\s*\([^)]*\))?(?:\s+UNSIGNED)?)"
-_DEFAULT = r"(?:\s+DEFAULT\s+(?P<default>'(?:[^']|'')*'|\S+))?"
-_ALTER = rf"ALTER TABLE {_name('table')}"
-STATEMENTS: Mapping[str, Callable[[Replay, str, Mapping[str, str]], None]] = {
-    rf"{_ALTER} ADD COLUMN {_name('column')} {_TYPE}(?:(?! DEFAULT ).)*?{_DEFAULT}(?: AFTER {_name('after')})?": (
-        Replay.add_column
-    ),
-    rf"{_ALTER} CHANGE COLUMN {_name('column')} {_name('to')} .+": Replay.rename_column,
-    rf"{_ALTER} DROP COLUMN {_name('column')}": Replay.drop_column,
-    rf"{_ALTER} MODIFY COLUMN .+": Replay.nothing,
-    r"(CREATE|DROP) (UNIQUE )?INDEX .+": Replay.nothing,
-    rf"CREATE TABLE {_name('table')} .+": Replay.create_table,
-    rf"RENAME TABLE {_name('table')} TO {_name('to')}": Replay.rename_table,
-    rf"TRUNCATE TABLE {_name('table')}": Replay.truncate,
-    rf"DROP TABLE {_name('table')}": Replay.drop_table,
-    r"CREATE DATABASE .+": Replay.nothing,
-    rf"DROP DATABASE {_name('database')}": Replay.drop_database,
-}
-
-
-def messages(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Messages of a file, one a line."""
-    return (json.loads(line) for line in lines)
+def rows_at(stream: Stream, turn: int, format: str) -> dict[str, dict[Key, Row]]:
+    """The rows in closed form, as a replay of a format holds them: of the tables that have any."""
+    state: dict[str, dict[Key, Row]] = {}
+    for table, columns in stream.rows_at(turn):
+        readings = [reading(format, str(stream.source), column.type) for column in table.columns]
+        values = [
+            [None if value is None else how.seen(value) for value in carried(array)]
+            for how, array in zip(readings, columns, strict=True)
+        ]
+        names = [column.name for column in table.columns]
+        left_out = {name for name, how in zip(names, readings, strict=True) if how.left_out}
+        held = state.setdefault(table.id.name, {})
+        for cells in zip(*values, strict=True):
+            row = {n: cell for n, cell in zip(names, cells, strict=True) if cell is not None and n not in left_out}
+            key = tuple([row[name] for name in table.primary_key])
+            assert key not in held, f"{table.id} has two rows with the key {key} before turn {turn}"
+            held[key] = row
+    return {name: rows for name, rows in state.items() if rows}

@@ -5,7 +5,6 @@ Golden files show that the bytes are the same in another process, `test_decoded.
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -137,6 +136,7 @@ def test_every_value_of_every_option_writes_rows(format: str, source: str) -> No
         batch_of(table, kind, [row], [old] if kind is UPDATE else None, source=source)
         for kind in (INSERT, UPDATE, DELETE)
     ]
+    refused: dict[str, str] = {}
     for option in formats.find(format).options:
         values = option.choices or {"on": ("on", "off")}.get(option.default or "", ()) or ("on", "off")
         for value in values if option.choices or option.default in ("on", "off") else ():
@@ -145,10 +145,10 @@ def test_every_value_of_every_option_writes_rows(format: str, source: str) -> No
             text = f"{format},{option.name}={value}"
             try:
                 codec = codec_of(text, source)
-            except OptionError:
-                with pytest.raises(OptionError, match=f"^-f {re.escape(text)}: "):  # not for this source
-                    new_codec(text, source)
+            except OptionError as error:
+                refused[f"-f {text}: "] = str(error)  # for this source
                 continue
             for batch in batches:
                 for message in encoded(codec, batch):
                     decode(text, message)
+    assert all(sentence.startswith(text) for text, sentence in refused.items())

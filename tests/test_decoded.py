@@ -11,22 +11,22 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache, reduce
+from functools import reduce
 from typing import Any, Final
 
 import pyarrow as pa
 import pytest
 from building import PREVIOUS_MS, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of, refuses, samples_of
-from decoded_changes import Change, Image, changes, statement
-from decoded_values import Carried, Reading, reading
+from decoded_changes import CHANGED, KEY, Change, Image, changes, image_of, statement
+from decoded_values import Reading, carried, reading
 from decoding import Number
 
 from simulator import formats, registry, sources
-from simulator.batch import ChangeBatch, decoded, split
+from simulator.batch import ChangeBatch, split
 from simulator.errors import UnsupportedType
 from simulator.formats.format import kind_of
-from simulator.model import DDL, DELETE, INSERT, MARKS, READ, ROW_KINDS, UPDATE, ColumnType, Kind, SchemaChange, Table
+from simulator.model import DDL, DELETE, INSERT, MARKS, READ, ROW_KINDS, UPDATE, Kind, SchemaChange, Table
 from simulator.stream.engine.block import Block
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
@@ -36,16 +36,6 @@ EVERY_VERSION: Final = [(format, f"{id}-{v}") for format, id in SYSTEMS for v in
 
 # ------------------------------------------------------------------------------------------- what formats leave away
 
-# How much of a row an image has, where that is not all of it.
-CHANGED, KEY = "the changed columns", "the key"
-IMAGES: Final[Mapping[str, Mapping[tuple[Kind, str], str]]] = {
-    "canal-json": {(UPDATE, "before"): CHANGED},
-    "oms-canal-json": {(UPDATE, "before"): CHANGED},
-    "dts-shareplex-json": {(UPDATE, "after"): CHANGED},
-    "oms-shareplex": {(UPDATE, "after"): CHANGED},
-    "dts-avro of mongodb": {(UPDATE, "before"): KEY, (DELETE, "before"): KEY},
-    "drs-json of mongodb": {(UPDATE, "before"): KEY, (UPDATE, "after"): CHANGED, (DELETE, "before"): KEY},
-}
 # Columns that other rows of the event changed are there too; and a document may be replaced as a whole.
 OTHERS_TOO: Final = ("canal-json of mysql", "canal-json of mariadb", "drs-json of mongodb")
 # Types whose values a delete does not have.
@@ -58,19 +48,6 @@ DOCUMENTS: Final = ("dts-avro of mongodb", "cloudcanal-dts-avro of mongodb", "dr
 
 
 # ----------------------------------------------------------------------------------------------------- the comparison
-
-
-def carried(array: pa.Array) -> list[Any]:
-    """The values of a carrier, floats as their shortest text, so that NaN is NaN and -0.0 is not 0.0."""
-    array = decoded(array)
-    if pa.types.is_temporal(array.type):
-        array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
-    return [repr(value) if isinstance(value, float) else value for value in array.to_pylist()]
-
-
-@cache
-def parsed(source: str, type: ColumnType, literal: str) -> Any:
-    return carried(sources.find(source).parse_values([literal], type))[0]
 
 
 class Expected:
@@ -113,7 +90,7 @@ class Expected:
                 if image is not expected:
                     yield f"{side} is {image!r:.200}"
                 continue
-            carries = (IMAGES.get(self.at) or IMAGES.get(self.format, {})).get((kind, side))
+            carries = image_of(self.format, self.source.id, kind, side)
             part = {CHANGED: changed, KEY: set(table.primary_key), None: set(self.columns)}[carries]
             most = set(self.columns) if carries is CHANGED and self.at in OTHERS_TOO else part | self.left_out
             if self.at in DOCUMENTS:
@@ -136,14 +113,12 @@ class Expected:
                 yield f"{name} {type.spelled}: {value!r:.200}, expected {expected!r:.200}"
             return
         try:
-            got = how.read(value, type)
-            if isinstance(got, str) and not isinstance(got, Carried):
-                got = parsed(str(self.source), type, got)
+            found = how.told(str(self.source), type, value)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             yield f"{name} {type.spelled}: {value!r:.200} cannot be read: {error}; expected {expected!r:.200}"
         else:
-            if how.seen(got) != how.seen(expected):
-                yield f"{name} {type.spelled}: {value!r:.200} is {got!r:.200}, expected {expected!r:.200}"
+            if found != how.seen(expected):
+                yield f"{name} {type.spelled}: {value!r:.200} is {found!r:.200}, expected {expected!r:.200}"
 
 
 # -------------------------------------------------------------------------------------------------------------- tests

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from closed_form import rows_at
 from command import cdcsim, start, summary
-from replay import Replay, messages
 
 from simulator.run.job import open_job
+from simulator.run.plan import Limits
 
 SIGNAL_SECONDS = 1.0
 
@@ -65,15 +64,14 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_at_a_transaction_border(tmp_path: Path) -> None:
-    """Paced, so that the signal comes in the middle of a block: the rows are those of the turn the summary names."""
+    """Paced, so that the signal comes in the middle of a block: the messages are those before the turn it names."""
     arguments = ["orders", "-f", "dts-canal-json", "--snapshot", "--route", "single", "--rate", "5000/s"]
     told, _ = interrupted(tmp_path, *arguments, sign=b'"type":"UPDATE"', seconds=0.3)
     assert told["changes"] > 0
     border(told)
-    replay = Replay()
-    with (tmp_path / "messages" / "dts-0.jsonl").open("rb") as lines:
-        replay.all(messages(lines))
-    assert replay.state() == rows_at("orders", told["next_turn"])
+    expected = open_job("orders", "dts-canal-json").messages(Limits(turns=told["next_turn"]), snapshot=True)
+    lines = (tmp_path / "messages" / "dts-0.jsonl").read_bytes().splitlines()
+    assert lines == [message.value for message in expected]
 
 
 @pytest.mark.parametrize("rate", [[], ["--rate", "1000/s"]], ids=["unpaced", "paced"])

@@ -1,156 +1,125 @@
-"""What a run writes to files, replayed by a consumer that knows only the messages, against the rows in closed form."""
+"""Messages of every format, replayed by a consumer that knows only them, against the rows in closed form."""
 
 from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import pytest
-from closed_form import rows_at
-from command import cdcsim, summary
-from replay import Contradiction, Replay, messages
+from command import Command
+from decoded_changes import Change, changes
+from random_scenarios import SMALL, streamed
+from replay import Contradiction, Replay, rows_at
 
-FORMATS = ("canal-json", "dts-canal-json")
-# DTS prints TIMESTAMP at +08:00, Canal in UTC.
-ZONE_HOURS = {"canal-json": 0, "dts-canal-json": 8}
+from simulator import formats, registry
+from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind
+from simulator.run.job import open_job
+from simulator.run.plan import Limits
 
-
-def written(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.jsonl"))
-
-
-def merged(folder: Path) -> Iterator[dict[str, Any]]:
-    """The messages of all files by their ids, which rise in each of them."""
-    with ExitStack() as opened:
-        files = [messages(opened.enter_context(path.open("rb"))) for path in written(folder)]
-        yield from heapq.merge(*files, key=lambda message: message["id"])
-
-
-def check(scenario: str, format: str, told: dict[str, Any], replay: Replay) -> None:
-    """The replay counts what the summary says, and holds the rows of the turn that it ends before."""
-    snapshot = replay.rows.pop("INIT", 0)
-    assert replay.rows.total() + snapshot == told["changes"] + told["snapshot_rows"]
-    if format == "dts-canal-json":
-        assert snapshot == told["snapshot_rows"]
-    assert replay.statements == told["ddl"]
-    assert replay.state() == rows_at(scenario, told["next_turn"], zone_hours=ZONE_HOURS[format])
-
-
-def run_and_replay(folder: Path, scenario: str, format: str, *arguments: str, partitions: int = 1) -> dict[str, Any]:
-    facts = folder / "summary.json"
-    place = f"file:{folder / 'messages'}?partitions={partitions}"
-    cdcsim("run", scenario, "-f", format, "--snapshot", "--to", place, "--summary-to", facts, *arguments)
-    told = summary(facts)
-    assert told["messages"] == told["delivered"]
-    assert told["failed"] == 0
-    replay = Replay()
-    if partitions == 1:
-        (path,) = written(folder / "messages")
-        with path.open("rb") as lines:
-            replay.all(messages(lines))
-    else:
-        assert len(written(folder / "messages")) > 1
-        replay.all(merged(folder / "messages"))
-    check(scenario, format, told, replay)
-    return told
+FORMATS: Final = list(registry.names("format", formats.FORMATS))
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_the_tour(format: str) -> None:
+    """Every kind of event once: rows of a snapshot, statements of several rows, schema changes, a truncated table."""
+    job = open_job("tour", format)
+    replay = Replay(format, str(job.source), job.stream.first_tables)
+    plan = job.plan(Limits(), snapshot=True)
+    replay.play(job.renderer(), map(job.stream.read_block, plan.all_blocks()))
+    assert job.stream.turns is not None
+    assert replay.state() == rows_at(job.stream, job.stream.turns, format)
+
+
 @pytest.mark.parametrize(
-    ("scenario", "arguments", "statements"),
-    [
-        ("crud", ["--limit", "20000"], 0),
-        ("orders", ["--limit", "5000", "--start-at", "1000"], 0),
-        # an added column, a wider one, a renamed one
-        ("orders", ["--limit", "4000", "--start-at", "19500"], 1),
-        ("orders", ["--limit", "4000", "--start-at", "39500"], 1),
-        ("orders", ["--turns", "1000", "--start-at", "59500"], 1),
-        ("wide", ["--turns", "3000"], 0),
-        ("tour", [], 12),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ("format", "source"), [(format, id) for format in FORMATS for id in formats.find(format).sources]
 )
-def test_one_partition(tmp_path: Path, scenario: str, arguments: list[str], statements: int, format: str) -> None:
-    told = run_and_replay(tmp_path, scenario, format, *arguments)
-    assert told["ddl"] == statements
+def test_a_stream(format: str, source: str) -> None:
+    """With key updates, which some products split, schema changes, transactions and a snapshot before."""
+    # nobody is told that documents get or lose a field, or have one with another name
+    scenario = SMALL if source != "mongodb" else {**SMALL, "schema_changes": SMALL["schema_changes"][:2]}
+    stream, renderer = streamed(scenario, format, source)
+    first, stop = stream.border(40), stream.border(180)
+    replay = Replay(format, str(stream.source), stream.first_tables)
+    replay.run(stream, renderer, first, stop)
+    assert replay.state() == rows_at(stream, stop, format)
+    assert {*replay.changes, READ} >= {INSERT, UPDATE, DELETE}
 
 
-def test_far_away(tmp_path: Path) -> None:
-    run_and_replay(tmp_path, "crud", "canal-json", "--limit", "1000", "--start-at", "1000000000")
+def test_far_away() -> None:
+    stream, renderer = streamed(SMALL, "canal-json", "mysql")
+    first, stop = stream.border(10**9), stream.border(10**9 + 300)
+    replay = Replay("canal-json", "mysql-8.0", stream.first_tables)
+    replay.run(stream, renderer, first, stop)
+    assert replay.state() == rows_at(stream, stop, "canal-json")
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_by_table(tmp_path: Path, format: str) -> None:
-    """All rows of a table go to one partition; the ids of both formats put the partitions together again."""
-    route = ["--route", "table", "--start-at", "19500", "--limit", "4000"]
-    assert run_and_replay(tmp_path, "orders", format, *route, partitions=6)["ddl"] == 1
+@pytest.mark.parametrize("route", ["table", "key"])
+def test_partitions_are_files_of_the_same_messages(tmp_path: Path, command: Command, route: str) -> None:
+    """Put together by their ids, which rise in each file, they are the messages of one partition."""
+    numbers = ["--start-at", "19990", "--limit", "300"]
+    for count in (1, 6):
+        place = f"file:{tmp_path / str(count)}?partitions={count}"
+        command("run", "orders", "-f", "dts-canal-json", "--route", route, "--to", place, *numbers)
+    one, six = ([read(path) for path in sorted((tmp_path / str(count)).glob("*.jsonl"))] for count in (1, 6))
+    assert len(six) > 1
+    assert list(heapq.merge(*six)) == one[0]
 
 
-def test_by_key(tmp_path: Path) -> None:
-    """Rows of one table in six partitions: DTS numbers each message, so the order of all is known."""
-    run_and_replay(tmp_path, "orders", "dts-canal-json", "--start-at", "19500", "--limit", "4000", partitions=6)
-
-
-def test_by_key_with_split_updates(tmp_path: Path) -> None:
-    """Updates of keys as DELETE and INSERT, in the partitions of the old and the new key."""
-    folder, facts = tmp_path / "messages", tmp_path / "summary.json"
-    arguments = ["--snapshot", "--limit", "20000", "--summary-to", facts, "--to", f"file:{folder}?partitions=6"]
-    cdcsim("run", "orders", "-f", "dts-canal-json,split_on_key_update=on", *arguments)
-    told, replay = summary(facts), Replay()
-    replay.all(merged(folder))
-    assert sum(replay.rows.values()) == told["messages"] - told["ddl"]
-    moved = told["messages"] - told["changes"] - told["snapshot_rows"] - told["ddl"]
-    assert moved > 0, "coupons change their keys now and then"
-    assert replay.state() == rows_at("orders", told["next_turn"])
+def read(path: Path) -> list[tuple[int, bytes]]:
+    return [(json.loads(line)["id"], line) for line in path.read_bytes().splitlines()]
 
 
 # ------------------------------------------------------------------------------------------- the consumer is strict
 
 
 @pytest.fixture(scope="module")
-def tour() -> list[dict[str, Any]]:
-    lines = cdcsim("run", "tour", "-f", "canal-json", "--snapshot").stdout.splitlines()
-    return [json.loads(line) for line in lines]
+def tour() -> list[list[Change]]:
+    """The changes of the tour's messages up to its first schema change."""
+    job = open_job("tour", "canal-json")
+    told: list[list[Change]] = []
+    for message in job.messages(Limits(), snapshot=True):
+        if message.kind is DDL:
+            break
+        told.append(changes("canal-json", message.value or b""))
+    return told
 
 
-def place(tour: list[dict[str, Any]], type: str) -> int:
-    """The first message of a type."""
-    return next(i for i, message in enumerate(tour) if message["type"] == type)
+def replayed(told: list[list[Change]]) -> None:
+    replay = Replay("canal-json", "mysql-8.0", open_job("tour", "canal-json").stream.first_tables)
+    for message in told:
+        replay.apply(message)
 
 
-def test_a_lost_insert_is_seen(tour: list[dict[str, Any]]) -> None:
-    at = place(tour, "UPDATE") - 1
+def first(tour: list[list[Change]], kind: Kind) -> int:
+    return next(place for place, message in enumerate(tour) if message[0].op is kind)
+
+
+def test_a_lost_insert_is_seen(tour: list[list[Change]]) -> None:
+    replayed(tour)
+    at = first(tour, UPDATE) - 1
     with pytest.raises(Contradiction, match="there is no row"):
-        Replay().all(tour[:at] + tour[at + 1 :])
+        replayed(tour[:at] + tour[at + 1 :])
 
 
-@pytest.mark.parametrize("type", ["INSERT", "UPDATE", "DELETE"])
-def test_a_doubled_message_is_seen(tour: list[dict[str, Any]], type: str) -> None:
-    at = place(tour, type)
-    with pytest.raises(Contradiction, match=r"there already|is another|there is no row"):
-        Replay().all(tour[: at + 1] + tour[at:])
+@pytest.mark.parametrize("kind", [INSERT, UPDATE, DELETE], ids=lambda kind: kind.name)
+def test_a_doubled_message_is_seen(tour: list[list[Change]], kind: Kind) -> None:
+    at = first(tour, kind)
+    with pytest.raises(Contradiction, match=r"already|is another|there is no row"):
+        replayed(tour[: at + 1] + tour[at:])
 
 
-def test_a_lost_update_is_seen(tour: list[dict[str, Any]]) -> None:
-    at = place(tour, "UPDATE")
+def test_a_lost_update_is_seen(tour: list[list[Change]]) -> None:
+    at = first(tour, UPDATE)
     with pytest.raises(Contradiction, match=r"is another.*balance"):
-        Replay().all(tour[:at] + tour[at + 1 :])
+        replayed(tour[:at] + tour[at + 1 :])
 
 
-def test_a_lost_statement_is_seen(tour: list[dict[str, Any]]) -> None:
-    for at in (i for i, message in enumerate(tour) if message["type"] == "ALTER" and "MODIFY" not in message["sql"]):
-        rest = tour[:at] + tour[at + 1 :]
-        with pytest.raises((Contradiction, ValueError, KeyError)):
-            Replay().all(rest)
-
-
-def test_a_changed_value_is_seen(tour: list[dict[str, Any]]) -> None:
-    at = place(tour, "UPDATE")
-    false = json.loads(json.dumps(tour[at]))
-    false["data"][0]["name"] = "Linux"
+def test_a_changed_value_is_seen(tour: list[list[Change]]) -> None:
+    at = first(tour, UPDATE)
+    change = tour[at][0]
+    false = replace(change, after={**(change.after or {}), "name": "Linux"})
     with pytest.raises(Contradiction, match="is another"):
-        Replay().all([*tour[:at], false, *tour[at + 1 :]])
+        replayed([*tour[:at], [false], *tour[at + 1 :]])
