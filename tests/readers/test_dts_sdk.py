@@ -116,7 +116,7 @@ def no_number(record: dict[str, Any]) -> bool:
 def test_values_of_every_type_are_read(sdk: Reader, source: str) -> None:
     """The least and the greatest value of each type, and all that is odd."""
     format = "dts-avro,oracle_frac=us"
-    types, system = samples_of(source).types, find(source).types
+    types, system = samples_of(source).types, find(source)
     records: list[bytes] = []
     for text in types:
         table = table_of("t", {"id": samples_of(source).plain, "c": text}, ["id"], source=source)
