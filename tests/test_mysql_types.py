@@ -152,7 +152,7 @@ def test_a_type_that_nobody_typed_has_the_text_of_8_0() -> None:
         ("int character set latin1", "'int character set latin1': a character set belongs to texts, not to int."),
         (
             "varchar(5) charset latin2x",
-            "'varchar(5) charset latin2x': 'latin2x' is not a character set known here. Did you mean 'latin1'?",
+            "'varchar(5) charset latin2x': 'latin2x' is not a character set known here. Did you mean 'latin2'?",
         ),
         ("int not", "'int not': 'not' is no attribute of a type."),
         ("float(54)", "'float(54)': the precision must be 0 to 53."),

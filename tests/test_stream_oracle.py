@@ -207,7 +207,7 @@ def test_an_empty_text_is_null(column: dict[str, Any]) -> None:
     [
         ({"a": {"type": "VARCHAR2(10)", "values": {"text": {"length": "1..10", "alphabet": "cjk"}}}}, "30 bytes"),
         ({"a": {"type": "ROWID", "values": "uuid"}}, "uuid has no values for rowid, which holds rowid values"),
-        ({"a": {"type": "NUMBER", "values": {"derived": "n * 2"}}}, "says not how many digits it has"),
+        ({"a": {"type": "NUMBER", "values": {"derived": "n * 2"}}}, "does not say how many digits it has"),
         ({"a": {"type": "NUMBER(5)", "values": {"range": [1, 100000]}}}, "100000 does not fit NUMBER[(]5[)]"),
         ({"a": {"type": "VARCHR2(5)"}}, "'varchr2' is not an Oracle type. Did you mean 'varchar2'"),
         ({"a": {"type": "JSON"}}, "Oracle 19c has no type JSON"),
