@@ -175,15 +175,6 @@ BSON_TYPES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("typed", SAMPLES.types)
-def test_default_values_fit_the_type(typed: str) -> None:
-    type = MONGODB.parse_type(typed)
-    name, arguments = MONGODB.default_values(type)
-    literals = arguments.get("values") or [arguments[end] for end in ("min", "max") if end in arguments]
-    assert MONGODB.parse_values(literals, type).null_count == 0
-    assert literals or name in ("text", "bytes", "uuid", "document", "boundary")
-
-
 # type, literal, and what is stored
 VALUES = [
     ("bool", "1", "true"),

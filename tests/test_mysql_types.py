@@ -263,18 +263,6 @@ def test_boundary_values_are_values_and_come_back(typed: str) -> None:
     assert MYSQL.format_values(again, type) == shown
 
 
-@pytest.mark.parametrize("typed", EVERY)
-def test_default_values_fit_the_type(typed: str) -> None:
-    type = MYSQL.parse_type(typed)
-    name, arguments = MYSQL.default_values(type)
-    literals = arguments.get("values") or [arguments[end] for end in ("min", "max") if end in arguments]
-    array = MYSQL.parse_values(literals, type)
-    assert array.null_count == 0
-    if name in ("text", "bytes"):
-        assert arguments["min_length"] <= arguments["max_length"]
-        MYSQL.parse_values(["x" * arguments["max_length"]], type)
-
-
 @pytest.mark.parametrize(
     ("typed", "edges"),
     [

@@ -236,17 +236,6 @@ def test_boundary_values_are_values_and_come_back(system: str, typed: str) -> No
     assert same(found.stored(array, type), array)
 
 
-@pytest.mark.parametrize(("system", "typed"), CORPUS)
-def test_default_values_fit_the_type(system: str, typed: str) -> None:
-    type = sources.find(system).parse_type(typed)
-    name, arguments = ORACLE.default_values(type)
-    literals = arguments.get("values") or [arguments[end] for end in ("min", "max") if end in arguments]
-    assert ORACLE.parse_values(literals, type).null_count == 0
-    if name in ("text", "bytes"):
-        assert 1 <= arguments["min_length"] <= arguments["max_length"]
-        ORACLE.parse_values(["x" * arguments["max_length"]], type)
-
-
 @settings(deadline=None)
 @given(
     st.integers(1, 38).flatmap(lambda p: st.tuples(st.just(p), st.integers(-10, 40))),

@@ -272,18 +272,6 @@ def test_boundary_values_are_values_and_come_back(source: str, typed: str) -> No
         assert again.equals(array)
 
 
-@pytest.mark.parametrize(("source", "typed"), EVERY)
-def test_default_values_fit_the_type(source: str, typed: str) -> None:
-    types = find(source)
-    type = types.parse_type(typed)
-    name, arguments = types.default_values(type)
-    literals = arguments.get("values") or [arguments[end] for end in ("min", "max") if end in arguments]
-    assert types.parse_values(literals, type).null_count == 0
-    if name in ("text", "bytes"):
-        assert arguments["min_length"] <= arguments["max_length"]
-        types.parse_values(["x" * arguments["max_length"]], type)
-
-
 # source, type, literal, and what the server shows; documented: openGauss, data types
 GAUSSDB_VALUES = [
     ("tinyint", "255", "255"),

@@ -18,6 +18,7 @@ from simulator.carriers import numbers, text_us, time_text
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
 from simulator.sources import find, portable
+from simulator.sources.believable import Drawn
 from simulator.sources.ddl import Ddl
 from simulator.sources.log import Log
 
@@ -150,8 +151,8 @@ class Source(ABC):
         one."""
 
     @abstractmethod
-    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
-        """A generator and its arguments for a column of which a scenario says no more."""
+    def default_values(self, type: ColumnType) -> Drawn:
+        """A generator and its arguments for a column of which a scenario says nothing."""
 
     def generated(self, type: ColumnType) -> pa.DataType:
         """The Arrow type in which values are drawn: the carrier, but microseconds for times that travel as text."""

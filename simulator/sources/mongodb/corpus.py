@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from simulator.model import ColumnType
+from simulator.sources import believable
+from simulator.sources.believable import Drawn
 from simulator.sources.mongodb.type_table import bounds, subtype
 
 LARGE_BYTES: Final = 70_000
@@ -135,53 +137,37 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], list[str]]]] = {
 
 # --------------------------------------------------------------------------------------------------- defaults
 
-_Drawn = tuple[str, dict[str, Any]]
 
-
-def default_values(type: ColumnType) -> _Drawn:
-    """How a field is filled when the scenario says nothing: a generator's name and its arguments.
-
-    The names are those of MySQL's table (`mysql/corpus`), and `uuid`, of which an objectId is made.
+def default_values(type: ColumnType) -> Drawn:
+    """How a field is filled of which a scenario says nothing; of a UUID an objectId is made.
 
     >>> default_values(ColumnType("bool"))
-    ('choices', {'values': ['false', 'true']})
+    ('choices', ['false', 'true'])
     """
     drawn = _DEFAULTS.get(type.name)
-    return drawn(type) if drawn is not None else ("boundary", {})
+    return drawn(type) if drawn is not None else believable.BOUNDARY
 
 
-def _range(low: str, high: str, name: str = "range") -> _Drawn:
-    return name, {"min": low, "max": high}
-
-
-def _default_decimal(type: ColumnType) -> _Drawn:
+def _default_decimal(type: ColumnType) -> Drawn:
     if type.length is None:
-        return "choices", {"values": ["0.10", "1.5", "19.99", "1E+3"]}
-    scale = type.scale or 0
-    return _range("0", ("9" * min(type.length - scale, 4) or "0") + ("." + "9" * scale if scale else ""))
+        return believable.choices(["0.10", "1.5", "19.99", "1E+3"])
+    return believable.decimals(type.length, type.scale or 0)
 
 
-def _default_string(type: ColumnType) -> _Drawn:
-    if type.labels:
-        return "choices", {"values": list(type.labels)}
-    return "text", {"min_length": 3, "max_length": 24, "alphabet": "letters"}
+def _default_bytes(type: ColumnType) -> Drawn:
+    return believable.binaries(16, fixed=True) if subtype(type) in (3, 4) else believable.binaries(32)
 
 
-def _default_bytes(type: ColumnType) -> _Drawn:
-    exact = 16 if subtype(type) in (3, 4) else None
-    return "bytes", {"min_length": exact or 1, "max_length": exact or 32}
-
-
-_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], _Drawn]]] = {
-    "double": lambda type: _range("0", "10000"),
-    "string": _default_string,
-    "object": lambda type: ("document", {}),
-    "array": lambda type: ("choices", {"values": ['["new", "sale"]', '["gift"]', "[]", '["new", "gift", "red"]']}),
+_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], Drawn]]] = {
+    "double": lambda type: believable.FLOATS,
+    "string": lambda type: believable.choices(type.labels) if type.labels else believable.texts(24),
+    "object": lambda type: believable.DOCUMENTS,
+    "array": lambda type: believable.choices(['["new", "sale"]', '["gift"]', "[]", '["new", "gift", "red"]']),
     "binData": _default_bytes,
-    "objectId": lambda type: ("uuid", {}),
-    "bool": lambda type: ("choices", {"values": ["false", "true"]}),
-    "date": lambda type: _range("2015-01-01T00:00:00Z", "2029-12-31T23:59:59Z", "datetime_range"),
-    "int": lambda type: _range("0", "1000000000"),
-    "long": lambda type: _range("0", "1000000000000"),
+    "objectId": lambda type: believable.UUIDS,
+    "bool": lambda type: believable.BOOLEANS,
+    "date": lambda type: ("range", ("2015-01-01T00:00:00Z", "2029-12-31T23:59:59Z")),
+    "int": lambda type: believable.integers(bounds(type)[1]),
+    "long": lambda type: believable.up_to("1000000000000"),
     "decimal": _default_decimal,
 }

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
 from simulator.sources import portable
+from simulator.sources.believable import Drawn
 from simulator.sources.mongodb import corpus, type_table, values
 from simulator.sources.mongodb import types as mongodb_types
 from simulator.sources.mongodb.ddl import MongodbDdl, ddl
@@ -89,7 +90,7 @@ class MongodbSource(Source):
     def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
         return corpus.boundary_values(type, large=large)
 
-    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+    def default_values(self, type: ColumnType) -> Drawn:
         return corpus.default_values(type)
 
     def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from simulator.model import ColumnType
+from simulator.sources import believable
+from simulator.sources.believable import Drawn
 from simulator.sources.mysql.types import CHARSETS, DEFAULT_CHARSET, TYPES, bounds, family, precision_scale
 
 # Values above this many bytes are large objects; `boundary_values` leaves them out unless asked.
@@ -249,89 +251,57 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], list[str]]]] = {
 }
 
 
-# --------------------------------------------------------------------------------------------------- defaults
-
-_Drawn = tuple[str, dict[str, Any]]
-# Most integers of real tables are small: the default stays below the type's bounds.
-_BELIEVABLE_INTEGERS: Final = {"tinyint": 100, "smallint": 10_000, "mediumint": 1_000_000}
+# --------------------------------------------------------------------------------------------------------- defaults
 
 
-def default_values(type: ColumnType) -> _Drawn:
-    """How a column is filled when the scenario says nothing: a generator's name and its arguments.
-
-    | name | arguments |
-    | --- | --- |
-    | `range` | `min`, `max`: literals of the type |
-    | `datetime_range` | `min`, `max`: literals of date, datetime or timestamp |
-    | `text` | `min_length`, `max_length` in characters, `alphabet` |
-    | `bytes` | `min_length`, `max_length` |
-    | `choices` | `values`: literals |
-    | `document`, `geometry` | `kind` of a geometry; none of a document |
+def default_values(type: ColumnType) -> Drawn:
+    """How a column is filled of which a scenario says nothing.
 
     >>> from simulator.sources.mysql.types import parse_type
     >>> default_values(parse_type("varchar(40)"))
-    ('text', {'min_length': 3, 'max_length': 24, 'alphabet': 'letters'})
+    ('text', {'length': '3..24', 'alphabet': 'letters'})
     >>> default_values(parse_type("decimal(10,2)"))
-    ('range', {'min': '0.00', 'max': '9999.99'})
+    ('range', ('0', '9999.99'))
     """
     return _DEFAULTS[family(type)](type)
 
 
-def _range(low: str, high: str, name: str = "range") -> _Drawn:
-    return name, {"min": low, "max": high}
-
-
-def _default_integer(type: ColumnType) -> _Drawn:
+def _default_integer(type: ColumnType) -> Drawn:
     if type.name == "tinyint" and type.length == 1:
-        return "choices", {"values": ["0", "1"]}
-    return _range("0", str(_BELIEVABLE_INTEGERS.get(type.name, 1_000_000_000)))
+        return believable.choices("01")
+    return believable.integers(bounds(type)[1])
 
 
-def _default_decimal(type: ColumnType) -> _Drawn:
-    precision, scale = precision_scale(type)
-    # generated numbers have up to 18 digits
-    whole = min(precision - scale, 4, max(18 - scale, 0))
-    zero = "0." + "0" * scale if scale else "0"
-    if scale > 18:
-        return _range(zero, "0." + ("9" * 18).zfill(scale))
-    return _range(zero, ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
-
-
-def _default_float(type: ColumnType) -> _Drawn:
+def _default_float(type: ColumnType) -> Drawn:
     if type.scale is None:
-        return _range("0", "10000")
-    return _range("0", str(10 ** min((type.length or 0) - type.scale, 4) - 1))
+        return believable.FLOATS
+    return believable.up_to(str(10 ** min((type.length or 0) - type.scale, 4) - 1))
 
 
-def _default_text(type: ColumnType) -> _Drawn:
-    row = TYPES[type.name]
-    most = type.length if row.arguments in ("char", "varchar") else row.max_bytes // 4
-    assert most is not None
-    high = min(most, 24 if row.arguments in ("char", "varchar") else 60)
-    # CHAR columns mostly hold codes of one length
-    low = high if type.name == "char" and most <= 8 else min(3, high)
-    return "text", {"min_length": low, "max_length": high, "alphabet": "letters"}
+def _default_text(type: ColumnType) -> Drawn:
+    short = TYPES[type.name].arguments in ("char", "varchar")
+    most = (type.length or 0) if short else TYPES[type.name].max_bytes // 4
+    return believable.texts(most, fixed=type.name == "char", long=not short)
 
 
-def _default_bytes(type: ColumnType) -> _Drawn:
+def _default_bytes(type: ColumnType) -> Drawn:
     most = type.length if type.length is not None else TYPES[type.name].max_bytes
-    low = most if type.name == "binary" else min(1, most)
-    return "bytes", {"min_length": low, "max_length": most if type.name == "binary" else min(most, 32)}
+    return believable.binaries(most, fixed=type.name == "binary")
 
 
-_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], _Drawn]]] = {
+_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], Drawn]]] = {
     "integer": _default_integer,
-    "decimal": _default_decimal,
+    "decimal": lambda type: believable.decimals(*precision_scale(type)),
     "float": _default_float,
-    "bit": lambda type: _range("0", str((1 << (type.length or 1)) - 1)),
-    "date": lambda type: _range("1970-01-01", "2029-12-31", "datetime_range"),
-    "datetime": lambda type: _range("2015-01-01 00:00:00", "2029-12-31 23:59:59", "datetime_range"),
-    "time": lambda type: _range("00:00:00", "23:59:59"),
-    "year": lambda type: _range("1970", "2029"),
+    "bit": lambda type: believable.bits(type.length or 1),
+    "date": lambda type: believable.DATES,
+    "datetime": lambda type: believable.DATETIMES,
+    "time": lambda type: believable.TIMES,
+    "year": lambda type: ("range", ("1970", "2029")),
     "text": _default_text,
     "binary": _default_bytes,
-    "json": lambda type: ("document", {}),
-    "enum": lambda type: ("choices", {"values": list(type.labels)}),
-    "set": lambda type: _range("0", str((1 << len(type.labels)) - 1)),
-    "geometry": lambda type: ("geometry", {"kind": "point" if type.name == "geometry" else type.name}),
+    "json": lambda type: believable.DOCUMENTS,
+    "enum": lambda type: believable.choices(type.labels),
+    "set": lambda type: believable.bits(len(type.labels)),
+    "geometry": lambda type: believable.BOUNDARY,
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType
+from simulator.sources.believable import Drawn
 from simulator.sources.mysql import corpus, type_table, values
 from simulator.sources.mysql import types as mysql_types
 from simulator.sources.mysql.ddl import MysqlDdl, ddl
@@ -82,7 +83,7 @@ class MysqlSource(Source):
     def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
         return corpus.boundary_values(type, large=large)
 
-    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+    def default_values(self, type: ColumnType) -> Drawn:
         return corpus.default_values(type)
 
     @cached_property

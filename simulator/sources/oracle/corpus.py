@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from simulator.model import ColumnType
+from simulator.sources import believable
+from simulator.sources.believable import Drawn
 from simulator.sources.oracle.type_table import TYPES, family, most_bytes, number_digits
 
 # Values above this many bytes are large objects; `boundary_values` leaves them out unless asked.
@@ -285,98 +287,61 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], list[str]]]] = {
 
 # --------------------------------------------------------------------------------------------------------- defaults
 
-_Drawn = tuple[str, dict[str, Any]]
-# Most whole numbers of real tables are small.
-_BELIEVABLE_DIGITS: Final = 9
 
-
-def default_values(type: ColumnType) -> _Drawn:
-    """How a column is filled when the scenario says nothing: a generator's name and its arguments.
-
-    | name | arguments |
-    | --- | --- |
-    | `range`, `datetime_range` | `min`, `max`: literals of the type |
-    | `text`, `bytes` | `min_length`, `max_length`, and a text's `alphabet` |
-    | `choices` | `values`: literals |
-    | `document` | none |
+def default_values(type: ColumnType) -> Drawn:
+    """How a column is filled of which a scenario says nothing.
 
     >>> from simulator.sources.oracle.types import parse_type
     >>> default_values(parse_type("number(10,2)")), default_values(parse_type("number(1)"))
-    (('range', {'min': '0', 'max': '9999.99'}), ('choices', {'values': ['0', '1']}))
+    (('range', ('0', '9999.99')), ('choices', ['0', '1']))
     """
     make = _DEFAULTS.get(type.name) or _DEFAULTS[family(type)]
     return make(type)
 
 
-def _range(low: str, high: str, name: str = "range") -> _Drawn:
-    return name, {"min": low, "max": high}
-
-
-def _choices(values: list[str]) -> _Drawn:
-    return "choices", {"values": values}
-
-
-def _default_number(type: ColumnType) -> _Drawn:
+def _default_number(type: ColumnType) -> Drawn:
     digits = number_digits(type)
     if digits is None:
-        if type.length is None:
-            return _range("0", "9999.99")
-        return _choices(["0", "1", "2.5", "10"])
+        return believable.choices(["0", "1", "2.5", "10"]) if type.length else believable.up_to("9999.99")
     precision, scale = digits
     if (type.scale or 0) < 0:
-        return _range("0", "9" * min(type.length or 1, 4) + "0" * -(type.scale or 0))
+        return believable.up_to("9" * min(type.length or 1, 4) + "0" * -(type.scale or 0))
     if type.length == 1 and not scale:
-        return _choices(["0", "1"])
-    # generated numbers have up to 18 digits
-    whole = min(precision - scale, _BELIEVABLE_DIGITS if not scale else 4, max(18 - scale, 0))
+        return believable.choices("01")
+    if not scale:
+        return believable.up_to("9" * min(precision, 9))
     if min(type.length or 0, 18) < scale:
-        return _range("0", "0." + ("9" * min(type.length or 0, 18)).zfill(scale))
-    return _range("0", ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
+        return believable.up_to("0." + ("9" * min(type.length or 0, 18)).zfill(scale))
+    return believable.decimals(precision, scale)
 
 
-def _default_float(type: ColumnType) -> _Drawn:
-    return _range("0", "9999.99") if (type.length or 126) >= 60 else _choices(["0", "0.5", "1", "2.5", "10", "12"])
-
-
-def _default_datetime(type: ColumnType) -> _Drawn:
-    if type.name == "date":
-        return _range("2015-01-01", "2029-12-31", "datetime_range")
-    return _range("2015-01-01 00:00:00", "2029-12-31 23:59:59", "datetime_range")
-
-
-def _default_zoned(type: ColumnType) -> _Drawn:
+def _default_zoned(type: ColumnType) -> Drawn:
     zones = ("+08:00", "+00:00", "-05:00", "+01:00")
-    return _choices([f"20{year}-05-{year} 10:11:{year} {zones[year % 4]}" for year in range(15, 29)])
+    return believable.choices(f"20{year}-05-{year} 10:11:{year} {zones[year % 4]}" for year in range(15, 29))
 
 
-def _default_text(type: ColumnType) -> _Drawn:
+def _default_text(type: ColumnType) -> Drawn:
     if type.labels:
-        return _choices(list(type.labels))
+        return believable.choices(type.labels)
     most = min(type.length if type.length is not None else 60, most_bytes(type))
-    high = min(most, 60 if type.length is None else 24)
-    low = high if type.name in ("char", "nchar") and most <= 8 else min(3, high)
-    return "text", {"min_length": low, "max_length": high, "alphabet": "letters"}
+    return believable.texts(most, fixed=type.name in ("char", "nchar"), long=type.length is None)
 
 
-def _default_bytes(type: ColumnType) -> _Drawn:
-    return "bytes", {"min_length": 1, "max_length": min(most_bytes(type), 32)}
-
-
-_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], _Drawn]]] = {
+_FLOATS: Final = believable.choices(["0", "0.5", "1", "2.5", "10", "12", "99"])
+_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], Drawn]]] = {
     "number": _default_number,
-    "float": lambda type: (
-        _choices(["0", "0.5", "1", "2.5", "10", "12", "99"]) if type.name == "float" else _range("0", "10000")
-    ),
-    "datetime": _default_datetime,
+    "float": lambda type: _FLOATS if type.name == "float" else believable.FLOATS,
+    "date": lambda type: ("range", ("2015-01-01", "2029-12-31")),
+    "datetime": lambda type: believable.DATETIMES,
     "zoned": _default_zoned,
-    "timestamptz": _default_datetime,
-    "interval year to month": lambda type: _choices(["0-1", "0-6", "1-0", "2-3", "5-0"]),
-    "interval day to second": lambda type: _range("0 00:00:00", "0 23:59:59"),
+    "timestamptz": lambda type: believable.DATETIMES,
+    "interval year to month": lambda type: believable.choices(["0-1", "0-6", "1-0", "2-3", "5-0"]),
+    "interval day to second": lambda type: ("range", ("0 00:00:00", "0 23:59:59")),
     "text": _default_text,
-    "binary": _default_bytes,
-    "json": lambda type: ("document", {}),
-    "xml": lambda type: _choices([f'<item n="{n}"/>' for n in range(1, 9)]),
-    "rowid": lambda type: _choices([f"AAAR3sAAEAAAACXAA{letter}" for letter in "ABCDEFGH"]),
-    "urowid": lambda type: _choices([f"AAAR3sAAEAAAACXAA{letter}" for letter in "ABCDEFGH"]),
-    "bfile": lambda type: _choices([f"bfilename('DATA_DIR', 'scan{n}.pdf')" for n in range(1, 9)]),
+    "binary": lambda type: believable.binaries(most_bytes(type)),
+    "json": lambda type: believable.DOCUMENTS,
+    "xml": lambda type: believable.choices(f'<item n="{n}"/>' for n in range(1, 9)),
+    "rowid": lambda type: believable.choices(f"AAAR3sAAEAAAACXAA{letter}" for letter in "ABCDEFGH"),
+    "urowid": lambda type: believable.choices(f"AAAR3sAAEAAAACXAA{letter}" for letter in "ABCDEFGH"),
+    "bfile": lambda type: believable.choices(f"bfilename('DATA_DIR', 'scan{n}.pdf')" for n in range(1, 9)),
 }

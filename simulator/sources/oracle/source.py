@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from simulator.errors import UsageError
 from simulator.model import ColumnType, TableId
 from simulator.sources import portable
+from simulator.sources.believable import Drawn
 from simulator.sources.oracle import corpus, type_table, values
 from simulator.sources.oracle import types as oracle_types
 from simulator.sources.oracle.ddl import OracleDdl, ddl
@@ -111,7 +112,7 @@ class OracleSource(Source):
     def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
         return corpus.boundary_values(type, large=large)
 
-    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+    def default_values(self, type: ColumnType) -> Drawn:
         return corpus.default_values(type)
 
     def generated(self, type: ColumnType) -> pa.DataType:

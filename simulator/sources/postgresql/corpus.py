@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType
+from simulator.sources import believable
+from simulator.sources.believable import Drawn
 from simulator.sources.postgresql.type_table import EVERY_TYPE, arrow_type, bounds, element, family, fraction_digits
 from simulator.sources.postgresql.types import POSTGRESQL_16, Dialect
 
@@ -294,83 +296,60 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], list[str]]]] = {
 
 # --------------------------------------------------------------------------------------------------- defaults
 
-_Drawn = tuple[str, dict[str, Any]]
 
-
-def default_values(type: ColumnType) -> _Drawn:
-    """How a column is filled when the scenario says nothing: a generator's name and its arguments.
-
-    | name | arguments |
-    | --- | --- |
-    | `range` | `min`, `max`: literals of the type |
-    | `datetime_range` | `min`, `max`: literals of date or timestamp |
-    | `text` | `min_length`, `max_length` in characters, `alphabet` |
-    | `bytes` | `min_length`, `max_length` |
-    | `choices` | `values`: literals |
-    | `document`, `uuid`, `boundary` | none |
+def default_values(type: ColumnType) -> Drawn:
+    """How a column is filled of which a scenario says nothing.
 
     >>> default_values(ColumnType("character varying", 40))
-    ('text', {'min_length': 3, 'max_length': 24, 'alphabet': 'letters'})
+    ('text', {'length': '3..24', 'alphabet': 'letters'})
     >>> default_values(ColumnType("numeric", 10, 2)), default_values(ColumnType("money"))
-    (('range', {'min': '0.00', 'max': '9999.99'}), ('boundary', {}))
+    (('range', ('0', '9999.99')), ('boundary', True))
     """
     of = family(type)
     if of == "decimal":
         return _default_decimal(type)
     if type.name in _DEFAULT_CHOICES:
-        return "choices", {"values": list(_DEFAULT_CHOICES[type.name])}
-    return _DEFAULTS[of](type) if of in _DEFAULTS else ("boundary", {})
+        return believable.choices(_DEFAULT_CHOICES[type.name])
+    return _DEFAULTS[of](type) if of in _DEFAULTS else believable.BOUNDARY
 
 
-def _range(low: str, high: str, name: str = "range") -> _Drawn:
-    return name, {"min": low, "max": high}
-
-
-def _default_integer(type: ColumnType) -> _Drawn:
-    most = min(bounds(type)[1], 1_000_000_000)
-    return _range("0", str({255: 100, 32_767: 10_000, 65_535: 10_000}.get(most, most)))
-
-
-def _default_decimal(type: ColumnType) -> _Drawn:
-    if not pa.types.is_decimal(arrow_type(type)):
-        some = ["0.5", "12.50", "1000"] if type.length is None else [f"{digit}e{-(type.scale or 0)}" for digit in "147"]
-        return "choices", {"values": some}
-    assert type.length is not None
+def _default_decimal(type: ColumnType) -> Drawn:
     scale = type.scale or 0
+    if not pa.types.is_decimal(arrow_type(type)):
+        some = ["0.5", "12.50", "1000"] if type.length is None else [f"{digit}e{-scale}" for digit in "147"]
+        return believable.choices(some)
+    assert type.length is not None
     whole = min(type.length - scale, 4)
     if whole + scale > 18:  # wider than the numbers that a range draws
-        return "choices", {"values": ["0.5", "0.125", "0.75"] if whole < 2 else ["0.5", "12.125", "99.75"]}
-    zero = "0." + "0" * scale if scale else "0"
-    return _range(zero, ("9" * whole or "0") + ("." + "9" * scale if scale else ""))
+        return believable.choices(["0.5", "0.125", "0.75"] if whole < 2 else ["0.5", "12.125", "99.75"])
+    return believable.decimals(type.length, scale)
 
 
-def _default_text(type: ColumnType) -> _Drawn:
-    if type.name == '"char"':
-        return "choices", {"values": ["a", "b", "c"]}
+def _default_text(type: ColumnType) -> Drawn:
     most = type.length if type.length is not None else EVERY_TYPE[type.name].max_bytes
-    high = min(most, 24 if type.length is not None or type.name == "name" else 60)
-    low = high if type.name == "character" and most <= 8 else min(3, high)
-    return "text", {"min_length": low, "max_length": high, "alphabet": "letters"}
+    long = type.length is None and type.name != "name"
+    return believable.texts(most, fixed=type.name == "character", long=long)
 
 
-_DEFAULT_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+_DEFAULT_CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "integer[]": ("{1,2,3}", "{}", "{10,NULL}", "{7}"),
     "text[]": ("{red,green}", "{}", '{"a b",c}', "{blue}"),
     "interval": ("1 day", "02:30:00", "1 mon 15 days", "10 years"),
     "inet": ("192.168.1.5/24", "10.0.0.1", "172.16.0.9", "2001:db8::1"),
     "point": ("(1,2)", "(-1.5,0)", "(116.4,39.9)", "(0,0)"),
+    '"char"': "abc",
 }
-_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], _Drawn]]] = {
-    "boolean": lambda type: ("choices", {"values": ["false", "true"]}),
-    "integer": _default_integer,
-    "float": lambda type: _range("0", "10000"),
+_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], Drawn]]] = {
+    "boolean": lambda type: believable.BOOLEANS,
+    "integer": lambda type: believable.integers(bounds(type)[1]),
+    "float": lambda type: believable.FLOATS,
     "text": _default_text,
-    "binary": lambda type: ("bytes", {"min_length": 1, "max_length": 32}),
-    "date": lambda type: _range("1970-01-01", "2029-12-31", "datetime_range"),
-    "datetime": lambda type: _range("2015-01-01 00:00:00", "2029-12-31 23:59:00", "datetime_range"),
-    "timestamptz": lambda type: _range("2015-01-01 00:00:00", "2029-12-31 23:59:59", "datetime_range"),
-    "time": lambda type: _range("00:00:00", "23:59:59"),
-    "json": lambda type: ("document", {}),
-    "uuid": lambda type: ("uuid", {}),
-    "enum": lambda type: ("choices", {"values": list(type.labels)}),
+    "binary": lambda type: believable.binaries(32),
+    "date": lambda type: believable.DATES,
+    "datetime": lambda type: ("range", ("2015-01-01 00:00:00", "2029-12-31 23:59:00")),
+    "timestamptz": lambda type: believable.DATETIMES,
+    "time": lambda type: believable.TIMES,
+    "json": lambda type: believable.DOCUMENTS,
+    "uuid": lambda type: believable.UUIDS,
+    "enum": lambda type: believable.choices(type.labels),
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType, TableId
+from simulator.sources.believable import Drawn
 from simulator.sources.postgresql import corpus, storage, type_table, values
 from simulator.sources.postgresql import types as postgresql_types
 from simulator.sources.postgresql.ddl import PostgresqlDdl, ddl
@@ -80,7 +81,7 @@ class PostgresqlSource(Source):
     def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
         return corpus.boundary_values(type, self.dialect, large=large)
 
-    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+    def default_values(self, type: ColumnType) -> Drawn:
         return corpus.default_values(type)
 
     def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from simulator.model import ColumnType
+from simulator.sources import believable
+from simulator.sources.believable import Drawn
 from simulator.sources.sqlserver.type_table import FILLED, NATIONAL, bounds, codec, digits, family, precision_scale
 from simulator.sources.sqlserver.values import MONEY
 
@@ -186,63 +188,41 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], list[str]]]] = {
 
 # --------------------------------------------------------------------------------------------------- defaults
 
-_Drawn = tuple[str, dict[str, Any]]
-_BELIEVABLE_INTEGERS: Final = {"tinyint": 100, "smallint": 10_000}
 
-
-def default_values(type: ColumnType) -> _Drawn:
-    """How a column is filled when the scenario says nothing: a generator's name and its arguments.
-
-    The names are those of MySQL's table (`mysql/corpus`), and `uuid`. Types of which the rest of the
-    world knows little (xml, sql_variant, hierarchyid, shapes) show their boundary values one after the other.
+def default_values(type: ColumnType) -> Drawn:
+    """How a column is filled of which a scenario says nothing.
 
     >>> from simulator.sources.sqlserver.types import parse_type
     >>> default_values(parse_type("nvarchar(40)"))
-    ('text', {'min_length': 3, 'max_length': 24, 'alphabet': 'letters'})
+    ('text', {'length': '3..24', 'alphabet': 'letters'})
     """
     drawn = _DEFAULTS.get(family(type))
-    return drawn(type) if drawn is not None else ("boundary", {})
+    return drawn(type) if drawn is not None else believable.BOUNDARY
 
 
-def _range(low: str, high: str, name: str = "range") -> _Drawn:
-    return name, {"min": low, "max": high}
-
-
-def _default_decimal(type: ColumnType) -> _Drawn:
-    precision, scale = precision_scale(type)
-    whole = min(precision - scale, 4)
-    end = "." + "9" * scale if scale else ""
-    return _range("0", ("9" * whole or "0") + end)
-
-
-def _default_text(type: ColumnType) -> _Drawn:
+def _default_text(type: ColumnType) -> Drawn:
     if type.labels:
-        return "choices", {"values": list(type.labels)}
+        return believable.choices(type.labels)
     most = type.length if type.length is not None else 60
-    high = min(most, 24 if type.length is not None else 60)
-    # columns of a fixed length mostly hold codes of that length
-    low = high if type.name in FILLED and most <= 8 else min(3, high)
-    return "text", {"min_length": low, "max_length": high, "alphabet": "letters"}
+    return believable.texts(most, fixed=type.name in FILLED, long=type.length is None)
 
 
-def _default_bytes(type: ColumnType) -> _Drawn:
+def _default_bytes(type: ColumnType) -> Drawn:
     if type.name == "timestamp":
-        return "bytes", {"min_length": 8, "max_length": 8}
-    most = type.length if type.length is not None else 32
-    low = most if type.name == "binary" else min(1, most)
-    return "bytes", {"min_length": low, "max_length": most if type.name == "binary" else min(most, 32)}
+        return believable.binaries(8, fixed=True)
+    return believable.binaries(type.length if type.length is not None else 32, fixed=type.name == "binary")
 
 
-_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], _Drawn]]] = {
-    "bit": lambda type: _range("0", "1"),
-    "integer": lambda type: _range("0", str(_BELIEVABLE_INTEGERS.get(type.name, 1_000_000_000))),
-    "decimal": _default_decimal,
-    "float": lambda type: _range("0", "10000"),
-    "date": lambda type: _range("1970-01-01", "2029-12-31", "datetime_range"),
-    "datetime": lambda type: _range("2015-01-01 00:00:00", "2029-12-31 23:59:59", "datetime_range"),
-    "zoned": lambda type: _range("2015-01-01 00:00:00", "2029-12-31 23:59:59", "datetime_range"),
-    "time": lambda type: _range("00:00:00", "23:59:59"),
+_DEFAULTS: Final[Mapping[str, Callable[[ColumnType], Drawn]]] = {
+    "bit": lambda type: believable.up_to("1"),
+    "integer": lambda type: believable.integers(bounds(type)[1]),
+    "decimal": lambda type: believable.decimals(*precision_scale(type)),
+    "float": lambda type: believable.FLOATS,
+    "date": lambda type: believable.DATES,
+    "datetime": lambda type: believable.DATETIMES,
+    "zoned": lambda type: believable.DATETIMES,
+    "time": lambda type: believable.TIMES,
     "text": _default_text,
     "binary": _default_bytes,
-    "uuid": lambda type: ("uuid", {}),
+    "uuid": lambda type: believable.UUIDS,
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType, TableId
 from simulator.sources import portable
+from simulator.sources.believable import Drawn
 from simulator.sources.source import Source
 from simulator.sources.sqlserver import corpus, times, type_table, values
 from simulator.sources.sqlserver import types as sqlserver_types
@@ -86,7 +87,7 @@ class SqlserverSource(Source):
     def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
         return corpus.boundary_values(type, large=large)
 
-    def default_values(self, type: ColumnType) -> tuple[str, dict[str, Any]]:
+    def default_values(self, type: ColumnType) -> Drawn:
         return corpus.default_values(type)
 
     def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:

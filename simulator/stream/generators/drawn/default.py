@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
+from simulator.sources.believable import DOCUMENTS
 from simulator.stream.generators import find
 from simulator.stream.generators.generator import Draws, Generator, Target
 
-# A JSON column.
-DOCUMENT: Final = {
-    "id": {"range": ["1", "1000000"]},
-    "tags": [{"choices": ["new", "sale", "gift"]}, {"choices": ["red", "green", "blue"]}],
-    "active": "true",
-}
-
 
 def draw(target: Target, arguments: bool) -> Draws:
+    name, given = target.source.default_values(target.field.type)
     if target.scenario.spec.source is None and target.field.spec.type.strip().lower() == "json":
-        return _other(target, "document", DOCUMENT)
-    kind, given = target.source.default_values(target.field.type)
-    match kind:
-        case "range" | "datetime_range":
-            return _other(target, "range", (given["min"], given["max"]))
-        case "text":
-            length = f"{given['min_length']}..{given['max_length']}"
-            return _other(target, "text", {"length": length, "alphabet": given["alphabet"]})
-        case "bytes":
-            return _other(target, "bytes", {"length": f"{given['min_length']}..{given['max_length']}"})
-        case "choices":
-            return _other(target, "choices", given["values"])
-        case "uuid":
-            return _other(target, "uuid", True)
-        case "document":
-            return _other(target, "document", DOCUMENT)
-    return _other(target, "boundary", True)
-
-
-def _other(target: Target, name: str, arguments: Any) -> Draws:
+        name, given = DOCUMENTS  # where the system has no such type, too
     generator = find(name)
-    return generator.draw(target, generator.adapter.validate_python(arguments))
+    return generator.draw(target, generator.adapter.validate_python(given))
 
 
 GENERATOR = Generator(

@@ -1,0 +1,76 @@
+"""What a column holds of which a scenario says nothing: a generator and its arguments, as a scenario writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+Drawn: TypeAlias = tuple[str, Any]
+
+FLOATS: Final[Drawn] = ("range", ("0", "10000"))
+DATES: Final[Drawn] = ("range", ("1970-01-01", "2029-12-31"))
+DATETIMES: Final[Drawn] = ("range", ("2015-01-01 00:00:00", "2029-12-31 23:59:59"))
+TIMES: Final[Drawn] = ("range", ("00:00:00", "23:59:59"))
+BOOLEANS: Final[Drawn] = ("choices", ["false", "true"])
+UUIDS: Final[Drawn] = ("uuid", True)
+DOCUMENTS: Final[Drawn] = (
+    "document",
+    {
+        "id": {"range": ["1", "1000000"]},
+        "tags": [{"choices": ["new", "sale", "gift"]}, {"choices": ["red", "green", "blue"]}],
+        "active": "true",
+    },
+)
+# Types of which the rest of the world knows little show their boundary values one after the other.
+BOUNDARY: Final[Drawn] = ("boundary", True)
+
+# Most whole numbers of real tables are small: (greatest value of the type, of the column).
+_SMALL: Final = ((255, 100), (65_535, 10_000), (16_777_215, 1_000_000))
+# Generated numbers have up to so many digits.
+_DIGITS: Final = 18
+
+
+def up_to(high: str) -> Drawn:
+    return "range", ("0", high)
+
+
+def choices(values: Iterable[str]) -> Drawn:
+    return "choices", list(values)
+
+
+def integers(greatest: int) -> Drawn:
+    """Of a type with this greatest value.
+
+    >>> integers(127), integers(2**63 - 1)
+    (('range', ('0', '100')), ('range', ('0', '1000000000')))
+    """
+    return up_to(str(next((most for limit, most in _SMALL if greatest <= limit), 1_000_000_000)))
+
+
+def decimals(precision: int, scale: int) -> Drawn:
+    """With up to four digits before the point.
+
+    >>> decimals(10, 2), decimals(2, 2)
+    (('range', ('0', '9999.99')), ('range', ('0', '0.99')))
+    """
+    if scale > _DIGITS:
+        return up_to("0." + ("9" * _DIGITS).zfill(scale))
+    whole = min(precision - scale, 4, _DIGITS - scale)
+    return up_to(("9" * whole or "0") + ("." + "9" * scale if scale else ""))
+
+
+def bits(count: int) -> Drawn:
+    """Any of the lower bits, of 62 at most, which is what a range draws."""
+    return up_to(str((1 << min(count, 62)) - 1))
+
+
+def texts(most: int, *, fixed: bool = False, long: bool = False) -> Drawn:
+    """Of so many characters at most. Columns of a `fixed` short length mostly hold codes of that length."""
+    high = min(most, 60 if long else 24)
+    low = high if fixed and most <= 8 else min(3, high)
+    return "text", {"length": f"{low}..{high}", "alphabet": "letters"}
+
+
+def binaries(most: int, *, fixed: bool = False) -> Drawn:
+    low, high = (most, most) if fixed else (min(1, most), min(most, 32))
+    return "bytes", {"length": f"{low}..{high}"}
