@@ -194,6 +194,23 @@ def test_the_core_names_no_vendor(folder: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+SYSTEMS: Final = re.compile(
+    r"(?<![a-z])(mysql|mariadb|oracle|postgres(ql)?|sqlserver|mongodb|oceanbase|gaussdb)(?![a-z])", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize("folder", ["delivery", "run", "sinks", "stream", "text/java", "values", "wire"])
+def test_the_core_names_no_source(folder: str) -> None:
+    """What differs between systems is a method of `Source`."""
+    wrong = [
+        f"simulator/{name_of(path)}:{line}: {word!r}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line, word in code_words(path)
+        if SYSTEMS.search(word)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_vendor_names_are_found() -> None:
     """The test above would see them."""
     words = ["canal_json", "FORMAT_DTS", "drs", "Canal"]
@@ -249,6 +266,21 @@ def test_products_keep_to_themselves() -> None:
         if each.startswith("simulator.formats.") and each.count(".") > 2
     }
     assert {(one, other) for one, other in across if one != other} == BUILDS_ON
+
+
+# OceanBase has two other systems' modes; SQL Server's shapes are read from the same well-known text as MySQL's.
+SYSTEMS_ON: Final = {("oceanbase", "mysql"), ("oceanbase", "oracle"), ("sqlserver", "mysql")}
+
+
+def test_systems_keep_to_themselves() -> None:
+    across = {
+        (importer.split(".")[2], each.split(".")[2])
+        for importer, below in graph().items()
+        for each in below
+        if importer.startswith("simulator.sources.") and importer.count(".") > 2
+        if each.startswith("simulator.sources.") and each.count(".") > 2
+    }
+    assert {(one, other) for one, other in across if one != other} == SYSTEMS_ON
 
 
 def test_formats_have_no_branch_for_a_source() -> None:

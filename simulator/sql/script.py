@@ -18,7 +18,6 @@ from simulator.sql.store.session import Session
 
 # The clock of a script that does not set it: that of scenarios in YAML.
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
-DEFAULT_SOURCE: Final = "mysql"
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def source_of(script: Script, wanted: str | None) -> Source:
     """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
     own = script.meta("source")
     try:
-        found = sources.find(wanted or (own.argument if own else DEFAULT_SOURCE))
+        found = sources.find(wanted or (own.argument if own else sources.DEFAULT))
     except UsageError as error:
         if wanted or own is None:
             raise

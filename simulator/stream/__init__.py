@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
-DEFAULT_SOURCE = "mysql"
-
 
 def open_stream(scenario: Scenario) -> ChangeStream | ScriptStream:
     """The stream of a resolved scenario. Raises ScenarioError for what only running it shows."""
@@ -33,7 +31,7 @@ def source_of(loaded: Loaded, asked: str | None) -> Source:
     from simulator import sources
 
     if loaded.spec.source is None:
-        return sources.find(asked or DEFAULT_SOURCE)
+        return sources.find(asked or sources.DEFAULT)
     try:
         source = sources.find(loaded.spec.source)
     except UsageError as error:

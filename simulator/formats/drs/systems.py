@@ -29,8 +29,10 @@ SYSTEMS: Final[Mapping[str, str]] = {
 
 
 def system_of(settings: Settings[DrsOptions]) -> TableSystem | DocumentSystem:
-    """What DRS does with the source under these settings."""
-    row = registry.load("source", SYSTEMS, settings.source.id)
+    """What DRS does with the source under these settings. Raises NotOffered."""
+    if settings.source.id not in SYSTEMS:
+        raise NotOffered(f"DRS has no types for {settings.source.title}: choose one of {', '.join(SYSTEMS)}.")
+    row = registry.load("DRS system", SYSTEMS, settings.source.id)
     system: TableSystem | DocumentSystem = row(source_options(settings.options))
     return system
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulator import registry
-from simulator.errors import NotOffered
 from simulator.formats.format import Settings
 from simulator.formats.oms.columns import Types
 
@@ -38,6 +37,8 @@ SYSTEMS: Final[Mapping[str, System]] = {
     "postgresql": System("POSTGRESQL", "postgresql", offered=False),
     "sqlserver": System("UNKNOWN", "others", offered=False),
 }
+# Of any other source, which somebody else installed: values by their families.
+OTHERS: Final = System("UNKNOWN", "others", offered=False)
 # Where the types are; imported when a run needs them.
 _HERE: Final = "simulator.formats.oms"
 TYPES: Final[Mapping[str, str]] = {
@@ -51,11 +52,8 @@ SOURCES: Final = tuple(id for id, system in SYSTEMS.items() if system.offered)
 
 
 def system_of(settings: Settings[Any]) -> System:
-    """The row of the settings' source. Raises NotOffered."""
-    system = SYSTEMS.get(settings.source.id)
-    if system is None:
-        raise NotOffered(f"OMS has no types for {settings.source.title}: choose one of {', '.join(SYSTEMS)}.")
-    return system
+    """The row of the settings' source."""
+    return SYSTEMS.get(settings.source.id, OTHERS)
 
 
 def types_of(settings: Settings[Any]) -> Types:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simulator import registry
+from simulator.errors import NotOffered
 
 if TYPE_CHECKING:
     from simulator.formats.dts.systems.system import System
@@ -31,8 +32,10 @@ SYSTEMS: Final[Mapping[str, str]] = {
 
 @cache
 def row(id: str) -> System:
-    """The row of a source's id."""
-    system: System = registry.load("source", SYSTEMS, id)
+    """The row of a source's id. Raises NotOffered."""
+    if id not in SYSTEMS:
+        raise NotOffered(f"DTS has no types for {id}: choose one of {', '.join(SYSTEMS)}.")
+    system: System = registry.load("DTS system", SYSTEMS, id)
     return system
 
 
