@@ -16,6 +16,7 @@ from decoding import Number, decode
 from simulator.model import DELETE, INSERT, READ, UPDATE, Kind
 
 Image: TypeAlias = "Mapping[str, Any] | None"
+UNSET: Final = object()  # in place of the value of a field that an update takes away
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def drs(message: Any) -> Iterator[Change]:
     if op is UPDATE:
         before = extended_json(message["where"])
         replaced = not {"$set", "$unset"} & set(value)
-        after = value if replaced else value.get("$set", {}) | dict.fromkeys(value.get("$unset", {}))
+        after = value if replaced else value.get("$set", {}) | dict.fromkeys(value.get("$unset", {}), UNSET)
     elif op is DELETE:
         before = value
     else:

@@ -6,13 +6,15 @@ as statements change them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from decoded_changes import CHANGED, Change, Image, changes, image_of
+from decoded_changes import CHANGED, UNSET, Change, Image, changes, image_of
 from decoded_values import carried, parsed, reading
+from decoding import Number
 
 from simulator import sources
 from simulator.model import READ, ROW_KINDS, Column, Kind, SchemaChange, SchemaChangeKind, Table
@@ -75,7 +77,9 @@ class Replay:
         for change in told:
             self.changes[change.op] += 1
             table = self.tables[change.table]
-            before, after = self._row(table, change.before), self._row(table, change.after)
+            before = self._row(table, change.before)
+            fields, paths = inside(change.after)
+            after = self._row(table, fields)
             row = after or {}
             if before is not None:
                 if image_of(self.format, self.system, change.op, "before") is CHANGED:
@@ -88,7 +92,7 @@ class Replay:
                 if differ:
                     raise Contradiction(f"the row {key} is another (held, told): {differ}, in {change}")
                 if image_of(self.format, self.system, change.op, "after") is CHANGED:
-                    row = {**held, **row}
+                    row = {**held, **row, **(self._row(table, with_paths(held, paths)) or {})}
             if after is not None:
                 taken.append((change.table, row))
         for name, row in taken:
@@ -127,7 +131,7 @@ class Replay:
             type = self.types[table.id.name, name]
             how = reading(self.format, self.source, type)
             if not how.left_out:
-                row[name] = None if value is None else how.told(self.source, type, value)
+                row[name] = None if value in (None, UNSET) else how.told(self.source, type, value)
         return row
 
     def _seen(self, column: Column, literal: str | None) -> Any:
@@ -138,6 +142,29 @@ class Replay:
     @staticmethod
     def _key(table: Table, row: Mapping[str, Any]) -> Key:
         return tuple([row[name] for name in table.primary_key])
+
+
+def inside(image: Image) -> tuple[Image, dict[str, Any]]:
+    """The fields of an image; and apart from them what MongoDB sets inside of documents: `{"doc.field": value}`."""
+    if image is None:
+        return None, {}
+    paths = {name: value for name, value in image.items() if "." in name}
+    return {name: value for name, value in image.items() if name not in paths}, paths
+
+
+def with_paths(held: Row, paths: Mapping[str, Any]) -> Row:
+    """The documents of a row that paths change."""
+    documents: Row = {}
+    for path, value in paths.items():
+        name, *outer, last = path.split(".")
+        document = documents.setdefault(name, json.loads(held[name], parse_int=Number, parse_float=Number))
+        for field in outer:
+            document = document[field]
+        if value is UNSET:
+            del document[last]
+        else:
+            document[last] = value
+    return documents
 
 
 def rows_at(stream: Stream, turn: int, format: str) -> dict[str, dict[Key, Row]]:
