@@ -1,6 +1,7 @@
 """Message values as the bytes of files and streams: JSON lines, whole messages as JSON lines, Avro object containers.
 
-A framing yields buffers of a megabyte: Linux takes five times as long to make room in its page cache for four at once. A tombstone (a message without value) is the line `null`.
+A framing yields buffers of a megabyte: Linux takes five times as long to make room in its page cache for four at once.
+A tombstone (a message without value) is the line `null`.
 """
 
 from __future__ import annotations
