@@ -16,8 +16,8 @@ from drs_samples import AT, compact, kafka_partition, one, sample, values
 
 from simulator.errors import NotOffered, OptionError, UsageError
 from simulator.formats import open_codec
-from simulator.formats.drs import system as drs_system
-from simulator.formats.drs.system import codes
+from simulator.formats.drs.systems import system as drs_system
+from simulator.formats.drs.systems.system import codes
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
 from simulator.run.library import messages
 from simulator.sources import find

@@ -27,8 +27,8 @@ from simulator.formats.oms import dataworks as oms_dataworks
 from simulator.formats.oms import default as oms_default
 from simulator.formats.oms import default_extend_column_type as oms_default_extend_column_type
 from simulator.formats.oms import shareplex as oms_shareplex
-from simulator.formats.oms.classes import CLASSES, ValueStyle
-from simulator.formats.oms.columns import Columns, OmsType, rows
+from simulator.formats.oms.types.classes import CLASSES, ValueStyle
+from simulator.formats.oms.types.columns import Columns, OmsType, rows
 from simulator.model import ABSENT, DELETE, INSERT, UPDATE, Column, ColumnType, Kind, Table, TableId
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON, quote

@@ -7,6 +7,7 @@ follows without those before it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -70,12 +71,12 @@ def entry(event: Event) -> Entries:
     return Entries(txn, seq, size, event_ms, in_second, executed)
 
 
-class Log:
-    """The log of a source system. A subclass says at least `number` and `position`."""
+class Log(ABC):
+    """The log of a source system. A subclass says at least how its positions are numbered."""
 
+    @abstractmethod
     def number(self, at: Entries) -> Ints:
         """The positions as whole numbers, which rise along the stream."""
-        raise NotImplementedError
 
     def position(self, at: Entries) -> pa.Array:
         """The positions as the system prints them."""

@@ -211,7 +211,7 @@ class Source(ABC):
 
     def made_key(self, parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
         """The values of a key column that `shaped` added, from those of the scenario's key columns."""
-        raise NotImplementedError(f"{self.title} adds no key column")
+        raise TypeError(f"{self.title} adds no key column")
 
     @property
     @abstractmethod

@@ -36,8 +36,8 @@ from simulator.formats.drs.fields import WORDS, event_time, event_times
 from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import AvroOptions
 from simulator.formats.drs.record import Values
-from simulator.formats.drs.system import TableSystem
 from simulator.formats.drs.systems import tables_of
+from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.format import Format, Layout, Settings
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
 from simulator.wire import avro

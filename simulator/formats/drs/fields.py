@@ -8,7 +8,7 @@ from typing import Any, Final
 from simulator.batch import ChangeBatch
 from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import JsonOptions, MapOptions
-from simulator.formats.drs.system import TableSystem
+from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.members import by_row, table_of, whole_seconds
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, Table
 from simulator.text.java.hash_map import hash_order

@@ -29,8 +29,8 @@ from collections.abc import Callable, Sequence
 from simulator.formats.drs import task
 from simulator.formats.drs.fields import mysql_fields, order, relational_fields
 from simulator.formats.drs.options import DrsOptions, JsonOptions, MapOptions
-from simulator.formats.drs.system import DocumentSystem, TableSystem
 from simulator.formats.drs.systems import system_of
+from simulator.formats.drs.systems.system import DocumentSystem, TableSystem
 from simulator.formats.format import Format, Layout, Settings
 from simulator.model import Column, Kind
 from simulator.text import json_style

@@ -27,7 +27,7 @@ from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, fill, hashed_text, without
 from simulator.errors import OptionError
 from simulator.formats.drs.options import DrsOptions
-from simulator.formats.drs.system import System
+from simulator.formats.drs.systems.system import System
 from simulator.formats.format import Settings
 from simulator.model import Event, SchemaChange, TableId
 

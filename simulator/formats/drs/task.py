@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.routing import routing
-from simulator.formats.drs.system import System
+from simulator.formats.drs.systems.system import System
 from simulator.formats.format import Layout, Settings, Writer, of_stream, without_table
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind
 from simulator.wire.avro import Container

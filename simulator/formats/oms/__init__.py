@@ -4,8 +4,7 @@
 | --- | --- |
 | `default`, `default_extend_column_type`, `canal_json`, `dataworks`, `shareplex` | the formats |
 | `systems` | what OMS says of each source: a row a source |
-| `types.csv`, `columns`, `classes` | names and codes of types; texts of values by the product's classes |
-| `nearest` | types of sources that OMS does not read |
+| `types` | names and codes of types (`types.csv`), texts of values by the product's classes |
 | `names`, `keys`, `positions` | members that the formats share: names, words for DDL, keys, sequences, transactions |
 | `layout`, `logged`, `routing`, `options` | maps, tags and kinds sent; images as OceanBase logs them; topics; options |
 """

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, key_names, per_column
-from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.layout import columns_of, map_order, sent
 from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, event_database, event_table, word
 from simulator.formats.oms.options import CanalOptions
 from simulator.formats.oms.systems import SOURCES
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.text.java.hash_map import hash_order
 from simulator.wire.fields import Field, PerEvent, PerTable, Rows

@@ -19,13 +19,13 @@ from typing import Any, Final
 
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, key_names
-from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.layout import columns_of, sent
 from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, db_type, event_database, event_table, subject, word
 from simulator.formats.oms.options import DataworksOptions
 from simulator.formats.oms.positions import SEQUENCE, as_text
 from simulator.formats.oms.systems import SOURCES
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, SchemaChange, Table
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows, json_text

@@ -29,7 +29,6 @@ from typing import Any, Final
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.members import TABLE
 from simulator.formats.oms import positions
-from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.keys import key_object, key_values
 from simulator.formats.oms.layout import columns_of, hash_map, sent
 from simulator.formats.oms.layout import layout as oms_layout
@@ -37,6 +36,7 @@ from simulator.formats.oms.names import DATABASE, STATEMENTS, database_of, db_ty
 from simulator.formats.oms.options import DefaultOptions
 from simulator.formats.oms.routing import SEPARATOR
 from simulator.formats.oms.systems import SOURCES, system_of
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, Table
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote

@@ -14,9 +14,9 @@ from dataclasses import replace
 from simulator.formats.format import Layout, Settings
 from simulator.formats.members import per_column
 from simulator.formats.oms import default as oms_default
-from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.layout import columns_of
 from simulator.formats.oms.options import ExtendedOptions
+from simulator.formats.oms.types.columns import Columns
 from simulator.wire.fields import PerTable
 
 

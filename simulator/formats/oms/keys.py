@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import READ, UPDATE, Table
 from simulator.text.json_style import JACKSON, escape, quote
 from simulator.text.template import join, repeat

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.formats.format import Layout, Settings
-from simulator.formats.oms.classes import ValueStyle
-from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.logged import visible, without_lobs
 from simulator.formats.oms.names import STATEMENTS
 from simulator.formats.oms.options import OmsOptions, OrderedOptions
 from simulator.formats.oms.routing import routing
 from simulator.formats.oms.systems import types_of
+from simulator.formats.oms.types.classes import ValueStyle
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import ABSENT, DELETE, INSERT, READ, UPDATE, Event, Kind
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Ints, PackedBatch, changed_rows, decoded, differing
-from simulator.formats.oms.columns import Columns
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import UPDATE
 
 

@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.oms.columns import Columns
 from simulator.formats.oms.keys import key_values
 from simulator.formats.oms.layout import columns_of, hash_map, map_order, sent
 from simulator.formats.oms.layout import layout as oms_layout
@@ -31,6 +30,7 @@ from simulator.formats.oms.names import database_of
 from simulator.formats.oms.options import SharePlexOptions
 from simulator.formats.oms.positions import SEQUENCE, as_text, transaction
 from simulator.formats.oms.systems import SOURCES
+from simulator.formats.oms.types.columns import Columns
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, ROW_KINDS, UPDATE, Kind, Table
 from simulator.text.json_style import quote
 from simulator.text.template import join

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from simulator import registry
 from simulator.formats.format import Settings
-from simulator.formats.oms.columns import Types
+from simulator.formats.oms.types.columns import Types
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
 # Of any other source, which somebody else installed: values by their families.
 OTHERS: Final = System("UNKNOWN", "others", offered=False)
 # Where the types are; imported when a run needs them.
-_HERE: Final = "simulator.formats.oms"
+_HERE: Final = "simulator.formats.oms.types"
 TYPES: Final[Mapping[str, str]] = {
     "mongodb": f"{_HERE}.nearest:mongodb",
     "mysql": f"{_HERE}.columns:mysql",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +32,7 @@ TIMES: Final = ("dates", "times", "times of day")
 SHORT_BYTES: Final = 20
 
 
-class Draws:
+class Draws(ABC):
     """A generator made ready for one column: a state of a row in, its value out, for whole arrays of states.
 
     A value is a function of the row's identity and of how often the column was set before, so that before and after
@@ -42,8 +43,8 @@ class Draws:
     always: bool = False
     most_bytes: int = SHORT_BYTES
 
-    def array(self, state: State) -> pa.Array:
-        raise NotImplementedError
+    @abstractmethod
+    def array(self, state: State) -> pa.Array: ...
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
-from simulator.formats.drs.system import TableSystem, codes
+from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import READ, Column, ColumnType, Kind
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text

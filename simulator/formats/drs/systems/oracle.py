@@ -19,7 +19,7 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.formats.drs.logged import EVERYTHING, SUPPLEMENTAL_KEYS
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, character, date, decimal, floating, timestamp
-from simulator.formats.drs.system import TableSystem, codes
+from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind, SchemaChangeKind
 from simulator.sources.oracle.type_table import TYPES
 from simulator.text import decimals as decimal_text

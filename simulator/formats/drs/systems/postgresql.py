@@ -27,7 +27,7 @@ from simulator.batch import decoded
 from simulator.formats.drs.logged import EVERYTHING, REPLICA_IDENTITY_DEFAULT
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
-from simulator.formats.drs.system import TableSystem, codes
+from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind
 from simulator.sources.postgresql import times as postgresql_times
 from simulator.sources.postgresql import type_table as postgresql_table

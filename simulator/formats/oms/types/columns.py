@@ -18,7 +18,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from simulator.errors import UnsupportedType
-from simulator.formats.oms.classes import CLASSES, Class, ValueStyle
+from simulator.formats.oms.types.classes import CLASSES, Class, ValueStyle
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.source import Source
 from simulator.wire.fields import Cell

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
 from simulator.formats.drs.options import SourceOptions
-from simulator.formats.drs.system import DocumentSystem
+from simulator.formats.drs.systems.system import DocumentSystem
 from simulator.formats.members import per_entry, table_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
 from simulator.sources.mongodb import documents as mongodb_documents

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import NULL, Values, binary, bit, character, date, decimal, floating, integer
-from simulator.formats.drs.system import TableSystem
+from simulator.formats.drs.systems.system import TableSystem
 from simulator.model import DELETE, Column, ColumnType, Kind
 from simulator.sources.sqlserver.type_table import TYPES, digits, precision_scale
 from simulator.text import decimals as decimal_text

@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive
-from simulator.formats.oms.classes import CLASSES, Class, Text, ValueStyle
-from simulator.formats.oms.columns import OmsType, Types
+from simulator.formats.oms.types.classes import CLASSES, Class, Text, ValueStyle
+from simulator.formats.oms.types.columns import OmsType, Types
 from simulator.model import ColumnType
 from simulator.sources.postgresql.values import show_value
 from simulator.sources.source import Source

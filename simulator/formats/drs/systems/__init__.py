@@ -1,4 +1,4 @@
-"""What DRS does with each source: a row a source, imported when a run needs it.
+"""What DRS does with each source: a module a family of sources, imported when a run needs it; read `system` first.
 
 Sources that DRS does not read are treated as what they are compatible with.
 """
@@ -11,10 +11,10 @@ from typing import Final
 from simulator import registry
 from simulator.errors import NotOffered
 from simulator.formats.drs.options import DrsOptions, source_options
-from simulator.formats.drs.system import DocumentSystem, TableSystem
+from simulator.formats.drs.systems.system import DocumentSystem, TableSystem
 from simulator.formats.format import Settings
 
-_HERE: Final = "simulator.formats.drs"
+_HERE: Final = "simulator.formats.drs.systems"
 SYSTEMS: Final[Mapping[str, str]] = {
     "gaussdb": f"{_HERE}.postgresql:gaussdb",
     "mariadb": f"{_HERE}.mysql:system",
