@@ -104,7 +104,7 @@ def parse_format(text: str) -> tuple[str, dict[str, str]]:
     for part in parts:
         key, equals, value = part.partition("=")
         if not equals or not key:
-            raise UsageError(f"-f {text}: {part!r} is not an option such as 'version=1.1.8'.")
+            raise UsageError(f"-f {text}: {part!r} is no option: write OPTION=VALUE, such as 'version=1.1.8'.")
         if key.strip() in given:
             raise UsageError(f"-f {text}: the option {key.strip()!r} is there twice: leave one out.")
         given[key.strip()] = value.strip()

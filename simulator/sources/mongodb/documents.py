@@ -207,7 +207,7 @@ def _nested(
             sets.append(None)
             unsets.append(None)
             continue
-        told, gone = difference(after, before, name)
+        changed, gone = difference(after, before, name)
         members = [
             spelling.key(path)
             + spelling.colon
@@ -216,7 +216,7 @@ def _nested(
                 if isinstance(value, dict | list)
                 else spelling.leaf(value)
             )
-            for path, value in told
+            for path, value in changed
         ]
         sets.append(spelling.comma.join(members) or None)
         unsets.append(spelling.comma.join(map(removed, gone)) or None)
@@ -233,23 +233,23 @@ def difference(after: str, before: str | None, path: str) -> tuple[tuple[tuple[s
     new = bson.stored_tree(after)
     if before is None:
         return ((path, new),), ()
-    told: list[tuple[str, Any]] = []
+    changed: list[tuple[str, Any]] = []
     gone: list[str] = []
-    _compare(new, bson.stored_tree(before), path, told, gone)
-    return tuple(told), tuple(gone)
+    _compare(new, bson.stored_tree(before), path, changed, gone)
+    return tuple(changed), tuple(gone)
 
 
-def _compare(new: Any, old: Any, path: str, told: list[tuple[str, Any]], gone: list[str]) -> None:
+def _compare(new: Any, old: Any, path: str, changed: list[tuple[str, Any]], gone: list[str]) -> None:
     if bson.same(new, old):
         return
     if not (isinstance(new, dict) and isinstance(old, dict) and _expressible(new, old)):
-        told.append((path, new))
+        changed.append((path, new))
         return
     for name, value in new.items():
         if name in old:
-            _compare(value, old[name], f"{path}.{name}", told, gone)
+            _compare(value, old[name], f"{path}.{name}", changed, gone)
         else:
-            told.append((f"{path}.{name}", value))
+            changed.append((f"{path}.{name}", value))
     gone += [f"{path}.{name}" for name in old if name not in new]
 
 

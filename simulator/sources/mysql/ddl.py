@@ -19,7 +19,7 @@ from simulator.sources.mysql.types import (
     type_text,
 )
 
-# MySQL 8.0 reference manual, "Keywords and Reserved Words": the words marked (R); 5.7's and MariaDB's own beside them.
+# MySQL 8.0 reference manual, "Keywords and Reserved Words": the words marked (R), and those of 5.7 and MariaDB.
 RESERVED: Final = frozenset(
     """
     accessible add all alter analyze and as asc asensitive before between bigint binary blob both by call cascade case
