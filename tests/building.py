@@ -49,7 +49,7 @@ def new_codec(text: str, source: str = "mysql-8.0") -> Codec:
     return open_codec(format, sources.find(source), broker=cast(Broker, broker or "kafka"), allow_undocumented=True)
 
 
-# One for all tests: a codec holds no state (`test_contract.py`).
+# One for all tests: a codec holds no state (`formats/test_contract.py`).
 codec_of: Final = cache(new_codec)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pytest
-from cases_sqlserver import SAMPLES
+from cases.sqlserver import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 

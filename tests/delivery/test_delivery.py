@@ -568,7 +568,7 @@ def test_routes_that_cannot_be(text: str, sentence: str) -> None:
 
 
 def captured(name: str) -> list[bytes]:
-    path = Path(__file__).parent / "captures" / "canal" / f"{name}.gz"
+    path = Path(__file__).parents[1] / "captures" / "canal" / f"{name}.gz"
     return gzip.decompress(path.read_bytes()).removesuffix(b"\n").split(b"\n")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from building import Case, Rows, table_of
-from cases import Samples
-from cases_postgresql import MORE, samples_for
 
+from cases import Samples
+from cases.postgresql import MORE, samples_for
 from simulator.model import INSERT, UPDATE
 from simulator.sources import find
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from building import Beat, Case, Ddl, Rows, Times, table_of
-from cases import Samples
 
+from cases import Samples
 from simulator.model import DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind, Table
 
 SOURCE: Final = "sqlserver"

@@ -9,8 +9,8 @@ from functools import cache
 from typing import Final
 
 from building import Beat, Case, Ddl, Row, Rows, table_of
-from cases import Samples
 
+from cases import Samples
 from simulator import sources
 from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChangeKind, Table
 

@@ -20,7 +20,7 @@ from simulator.text.timestamps import local_datetime, local_time
 
 pytestmark = pytest.mark.jvm
 
-PROGRAM: Final = Path(__file__).parent / "readers" / "JavaNumbers.java"
+PROGRAM: Final = Path(__file__).parents[1] / "readers" / "JavaNumbers.java"
 SEED, COUNT = 20_261_122, 3000
 SCALES: Final = [(18, scale) for scale in (0, 2, 6, 7, 9, 10, 17, 18)] + [(38, 0), (38, 12), (65, 30), (76, 40)]
 

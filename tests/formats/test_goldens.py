@@ -40,7 +40,7 @@ from decoding import decode
 
 from simulator.formats import FORMATS, find
 
-HERE: Final = Path(__file__).parent
+HERE: Final = Path(__file__).parents[1]
 GOLDENS: Final = HERE / "goldens"
 PATHS: Final = sorted(GOLDENS.glob("*/*.txt"))
 

@@ -35,7 +35,7 @@ from simulator.text.json_style import JACKSON, quote
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Field, Members, Order, table_order
 
-PRINTED: Final = Path(__file__).parent / "samples" / "oms-3.3.1.txt"
+PRINTED: Final = Path(__file__).parents[1] / "samples" / "oms-3.3.1.txt"
 SOURCE: Final = "oceanbase-mysql-4.3"
 
 # ------------------------------------------------------------------------------------------------------------ the page

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from building import Beat, Case, Ddl, Row, Rows, Times, table_of
-from cases import Samples
 
+from cases import Samples
 from simulator.model import DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind, Table
 
 SOURCE: Final = "mongodb"

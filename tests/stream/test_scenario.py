@@ -28,7 +28,7 @@ from simulator.stream.scenario.scenario import Scenario
 MYSQL: Final = find("mysql")
 
 MYSQL = find("mysql")
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 BASE = """\
 source: mysql

@@ -19,7 +19,7 @@ from simulator.text.java.hash_map import hash_order
 pytestmark = pytest.mark.jvm
 
 Bits = np.ndarray
-PROGRAM = Path(__file__).parent / "readers" / "JavaText.java"
+PROGRAM = Path(__file__).parents[1] / "readers" / "JavaText.java"
 # What is compared is random, but the same in every run.
 SEED, COUNT = 20_261_121, 20_000
 

@@ -1,4 +1,4 @@
-"""The named changes on PostgreSQL's types; GaussDB's stand on them (`cases_gaussdb.py`).
+"""The named changes on PostgreSQL's types; GaussDB's stand on them (`cases.gaussdb.py`).
 
 Values marked "recorded" were written to a real PostgreSQL 15, so that what it stores and prints of them is known.
 """
@@ -10,8 +10,8 @@ from functools import cache, partial
 from typing import Final
 
 from building import Beat, Case, Ddl, Rows, table_of
-from cases import Samples
 
+from cases import Samples
 from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChangeKind, Table
 from simulator.sources import find
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 from building import batch_of, table_of
-from cases_mongodb import SAMPLES
+from cases.mongodb import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 

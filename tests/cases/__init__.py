@@ -821,12 +821,12 @@ _MYSQL: Final = Samples(
 # Where the samples of other type systems are: the source's id, and a module of this folder with `SAMPLES`, or with
 # `samples(source)` where versions differ in their types.
 MODULES: Final[Mapping[str, str]] = {
-    "gaussdb": "cases_gaussdb",
-    "mongodb": "cases_mongodb",
-    "oceanbase-oracle": "cases_oracle",
-    "oracle": "cases_oracle",
-    "postgresql": "cases_postgresql",
-    "sqlserver": "cases_sqlserver",
+    "gaussdb": "cases.gaussdb",
+    "mongodb": "cases.mongodb",
+    "oceanbase-oracle": "cases.oracle",
+    "oracle": "cases.oracle",
+    "postgresql": "cases.postgresql",
+    "sqlserver": "cases.sqlserver",
 }
 
 

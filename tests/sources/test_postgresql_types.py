@@ -32,7 +32,7 @@ from simulator.text import postgresql as postgresql_text
 POSTGRESQL: Final = find("postgresql")
 GAUSSDB: Final = find("gaussdb")
 
-CAPTURE: Final = Path(__file__).parent / "captures" / "postgresql" / "15.18-values.jsonl.gz"
+CAPTURE: Final = Path(__file__).parents[1] / "captures" / "postgresql" / "15.18-values.jsonl.gz"
 SOURCES: Final = ("postgresql-16", "postgresql-14", "postgresql-12", "gaussdb-505")
 EVERY: Final = [(source, typed) for source in SOURCES for typed in samples_of(source).types]
 

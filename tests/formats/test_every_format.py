@@ -75,8 +75,9 @@ def digest(format: str) -> str:
 
 def test_the_same_bytes_in_a_fresh_process() -> None:
     here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (here, here.parent, here.parents[1])))
     program = "from test_every_format import *\nfor format in FORMATS: print(digest(format))"
-    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": f"{here}{os.pathsep}{here.parent}"}
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
