@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from building import PREVIOUS_MS, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of, refuses, samples_of
-from decoded_changes import CHANGED, KEY, Change, Image, changes, image_of, statement
+from decoded_changes import CHANGED, KEY, UNSET, Change, Image, changes, image_of, statement
 from decoded_values import Reading, carried, reading
 from decoding import Number
 
@@ -105,9 +105,12 @@ class Expected:
         column, *path = name.split(".")
         how, type, expected = self.readings[column], self.columns[column].type, image[column]
         if path:  # a field of a document
-            if value != reduce(dict.get, path, json.loads(expected, parse_int=Number, parse_float=Number)):
+            *outer, last = path
+            inside = reduce(dict.__getitem__, outer, json.loads(expected, parse_int=Number, parse_float=Number))
+            if inside.get(last, UNSET) != value:
                 yield f"{name}: {value!r}, expected {expected!r}"
             return
+        value = None if value is UNSET else value
         if value is None or expected is None:
             if value is not expected and not how.left_out:
                 yield f"{name} {type.spelled}: {value!r:.200}, expected {expected!r:.200}"
