@@ -248,3 +248,10 @@ def test_columns_that_a_format_does_not_print_are_not_drawn(monkeypatch: pytest.
     assert made[0] == made[1]
     assert {message.kind for message in made[0]} == {Kind.READ, Kind.INSERT, Kind.UPDATE, Kind.DELETE}
     assert drawn == {"id", "city"}
+
+
+def test_columns_that_drs_filters_are_not_drawn() -> None:
+    """A CLOB of Oracle is in no message, so nobody makes its values."""
+    renderer = open_job("boundary", "drs-json", source="oracle-19c").renderer()
+    (table,) = [table for table in renderer.stream.first_tables if table.id.name == "TYPE_CLOB"]
+    assert renderer.needed(table, Kind.INSERT) == {0, 1}

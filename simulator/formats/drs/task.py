@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.routing import routing
-from simulator.formats.drs.systems.system import System
+from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Layout, Settings, Writer, of_stream, without_table
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind
 from simulator.wire.avro import Container
@@ -41,4 +41,5 @@ def layout(
         # a full load opens with the CREATE TABLE of each table
         omits=without_table if READ in sent else of_stream,
         event_time="previous commit" if system.previous_commit else "commit",
+        columns=(lambda table, kind: system.columns(table)) if isinstance(system, TableSystem) else None,
     )
