@@ -162,9 +162,15 @@ def aligned(capture: Capture) -> tuple[list[tuple[bytes | None, bytes | None]], 
         if mine is not None and message is not None:
             number = (es_of(mine) - _BASE) // _STEP
             clock[number] = max(clock.get(number, 0), es_of(message))
+    # a statement that calls a procedure makes several transactions, a second apart
+    passed: dict[int, int] = {}
+    for one in first:
+        number, seconds = divmod(es_of(one.value) - _BASE, _STEP)
+        passed[number] = max(passed.get(number, 0), seconds)
     now = min(map(es_of, wanted))
     for number in numbered(script):
-        now = clock[number] = max(now, clock.get(number, now))
+        clock[number] = max(now, clock.get(number, now))
+        now = clock[number] + passed.get(number, 0)
     second = made(capture, clock, APPS)
     errors = run(script, sources.find(capture.source), force=True).errors
     return list(_matched([one.value for one in second], wanted)), errors

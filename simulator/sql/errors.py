@@ -103,6 +103,32 @@ TEXTS: Final = {
     1232: ("42000", "Incorrect argument type to variable '{}'"),
     1582: ("42000", "Incorrect parameter count in the call to native function '{}'"),
     1318: ("42000", "Incorrect number of arguments for {} {}; expected {}, got {}"),
+    1109: ("42S02", "Unknown table '{}' in {}"),
+    1221: ("HY000", "Incorrect usage of {} and {}"),
+    1288: ("HY000", "The target table {} of the {} is not updatable"),
+    1348: ("HY000", "Column '{}' is not updatable"),
+    1172: ("42000", "Result consisted of more than one row"),
+    1321: ("2F005", "FUNCTION {} ended without RETURN"),
+    1324: ("42000", "Undefined CURSOR: {}"),
+    1326: ("24000", "Cursor is not open"),
+    1329: ("02000", "No data - zero rows fetched, selected, or processed"),
+    1304: ("42000", "{} {} already exists"),
+    1456: ("HY000", "Recursive limit {} (as set by the max_sp_recursion_depth variable) was exceeded for routine {}"),
+    1644: ("45000", "{}"),
+    1243: ("HY000", "Unknown prepared statement handler ({}) given to {}"),
+    1210: ("HY000", "Incorrect arguments to {}"),
+    4092: ("42S02", "Unknown VIEW: '{}'"),
+    1111: ("HY000", "Invalid use of group function"),
+    1353: (
+        "HY000",
+        "In definition of view, derived table or common table expression, SELECT list and column names list "
+        "have different column counts",
+    ),
+    3579: ("HY000", "Window name '{}' is not defined."),
+    3636: (
+        "HY000",
+        "Recursive query aborted after {} iterations. Try increasing @@cte_max_recursion_depth",
+    ),
     3020: ("2201E", "Invalid argument for {}"),
     13050: ("42000", "{} does not exist"),
     3064: ("HY000", "Incorrect type for argument 1 in function json_quote."),
@@ -159,9 +185,9 @@ class SqlError(Exception):
             self.place = PLACES.get(str(facts[1]), ("", facts[1]))[1]
             self.facts = (facts[0], PLACES.get(str(facts[1]), (facts[1],))[0])
         # a second text of a number stands under ten times it
-        self._say(number if number < 10_000 else number // 10, state, text.format(*self.facts))
+        self.report(number if number < 10_000 else number // 10, state, text.format(*self.facts))
 
-    def _say(self, number: int, state: str, text: str) -> None:
+    def report(self, number: int, state: str, text: str) -> None:
         self.number, self.state, self.text = number, state, text
 
     def __str__(self) -> str:
@@ -173,14 +199,14 @@ class SqlError(Exception):
             near = str(self.facts[0])
             found = statement.rfind(near) if near else len(statement)
             line = statement.count("\n", 0, max(found, 0)) + 1
-            self._say(1064, "42000", f"{SYNTAX.format('MariaDB' if mariadb else 'MySQL')} '{near}' at line {line}")
+            self.report(1064, "42000", f"{SYNTAX.format('MariaDB' if mariadb else 'MySQL')} '{near}' at line {line}")
         elif mariadb and self.key in MARIADB:
             number, state, text = MARIADB[self.key]
-            self._say(number, state, text.format(*self.facts, where=f"`{database}`.`{table}`"))
+            self.report(number, state, text.format(*self.facts, where=f"`{database}`.`{table}`"))
         elif mariadb and self.key == 1054:
             self.text = f"Unknown column '{self.facts[0]}' in '{self.place}'"
         elif mariadb and self.key == 38190:
-            self._say(4025, "23000", f"CONSTRAINT `{table}.{self.facts[0]}` failed for `{database}`.`{table}`")
+            self.report(4025, "23000", f"CONSTRAINT `{table}.{self.facts[0]}` failed for `{database}`.`{table}`")
         elif self.key == 3140:
             self.text = f"Invalid JSON text: {self.facts[0]} in value for column '{table}.{self.facts[1]}'."
 

@@ -114,12 +114,35 @@ class Trigger:
     body: str
 
 
+@dataclass(frozen=True)
+class Routine:
+    """A procedure or function: `parameters` are ways (in, out, inout), names and types; `modes` its sql_mode."""
+
+    kind: str
+    database: str
+    name: str
+    parameters: tuple[tuple[str, str, str], ...]
+    returns: str
+    body: str
+    modes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class View:
+    """`CREATE VIEW name (columns) AS select`; `select` names what is in its own database."""
+
+    database: str
+    name: str
+    columns: tuple[str, ...]
+    select: str
+
+
 @dataclass
 class Database:
-    """A database, its default character set and its tables by name. `views` are names that are taken."""
+    """A database, its default character set, and its tables and views by name."""
 
     name: str
     charset: str = "utf8mb4"
     collation: str = ""
     tables: dict[str, Any] = field(default_factory=dict)
-    views: set[str] = field(default_factory=set)
+    views: dict[str, View] = field(default_factory=dict)

@@ -20,9 +20,11 @@ from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import Raw
 
 _NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
+_COLUMN_NAME: Final = r"(?:`[^`]+`|[A-Za-z_]\w*)"
 # Only the words are compared without case: a range of all letters without case takes long to compile.
 _HEAD: Final = re.compile(
-    rf"(?i:INSERT\s+INTO)\s+(?:{_NAME}\s*\.\s*)?{_NAME}\s*(\((?:\s*(?:`[^`]+`|[A-Za-z_]\w*)\s*,?)+\)\s*)?(?i:VALUES)\s*"
+    rf"(?i:INSERT\s+INTO)\s+(?:{_NAME}\s*\.\s*)?{_NAME}\s*"
+    rf"(\(\s*{_COLUMN_NAME}(?:\s*,\s*{_COLUMN_NAME})*\s*\)\s*)?(?i:VALUES)\s*"
 )
 _COLUMN: Final = re.compile(r"`([^`]+)`|([A-Za-z_]\w*)")
 _VALUE: Final = re.compile(

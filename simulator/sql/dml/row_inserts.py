@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from simulator.model import DELETE, INSERT, UPDATE
+from simulator.model import INSERT, UPDATE
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import implicit_default, to_stored
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.dml import triggers
+from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions.table_plans import plan_of
 from simulator.sql.store import foreign_keys
@@ -182,6 +183,8 @@ class Inserter:
         if self.mode == "replace":
             self._all_touched()
             self._replace(row, row_number)
+            for trigger in self.plan.triggers:
+                triggers.fire(session, trigger, "insert", False, None, list(row), self.rules, row_number)
         elif self.on_duplicate is not None:
             self._all_touched()
             self.on_duplicate(conflict[0], list(row))
@@ -210,10 +213,7 @@ class Inserter:
                 if old != row:
                     session.log_row(data, UPDATE, old, row, self.touched)
                 return
-            foreign_keys.delete_children(session, data, old)
-            data.put(number, None)
-            session.changed(data, number, old)
-            session.log_row(data, DELETE, old, None)
+            delete_row(session, data, number, row_number)
         number = data.add(row)
         session.changed(data, number, None)
         session.log_row(data, INSERT, None, row, self.touched)

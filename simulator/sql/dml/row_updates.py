@@ -53,14 +53,15 @@ def change_row(
     row_number: int,
     env: list[Any],
     *,
+    at: int = 0,
     ignore: bool = False,
     inserts: bool = False,
     also: frozenset[int] = frozenset(),
 ) -> bool:
     """Set columns of one row, from left to right; nothing is logged where nothing changed. `inserts`: of an INSERT,
-    which names the columns `also`."""
+    which names the columns `also`; `at`: the row's place in the environment."""
     fields, plan = data.definition.fields, plan_of(data, session)
-    row = env[0]
+    row = env[at]
     for place, value_of in sets:
         one = fields[place]
         value = value_of(env)

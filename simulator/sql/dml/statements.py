@@ -3,30 +3,39 @@ generated columns, checks, foreign keys, triggers."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
-from simulator.model import DELETE, TableId
+from simulator.model import TableId
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Compiled
-from simulator.sql.dml import triggers
+from simulator.sql.dml.joined_changes import delete_joined, is_joined, update_joined
+from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
 from simulator.sql.dml.row_updates import assignments, change_row, place_of
+from simulator.sql.dml.view_changes import on_base_table
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope, Source, collation_of, compiled
-from simulator.sql.expressions.table_plans import plan_of
 from simulator.sql.queries import select
-from simulator.sql.store import foreign_keys
+from simulator.sql.queries.access_paths import path_of
+from simulator.sql.queries.tables import source_of_table, values_of
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import Session
 from simulator.sql.values.comparison import sort_key
 from simulator.sql.values.kinds import truth_of
 
+# The source of the columns that ON DUPLICATE KEY UPDATE takes from the tables of a query.
+_HIDDEN: Final = "?query"
+
 
 def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None:
     """INSERT [IGNORE] … VALUES | SELECT | SET, ON DUPLICATE KEY UPDATE; REPLACE."""
+    if node.args.get("returning") and not session.server.mariadb:
+        raise SqlError(1064, node.args["returning"].sql("mysql"))
+    node = on_base_table(node, session)
     target = node.this
     columns = None
     if isinstance(target, exp.Schema):
@@ -44,43 +53,95 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
             if place in places[:i]:
                 raise SqlError(1110, columns[i])
     mode = "replace" if replace else "ignore" if node.args.get("ignore") else ""
-    body = node.expression
-    if isinstance(body, exp.Values):
-        lists = [one.expressions for one in body.expressions]
-        if columns is None and lists and not lists[0]:
-            places = []
-        for number, values in enumerate(lists, 1):
-            if len(values) != len(places):
-                raise SqlError(1136, number)
-        inserter = Inserter(session, data, places, mode, len(lists))
-        _on_duplicate(session, node, data, inserter)
-        known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
-        scope = select.query_scope(session, (known,), "values")
-        _not_from_itself(session, body, definition.id)
-        compiled_lists = [[_value(one, scope) for one in values] for values in lists]
-        for number, readers in enumerate(compiled_lists, 1):
-            # a column that stands among the values is the one that was set before it
-            row: list[Any] = [None] * len(definition.fields)
-
-            def values_of(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
-                for place, read in zip(places, readers, strict=True):
-                    value = read([row])
-                    if value is not DEFAULT and value is not None:
-                        row[place] = value
-                    yield value
-
-            inserter.insert(values_of(row, readers), number)
-    elif isinstance(body, exp.Select | exp.Union | exp.Subquery):
-        query = select.prepare(body, session)
-        if len(query.names) != len(places):
-            raise SqlError(1136, 1)
-        inserter = Inserter(session, data, places, mode, 0)
-        _on_duplicate(session, node, data, inserter)
-        for number, read in enumerate(query.run([]), 1):
-            inserter.insert(read, number)
+    if isinstance(node.expression, exp.Values):
+        _insert_values(session, node, target, data, places, mode, all_columns=columns is None)
+    elif isinstance(node.expression, exp.Query):
+        _insert_query(session, node, data, places, mode)
     else:
         raise Unsupported("this form of INSERT")
+
+
+def _insert_values(
+    session: Session,
+    node: exp.Insert,
+    target: exp.Table,
+    data: Data,
+    places: list[int],
+    mode: str,
+    *,
+    all_columns: bool,
+) -> None:
+    definition, body = data.definition, node.expression
+    lists = [values_of(one) for one in body.expressions]
+    if all_columns and lists and not lists[0]:
+        places = []
+    for number, values in enumerate(lists, 1):
+        if len(values) != len(places):
+            raise SqlError(1136, number)
+    inserter = Inserter(session, data, places, mode, len(lists))
+    alias = body.args.get("alias")
+    names = [one.name for one in alias.args.get("columns") or ()] if alias is not None else []
+    _on_duplicate(
+        session, node, data, inserter, alias.name if alias is not None else "", dict(zip(names, places, strict=False))
+    )
+    known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
+    scope = select.query_scope(session, (known,), "values")
+    _not_from_itself(session, body, definition.id)
+    compiled_lists = [[_value(one, scope) for one in values] for values in lists]
+    for number, readers in enumerate(compiled_lists, 1):
+        # a column that stands among the values is the one that was set before it
+        row: list[Any] = [None] * len(definition.fields)
+
+        def values_of_row(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
+            for place, read in zip(places, readers, strict=True):
+                value = read([row])
+                if value is not DEFAULT and value is not None:
+                    row[place] = value
+                yield value
+
+        inserter.insert(values_of_row(row, readers), number)
     inserter.done()
+
+
+def _insert_query(session: Session, node: exp.Insert, data: Data, places: list[int], mode: str) -> None:
+    """INSERT … SELECT: what ON DUPLICATE KEY UPDATE takes from the query's tables stands behind its columns."""
+    body, conflict = node.expression, node.args.get("conflict")
+    with_ = node.args.get("with_")
+    commons = select.with_commons(with_, session, {}) if with_ is not None else {}
+    hidden: list[exp.Column] = []
+    if conflict is not None and isinstance(body, exp.Select) and not body.args.get("group"):
+        node, body, hidden = _with_hidden_columns(node, data)
+    query = select.prepare(body, session, None, commons)
+    width = len(query.names) - len(hidden)
+    if width != len(places):
+        raise SqlError(1136, 1)
+    inserter = Inserter(session, data, places, mode, 0)
+    read: list[Any] = [()]
+    _on_duplicate(
+        session, node, data, inserter, "", {}, (tuple(map(str, range(len(hidden)))), read) if hidden else None
+    )
+    for number, values in enumerate(query.run([]), 1):
+        read[0] = values[width:]
+        inserter.insert(values[:width], number)
+    inserter.done()
+
+
+def _with_hidden_columns(node: exp.Insert, data: Data) -> tuple[exp.Insert, Any, list[exp.Column]]:
+    """The statement with the columns of the query's tables that the assignments use among those that it selects."""
+    node = node.copy()
+    body = node.expression
+    tables = [body.args["from_"].this] if body.args.get("from_") else []
+    aliases = {one.alias_or_name.lower() for one in [*tables, *(join.this for join in body.args.get("joins") or ())]}
+    aliases.discard(data.definition.id.name.lower())
+    hidden: list[exp.Column] = []
+    for one in node.args["conflict"].expressions:
+        for column in list(one.expression.find_all(exp.Column)):
+            if column.table.lower() in aliases:
+                hidden.append(column.copy())
+                column.replace(exp.column(str(len(hidden) - 1), table=_HIDDEN))
+    for column in hidden:
+        body.append("expressions", column)
+    return node, body, hidden
 
 
 def _value(node: Any, scope: Scope) -> Compiled:
@@ -89,31 +150,54 @@ def _value(node: Any, scope: Scope) -> Compiled:
     return compiled(node, scope)
 
 
-def _on_duplicate(session: Session, node: exp.Insert, data: Data, inserter: Inserter) -> None:
+def _on_duplicate(
+    session: Session,
+    node: exp.Insert,
+    data: Data,
+    inserter: Inserter,
+    alias: str,
+    renamed: dict[str, int],
+    hidden: tuple[tuple[str, ...], list[Any]] | None = None,
+) -> None:
+    """`alias` and `renamed`: VALUES … AS new(a, b); `hidden`: names and the values of the query's row."""
     conflict = node.args.get("conflict")
     if conflict is None:
         return
     definition = data.definition
     names = tuple(one.name for one in definition.fields)
     existing = Source(definition.id.name, definition.id.database, names, definition.fields)
-    alias = node.expression.alias if isinstance(node.expression, exp.Values) else ""
-    new = Source(alias or "?new", "", names, definition.fields)
-    sources = (existing, new) if alias else (existing,)
-    scope = select.query_scope(session, sources, "on duplicate", inserted=new)
+    by_place = {place: name for name, place in renamed.items()}
+    new_names = tuple(by_place.get(place, "" if renamed else name) for place, name in enumerate(names))
+    new = Source(alias or "?new", "", new_names, definition.fields)
+    sources: tuple[Source, ...] = (existing,)
+    if alias:
+        sources = (existing, new)
+    elif hidden is not None:
+        sources = (existing, Source(_HIDDEN, "", hidden[0]))
+    scope = select.query_scope(session, sources, "on duplicate", inserted=replace_names(new, names))
+    # a column without a table is the existing row's
+    scope = dataclasses.replace(scope, shared=frozenset(name.lower() for name in names))
     sets = assignments(conflict.expressions, definition, scope)
 
     inserter.touched |= {place for place, _ in sets}
 
     def update(number: int, row: list[Any]) -> None:
         old = data.rows[number]
-        change_row(
-            session, data, number, old, sets, inserter.rules, 1, [list(old), row], inserts=True, also=inserter.touched
-        )
+        env = [list(old), row] if hidden is None else [list(old), hidden[1][0], row]
+        change_row(session, data, number, old, sets, inserter.rules, 1, env, inserts=True, also=inserter.touched)
 
     inserter.on_duplicate = update
 
 
+def replace_names(source: Source, names: tuple[str, ...]) -> Source:
+    return dataclasses.replace(source, names=names)
+
+
 def update(session: Session, node: exp.Update) -> None:
+    node = on_base_table(node, session)
+    if is_joined(node):
+        update_joined(session, node)
+        return
     data, scope = _target(session, node, "UPDATE")
     sets = assignments(node.expressions, data.definition, scope)
     ignore = bool(node.args.get("ignore"))
@@ -123,29 +207,24 @@ def update(session: Session, node: exp.Update) -> None:
 
 
 def delete(session: Session, node: exp.Delete) -> None:
+    node = on_base_table(node, session)
+    if is_joined(node):
+        delete_joined(session, node)
+        return
     data, scope = _target(session, node, "DELETE")
-    plan, rules = plan_of(data, session), session.rules()
-    for number, (id, old) in enumerate(_matching(session, node, data, scope), 1):
-        for trigger in plan.triggers:
-            triggers.fire(session, trigger, "delete", True, old, None, rules, number)
-        if id not in data.rows:
-            continue
-        foreign_keys.delete_children(session, data, old)
-        data.put(id, None)
-        session.changed(data, id, old)
-        session.log_row(data, DELETE, old, None)
-        for trigger in plan.triggers:
-            triggers.fire(session, trigger, "delete", False, old, None, rules, number)
+    for number, (id, _) in enumerate(_matching(session, node, data, scope), 1):
+        delete_row(session, data, id, number, ignore=bool(node.args.get("ignore")))
 
 
 def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
     table = node.this
-    if not isinstance(table, exp.Table) or table.args.get("joins") or node.args.get("tables") or node.args.get("using"):
-        raise Unsupported(f"{verb} of several tables")
-    for part in ("with_", "from_", "returning"):
-        if node.args.get(part):
-            raise Unsupported(f"{part.strip('_').upper()} in {verb}")
-    source, data = select.source_of_table(session, table)
+    if not isinstance(table, exp.Table):
+        raise Unsupported(f"{verb} {table.sql('mysql')[:40]}")
+    if node.args.get("returning") and (verb == "UPDATE" or not session.server.mariadb):
+        raise SqlError(1064, node.args["returning"].sql("mysql"))
+    if node.args.get("from_") or table.args.get("partition"):
+        raise Unsupported(f"this form of {verb}")
+    source, data = source_of_table(session, table)
     session.target = data.definition.id
     _not_from_itself(session, node, data.definition.id)
     return data, select.query_scope(session, (source,), "set" if verb == "UPDATE" else "field list")
@@ -176,7 +255,11 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
         test = compiled(where.this, inner)
         session.division_fails = False
     candidates = _by_key(session, where.this, data, scope) if where is not None else None
-    rows = data.scan() if candidates is None else iter(candidates)
+    if candidates is None:
+        limited = node.args.get("limit") is not None
+        where_scope = scope.at("where clause")
+        candidates = list(path_of(data, None if where is None else where.this, where_scope, limited=limited).numbered)
+    rows = iter(candidates)
     found = [(number, row) for number, row in rows if test is None or truth_of(test([row]))]
     session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes
     order = node.args.get("order")

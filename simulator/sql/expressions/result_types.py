@@ -39,9 +39,9 @@ _FUNCTIONS: Final = {
         "ascii", "bit_count", "bit_length", "ceil", "char_length", "connection_id", "crc32", "datediff", "day",
         "dayofweek", "dayofyear", "field", "find_in_set", "floor", "found_rows", "hour", "instr", "interval", "isnull",
         "json_contains", "json_depth", "json_length", "json_valid", "last_insert_id", "length", "locate",
-        "microsecond", "minute", "month", "ord", "period_add", "period_diff", "quarter", "row_count", "second",
-        "sign", "strcmp", "time_to_sec",
-        "timestampdiff", "to_days", "week", "weekday", "weekofyear", "year", "yearweek", "regexp_like",
+        "microsecond", "minute", "month", "ord", "period_add", "period_diff", "quarter", "row_count", "second", "sign",
+        "strcmp", "time_to_sec", "timestampdiff", "to_days", "week", "weekday", "weekofyear", "year", "yearweek",
+        "regexp_like",
     ),
     "double": (
         "acos", "asin", "atan", "cos", "cot", "degrees", "exp", "ln", "log", "log10", "log2", "pi", "pow", "radians",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -41,6 +41,8 @@ class Scope:
     inserted: Source | None = None
     run_query: Callable[..., Any] | None = None
     base: int = 0  # sources before this one are those of the statement round a subquery
+    commons: Mapping[str, Any] = field(default_factory=dict)  # common table expressions by name
+    shared: frozenset[str] = frozenset()  # columns of USING, which are one
 
     def at(self, place: str) -> Scope:
         """The same sources, elsewhere in the statement."""
@@ -62,7 +64,7 @@ class Scope:
         found = among(range(self.base, len(self.sources))) or among(range(self.base))
         if not found:
             raise SqlError(1054, f"{table}.{name}" if table else name, self.place)
-        if len(found) > 1 and not table:
+        if len(found) > 1 and not table and lowered not in self.shared:
             raise SqlError(1052, name, self.place)
         return found[0]
 

@@ -336,10 +336,9 @@ def extracted(session: Any, unit: str, value: Any) -> Any:
     clock = {"hour": hour, "minute": minute, "second": second}
     plain = {
         "year": year, "quarter": (month + 2) // 3, "month": month, "day": day, **clock, "microsecond": micro,
-        "year_month": year * 100 + month, "day_hour": day * 100 + hour,
-        "day_minute": day * 10_000 + hour * 100 + minute,
-        "day_second": day * 1_000_000 + hour * 10_000 + minute * 100 + second,
-        "hour_minute": hour * 100 + minute,
+        "year_month": year * 100 + month, "day_hour": day * 100 + hour, 
+        "day_minute": day * 10_000 + hour * 100 + minute, 
+        "day_second": day * 1_000_000 + hour * 10_000 + minute * 100 + second, "hour_minute": hour * 100 + minute,
         "hour_second": hour * 10_000 + minute * 100 + second, "minute_second": minute * 100 + second,
     }  # fmt: skip
     if unit == "week":

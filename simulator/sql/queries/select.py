@@ -1,48 +1,64 @@
-"""SELECT on rows in memory: FROM and joins, WHERE, GROUP BY with the common aggregates, ORDER BY, LIMIT, UNION."""
+"""SELECT on rows in memory: WITH, joins, WHERE, GROUP BY, HAVING, windows, ORDER BY, LIMIT and set operations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from itertools import product
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from sqlglot import exp
 
 from simulator.sql.catalog.definitions import Compiled, Field
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions.compiler import column_reader, compile_node, scope_of
+from simulator.sql.expressions.branches import converter
+from simulator.sql.expressions.compiler import column_reader, compile_node
+from simulator.sql.expressions.result_types import ResultType, of_column, type_of, unified
 from simulator.sql.expressions.scope import Scope, Source, collation_of, compiled
+from simulator.sql.queries.aggregates import aggregate_of, aggregates_in
+from simulator.sql.queries.joins import Joined, joined
+from simulator.sql.queries.tables import Common
+from simulator.sql.queries.windows import window_of, windows_in
 from simulator.sql.store.session import Session
-from simulator.sql.values.comparison import compare, sort_key
-from simulator.sql.values.kinds import CONTEXT, number_of, text_of, truth_of
+from simulator.sql.values.comparison import sort_key
+from simulator.sql.values.kinds import truth_of
 
 Values = tuple[Any, ...]
+# Sources of the values that aggregates and window functions give, behind those of FROM.
+_AGGREGATES: Final = "?aggregates"
+_WINDOWS: Final = "?windows"
 
 
+@dataclass(frozen=True)
 class Query:
-    """A query made ready: the names of its columns, those that are plain columns of tables, and `run(env)`."""
+    """A query made ready: its columns' names, those that are columns of tables, their types, and `run(env)`."""
 
-    def __init__(
-        self, names: Sequence[str], fields: Sequence[Field | None], run: Callable[[Any], list[Values]]
-    ) -> None:
-        self.names, self.fields, self.run = tuple(names), tuple(fields), run
+    names: tuple[str, ...]
+    fields: tuple[Field | None, ...]
+    types: tuple[ResultType | None, ...]
+    run: Callable[[Any], list[Values]]
 
 
-def prepare(node: Any, session: Any, outer: Scope | None = None) -> Query:
+def prepare(
+    node: Any, session: Session, outer: Scope | None = None, commons: Mapping[str, Common] | None = None
+) -> Query:
     """Raises SqlError, Unsupported."""
-    if isinstance(node, exp.Subquery):
-        return prepare(node.this, session, outer)
-    if isinstance(node, exp.Union):
-        return _union(node, session, outer)
-    if isinstance(node, exp.Values):
-        raise Unsupported("VALUES as a query")
-    if not isinstance(node, exp.Select):
-        raise Unsupported(f"the query {node.sql('mysql')[:40]!r}")
-    for part in ("with_", "windows", "qualify", "laterals", "into", "having"):
-        if node.args.get(part):
-            raise Unsupported(f"{part.strip('_').upper()} in a query")
-    return _Select(node, session, outer).query()
+    commons = dict(commons or (outer.commons if outer is not None else {}))
+    with_ = node.args.get("with_") if isinstance(node, exp.Expression) else None
+    if with_ is not None:
+        commons = with_commons(with_, session, commons)
+    match node:
+        case exp.Subquery():
+            return _limited(node, prepare(node.this, session, outer, commons))
+        case exp.SetOperation():
+            return _set_operation(node, session, outer, commons)
+        case exp.Select():
+            for part in ("qualify", "laterals", "into"):
+                if node.args.get(part):
+                    raise Unsupported(f"{part.upper()} in a query")
+            return _Select(node, session, outer, commons).query()
+        case exp.Values():
+            return prepare(exp.select("*").from_(node), session, outer, commons)
+    raise Unsupported(f"the query {node.sql('mysql')[:40]!r}")
 
 
 def run_query(node: Any, scope: Scope) -> Callable[[Any], list[Values]]:
@@ -50,275 +66,270 @@ def run_query(node: Any, scope: Scope) -> Callable[[Any], list[Values]]:
     return prepare(node, scope.session, scope).run
 
 
-def source_of_table(session: Any, table: exp.Table) -> tuple[Source, Any]:
-    data = session.table(table.db, table.name)
-    definition = data.definition
-    names = tuple(one.name for one in definition.fields)
-    return Source(table.alias or table.name, definition.id.database, names, definition.fields), data
+def query_scope(
+    session: Session,
+    sources: tuple[Source, ...] = (),
+    place: str = "field list",
+    *,
+    inserted: Source | None = None,
+    base: int = 0,
+    commons: Mapping[str, Common] | None = None,
+    shared: frozenset[str] = frozenset(),
+) -> Scope:
+    """A scope in which expressions may hold queries."""
+    return Scope(session, compile_node, sources, place, inserted, run_query, base, commons or {}, shared)
+
+
+def with_commons(with_: exp.With, session: Session, known: Mapping[str, Common]) -> dict[str, Common]:
+    """The common table expressions of a WITH, which see those before them."""
+    commons = dict(known)
+    for one in with_.expressions:
+        name, columns = one.alias, tuple(column.name for column in one.args["alias"].args.get("columns") or ())
+        body = one.this
+        recursive = with_.args.get("recursive") and isinstance(body, exp.Union)
+        if recursive and any(table.name.lower() == name.lower() for table in body.expression.find_all(exp.Table)):
+            commons[name.lower()] = _recursive(body, columns, name.lower(), session, commons)
+            continue
+        query = prepare(body, session, None, commons)
+        if columns and len(columns) != len(query.names):
+            raise SqlError(1353)
+        commons[name.lower()] = Common(columns or query.names, query.run)
+    return commons
+
+
+def _recursive(
+    body: exp.Union, columns: tuple[str, ...], name: str, session: Session, commons: Mapping[str, Common]
+) -> Common:
+    """Rows of the first query, and again and again those of the second over the rows that came last."""
+    first = prepare(body.this, session, None, commons)
+    names = columns or first.names
+    last: list[Values] = []
+    second = prepare(body.expression, session, None, {**commons, name: Common(names, lambda env: list(last))})
+    distinct = bool(body.args.get("distinct", True))
+    collation, convert = str(session.collation), _converters(first.types)
+
+    def run(env: Any) -> list[Values]:
+        most = int(
+            session.variable("cte_max_recursion_depth" if not session.server.mariadb else "max_recursive_iterations")
+        )
+        found = last[:] = [_cast(row, convert) for row in first.run([])]
+        found, seen = list(found), {tuple(sort_key(v, collation) for v in row) for row in found}
+        for _ in range(most + 1):
+            made = [_cast(row, convert) for row in second.run([])]
+            if distinct:
+                keyed = {tuple(sort_key(v, collation) for v in row): row for row in made}
+                made = [row for key, row in keyed.items() if key not in seen]
+                seen |= keyed.keys()
+            if not made:
+                return found
+            found += made
+            last[:] = made
+        if session.server.mariadb:
+            return found
+        raise SqlError(3636, most + 1)
+
+    return Common(names, run)
 
 
 class _Select:
-    def __init__(self, node: exp.Select, session: Any, outer: Scope | None) -> None:
+    def __init__(self, node: exp.Select, session: Session, outer: Scope | None, commons: Mapping[str, Common]) -> None:
         self.node, self.session = node, session
-        self.outer = outer
-        self.base = len(outer.sources) if outer else 0
-        self.readers: list[Callable[[Any], list[Any]]] = []
-        self.joins: list[tuple[str, Any]] = []
-        sources: list[Source] = list(outer.sources) if outer else []
-        frm = node.args.get("from_") or node.args.get("from")
-        tables = [(frm.this, "", None)] if frm is not None else []
-        for join in [*((frm.this.args.get("joins") or ()) if frm is not None else ()), *(node.args.get("joins") or ())]:
-            side = str(join.args.get("side") or "").upper()
-            if side == "RIGHT" or join.args.get("using") or str(join.args.get("method") or ""):
-                raise Unsupported("RIGHT, NATURAL and USING joins")
-            tables.append((join.this, side, join.args.get("on")))
-        for table, side, on in tables:
-            source, reader = self._source(table)
-            sources.append(source)
-            self.readers.append(reader)
-            self.joins.append((side, on))
-        self.scope = query_scope(session, tuple(sources), base=self.base)
+        self.from_: Joined = joined(node, session, outer, commons, prepare, query_scope)
+        self.scope = self.from_.scope
+        self.names: list[str] = []
+        self.fields: list[Field | None] = []
+        self.outputs: list[Any] = []  # nodes, or (source, place)
+        for one in node.expressions:
+            self._output(one)
 
-    def _source(self, table: Any) -> tuple[Source, Callable[[Any], list[Any]]]:
-        if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier):
-            if table.name.lower() == "dual" and not table.db:
-                return Source("dual", "", ()), lambda env: [()]
-            source, data = source_of_table(self.session, table)
-            return source, lambda env: [row for _, row in data.scan()]
-        if isinstance(table, exp.Subquery):
-            query = prepare(table.this, self.session)
-            return Source(table.alias, "", query.names), query.run
-        raise Unsupported(f"FROM {table.sql('mysql')[:40]!r}")
+    def _output(self, one: Any) -> None:
+        if isinstance(one, exp.Star) or (isinstance(one, exp.Column) and isinstance(one.this, exp.Star)):
+            table = one.table if isinstance(one, exp.Column) else ""
+            wanted = table.lower()
+            before = len(self.outputs)
+            for number, place in self.from_.star(wanted):
+                source = self.scope.sources[number]
+                self.names.append(source.names[place])
+                self.fields.append(None if source.fields is None else source.fields[place])
+                self.outputs.append((number, place))
+            if wanted and before == len(self.outputs):
+                raise SqlError(1051, table)
+            return
+        inner = one.this if isinstance(one, exp.Alias) else one
+        self.names.append(one.alias_or_name or inner.sql("mysql"))
+        self.fields.append(self.scope.field(inner))
+        self.outputs.append(inner)
 
     def query(self) -> Query:
         node, scope = self.node, self.scope
-        names: list[str] = []
-        fields: list[Field | None] = []
-        outputs: list[Any] = []  # nodes, or (source, place)
-        for one in node.expressions:
-            if isinstance(one, exp.Star) or (isinstance(one, exp.Column) and isinstance(one.this, exp.Star)):
-                wanted = one.table if isinstance(one, exp.Column) else ""
-                for number in range(self.base, len(scope.sources)):
-                    source = scope.sources[number]
-                    if wanted and source.alias.lower() != wanted.lower():
-                        continue
-                    for place, name in enumerate(source.names):
-                        if source.fields is not None and source.fields[place].invisible:
-                            continue
-                        names.append(name)
-                        fields.append(None if source.fields is None else source.fields[place])
-                        outputs.append((number, place))
-            else:
-                inner = one.this if isinstance(one, exp.Alias) else one
-                names.append(one.alias_or_name or inner.sql("mysql"))
-                fields.append(scope.field(inner))
-                outputs.append(inner)
         where = node.args.get("where")
-        test = compiled(where.this, scope.at("where clause")) if where is not None else None
-        ons = [compiled(on, scope.at("on clause")) if on is not None else None for _, on in self.joins]
-        grouped = bool(node.args.get("group")) or any(
-            isinstance(one, exp.Expression) and one.find(exp.AggFunc) for one in outputs
-        )
+        if where is not None and aggregates_in(where.this):
+            raise SqlError(1111)
+        having = node.args.get("having")
+        orders = [
+            self._by_alias(one.this) for one in (node.args["order"].expressions if node.args.get("order") else ())
+        ]
+        condition = None if having is None else self._by_alias(having.this, aliases_first=True)
+        nodes = [one for one in [*self.outputs, *orders, condition] if isinstance(one, exp.Expression)]
+        aggregates = [each for one in nodes for each in aggregates_in(one)]
+        group = node.args.get("group")
+        grouped = group is not None or bool(aggregates)
+        steps: list[Callable[[list[Any]], list[Any]]] = []
+        names = {}
         if grouped:
-            return Query(names, fields, self._grouped(outputs, names, test, ons))
-        readers = [self._reader(one) for one in outputs]
-        order = self._order(node, names, outputs)
-        limit = limit_of(node)
-        distinct = node.args.get("distinct") is not None
-        collation = str(self.session.collation)
+            steps.append(self._group(group, aggregates))
+            names = {id(one): (_AGGREGATES, place) for place, one in enumerate(aggregates)}
+            source = Source(_AGGREGATES, "", tuple(str(place) for place in range(len(aggregates))))
+            scope = replace(scope, sources=(*scope.sources, source))
+        if condition is not None:
+            test = compiled(_replaced(condition, names), scope.at("having clause"))
+            steps.append(lambda envs: [env for env in envs if truth_of(test(env))])
+        windows = [each for one in nodes for each in windows_in(one)]
+        if windows:
+            functions = [window_of(_replaced(one, names), scope, node.args.get("windows") or ()) for one in windows]
+            steps.append(lambda envs: _with_windows(envs, functions))
+            names |= {id(one): (_WINDOWS, place) for place, one in enumerate(windows)}
+            source = Source(_WINDOWS, "", tuple(str(place) for place in range(len(windows))))
+            scope = replace(scope, sources=(*scope.sources, source))
+        readers = [self._reader(one, scope, names) for one in self.outputs]
+        order = self._order(orders, scope, names)
+        return self._query(steps, readers, order)
+
+    def _query(
+        self,
+        steps: Sequence[Callable[[list[Any]], list[Any]]],
+        readers: Sequence[Compiled],
+        order: Callable[[Any], Any],
+    ) -> Query:
+        node = self.node
+        limit, distinct = limit_of(node), node.args.get("distinct") is not None
+        collation, rows_of = str(self.session.collation), self.from_.rows(node)
 
         def run(env: Any) -> list[Values]:
-            rows = self._rows(env, ons, test)
-            if order is not None:
-                made = [(inner, tuple(read(inner) for read in readers)) for inner in rows]
-                made = order(made)
-                result = [values for _, values in made]
-            else:
-                result = [tuple(read(inner) for read in readers) for inner in rows]
-            if distinct:
-                result = _distinct(result, collation)
+            envs = rows_of(env)
+            for step in steps:
+                envs = step(envs)
+            # what is assigned to variables is assigned row by row, and before the rows are sorted
+            rows = order([(each, tuple([read(each) for read in readers])) for each in envs])
+            result = [values for _, values in rows]
+            result = _distinct(result, collation) if distinct else result
+            self.session.found_rows = len(result)
             return limit(result)
 
-        return Query(names, fields, run)
+        types = [self._type(one, field) for one, field in zip(self.outputs, self.fields, strict=True)]
+        return Query(tuple(self.names), tuple(self.fields), tuple(types), run)
 
-    def _reader(self, one: Any) -> Compiled:
+    def _type(self, output: Any, field: Field | None) -> ResultType | None:
+        if field is not None:
+            return of_column(field.type)
+        return None if isinstance(output, tuple) else type_of(output, self.scope)
+
+    def _reader(self, one: Any, scope: Scope, names: Mapping[int, tuple[str, int]]) -> Compiled:
         if isinstance(one, tuple):
-            return column_reader(self.scope, *one)
-        return compiled(one, self.scope)
+            return column_reader(scope, *one)
+        return compiled(_replaced(one, names), scope)
 
-    def _rows(self, env: Any, ons: Sequence[Any], test: Compiled | None) -> list[Any]:
-        outer = list(env) if self.outer else []
-        found: list[Any] = [outer]
-        pending = list(zip(self.readers, self.joins, ons, strict=True))
-        if pending and all(side == "" and on is None for _, (side, _), on in pending):
-            lists = [reader(env) for reader, _, _ in pending]
-            found = [[*outer, *rows] for rows in product(*lists)]
-        else:
-            for reader, (side, _), on in pending:
-                rows = reader(env)
-                joined = []
-                for left in found:
-                    hits = (
-                        [made for row in rows if on is None or truth_of(on(made := [*left, row]))]
-                        if on
-                        else [[*left, row] for row in rows]
-                    )
-                    if not hits and side == "LEFT":
-                        width = len(self.scope.sources[len(left)].names)
-                        hits = [[*left, (None,) * width]]
-                    joined += hits
-                found = joined
-        return found if test is None else [inner for inner in found if truth_of(test(inner))]
+    def _by_alias(self, node: Any, *, aliases_first: bool = False) -> Any:
+        """A node of ORDER BY or HAVING: (source, place) or the expression that it names by place or alias."""
+        if isinstance(node, exp.Literal) and not node.is_string and node.this.isdecimal() and not aliases_first:
+            place = int(node.this) - 1
+            if not 0 <= place < len(self.outputs):
+                raise SqlError(1054, node.this, "order clause")
+            return self.outputs[place]
+        lowered = [name.lower() for name in self.names]
 
-    def _order(self, node: Any, names: Sequence[str], outputs: Sequence[Any]) -> Callable[[Any], Any] | None:
-        order = node.args.get("order")
+        def named(one: Any) -> Any:
+            if not isinstance(one, exp.Column) or one.table or one.name.lower() not in lowered:
+                return one
+            output = self.outputs[lowered.index(one.name.lower())]
+            if one is not node and not aliases_first and self._is_column(one):
+                return one
+            return one if isinstance(output, tuple) or output is one else exp.paren(output.copy())
+
+        if isinstance(node, exp.Column) and not node.table and node.name.lower() in lowered:
+            return self.outputs[lowered.index(node.name.lower())]
+        return node.copy().transform(named)
+
+    def _is_column(self, node: exp.Column) -> bool:
+        try:
+            self.scope.find("", node.name)
+        except SqlError:
+            return False
+        return True
+
+    def _order(
+        self, nodes: Sequence[Any], scope: Scope, names: Mapping[int, tuple[str, int]]
+    ) -> Callable[[list[Any]], list[Any]]:
+        """Sorts (environment, values) by ORDER BY."""
+        order = self.node.args.get("order")
         if order is None:
-            return None
-        keys: list[tuple[Compiled | None, int, bool, str]] = []
-        for one in order.expressions:
-            inner = one.this
-            reader: Compiled
-            if isinstance(inner, exp.Literal) and not inner.is_string and inner.this.isdecimal():
-                place = int(inner.this) - 1
-                if not 0 <= place < len(names):
-                    raise SqlError(1054, inner.this, "order clause")
-                keys.append((None, place, bool(one.args.get("desc")), str(self.session.collation)))
-                continue
-            alias = (
-                isinstance(inner, exp.Column)
-                and not inner.table
-                and inner.name.lower() in [name.lower() for name in names]
-            )
-            if alias:
-                place = [name.lower() for name in names].index(inner.name.lower())
-                shown_by = outputs[place]
-                collation = str(self.session.collation)
-                if isinstance(shown_by, exp.Expression):
-                    collation = collation_of(self.scope, shown_by)
-                elif (field := self.scope.sources[shown_by[0]].fields) is not None:
-                    collation = field[shown_by[1]].collation or collation
-                keys.append((None, place, bool(one.args.get("desc")), collation))
+            return lambda rows: rows
+        keys: list[tuple[Compiled, bool, str]] = []
+        scope = scope.at("order clause")
+        for node, one in zip(nodes, order.expressions, strict=True):
+            if isinstance(node, tuple):
+                fields = scope.sources[node[0]].fields
+                collation = (fields[node[1]].collation if fields else "") or str(self.session.collation)
             else:
-                scope = self.scope.at("order clause")
-                reader = compiled(inner, scope)
-                keys.append((reader, 0, bool(one.args.get("desc")), collation_of(scope, inner)))
+                collation = collation_of(scope, node)
+            keys.append((self._reader(node, scope, names), bool(one.args.get("desc")), collation))
 
-        def ordered(made: list[Any]) -> list[Any]:
-            for reader, place, desc, collation in reversed(keys):
-                made = sorted(
-                    made,
-                    key=lambda pair: sort_key(reader(pair[0]) if reader else pair[1][place], collation),
-                    reverse=desc,
-                )
-            return made
+        def ordered(rows: list[Any]) -> list[Any]:
+            for read, desc, collation in reversed(keys):
+                rows = sorted(rows, key=lambda pair: sort_key(read(pair[0]), collation), reverse=desc)
+            return rows
 
         return ordered
 
-    # ------------------------------------------------------------------------------------------------------ aggregates
+    def _group(self, group: Any, aggregates: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+        """Groups of environments as one each, with the values of the aggregates behind."""
+        if group is not None and group.args.get("rollup"):
+            raise Unsupported("WITH ROLLUP")
+        scope = self.scope.at("group statement")
+        nodes = [self._by_alias(one) for one in (group.expressions if group is not None else ())]
+        keys = [(self._reader(one, scope, {}), collation_of(scope, one) if isinstance(one, exp.Expression) else "")
+                for one in nodes]  # fmt: skip
+        functions = [aggregate_of(one, self.scope) for one in aggregates]
+        collation, widths = str(self.session.collation), [len(source.names) for source in self.scope.sources]
+        always = self.session.server.id != "mysql-8.0"
 
-    def _grouped(
-        self, outputs: Sequence[Any], names: Sequence[str], test: Compiled | None, ons: Sequence[Any]
-    ) -> Callable[[Any], list[Values]]:
-        group = self.node.args.get("group")
-        scope = self.scope
-        collation = str(self.session.collation)
-        at_group = scope.at("group statement")
-        keys = [compiled(one, at_group) for one in (group.expressions if group is not None else ())]
-        made = [_aggregate(one, scope) if isinstance(one, exp.Expression) else None for one in outputs]
-        plain = [self._reader(one) if agg is None else None for one, agg in zip(outputs, made, strict=True)]
-        order = self._order(self.node, names, outputs) if self.node.args.get("order") else None
-        limit = limit_of(self.node)
-
-        def run(env: Any) -> list[Values]:
+        def run(envs: list[Any]) -> list[Any]:
+            sorts = always or self.from_.groups_by_index(
+                [one for one in nodes if isinstance(one, exp.Expression)], self.node
+            )
             groups: dict[Any, list[Any]] = {}
-            for inner in self._rows(env, ons, test):
-                key = tuple(sort_key(read(inner), collation) for read in keys)
-                groups.setdefault(key, []).append(inner)
+            for env in envs:
+                key = tuple(sort_key(read(env), by or collation) for read, by in keys)
+                groups.setdefault(key, []).append(env)
             if not keys and not groups:
                 groups[()] = []
-            result = []
-            for inner_rows in groups.values():
-                first = inner_rows[0] if inner_rows else [(None,) * len(s.names) for s in scope.sources]
-                values = tuple(
-                    agg(inner_rows) if agg is not None else read(first) if read is not None else None
-                    for agg, read in zip(made, plain, strict=True)
-                )
-                result.append((first, values))
-            if order is not None:
-                result = order(result)
-            return limit([values for _, values in result])
+            ordered = sorted(groups) if sorts and keys else groups
+            empty = [(None,) * width for width in widths]
+            return [[*(groups[key][0] if groups[key] else empty), tuple([f(groups[key]) for f in functions])]
+                    for key in ordered]  # fmt: skip
 
         return run
 
 
-def _aggregate(node: Any, scope: Scope) -> Callable[[list[Any]], Any] | None:
-    """An aggregate alone, or an expression of one: `max(id) + 1`."""
-    if not node.find(exp.AggFunc):
-        return None
-    if isinstance(node, exp.AggFunc):
-        return _alone(node, scope)
-    inside = list(node.find_all(exp.AggFunc))
-    calls = [_alone(one, scope) for one in inside]
-    copy = node.copy()
-    for number, one in enumerate(list(copy.find_all(exp.AggFunc))):
-        one.replace(exp.column(f"?{number}"))
-    source = Source("?", "", tuple(f"?{number}" for number in range(len(calls))))
-    outer = compiled(copy, scope_of(scope.session, (source,)))
-    return lambda rows: outer([tuple(call(rows) for call in calls)])
+def _replaced(node: Any, names: Mapping[int, tuple[str, int]]) -> Any:
+    """The expression with aggregates and window functions read from where they were computed."""
+    if not isinstance(node, exp.Expression) or not names:
+        return node
+    if id(node) in names:
+        table, place = names[id(node)]
+        return exp.column(str(place), table=table)
+    made = type(node)()
+    for key, value in node.args.items():
+        if isinstance(value, list):
+            made.set(key, [_replaced(one, names) for one in value])
+        else:
+            made.set(key, _replaced(value, names))
+    return made
 
 
-def _alone(node: Any, scope: Scope) -> Callable[[list[Any]], Any]:
-    kind = type(node).__name__
-    inner = node.this
-    distinct = isinstance(inner, exp.Distinct)
-    if distinct:
-        inner = inner.expressions[0]
-    collation = str(scope.session.collation)
-    if kind == "Count" and isinstance(inner, exp.Star):
-        return len
-    read = compiled(inner, scope)
-
-    def values(rows: list[Any]) -> list[Any]:
-        found = [value for row in rows if (value := read(row)) is not None]
-        return [value for (value,) in _distinct([(v,) for v in found], collation)] if distinct else found
-
-    def extreme(sign: int) -> Callable[[list[Any]], Any]:
-        def best(rows: list[Any]) -> Any:
-            kept = None
-            for value in values(rows):
-                if kept is None or (compare(value, kept, collation) or 0) * sign > 0:
-                    kept = value
-            return kept
-
-        return best
-
-    def total(rows: list[Any]) -> Any:
-        numbers = [number_of(value) for value in values(rows)]
-        if not numbers:
-            return None
-        return sum(map(float, numbers)) if any(isinstance(n, float) for n in numbers) else sum(map(Decimal, numbers))
-
-    def average(rows: list[Any]) -> Any:
-        numbers = values(rows)
-        made = total(rows)
-        if made is None:
-            return None
-        if isinstance(made, float):
-            return made / len(numbers)
-        exponent = made.as_tuple().exponent
-        return CONTEXT.divide(made, Decimal(len(numbers))).quantize(Decimal(1).scaleb(exponent - 4), context=CONTEXT)
-
-    known: dict[str, Callable[[list[Any]], Any]] = {
-        "Count": lambda rows: len(values(rows)),
-        "Sum": total,
-        "Avg": average,
-        "Min": extreme(-1),
-        "Max": extreme(1),
-        "GroupConcat": lambda rows: ",".join(map(text_of, values(rows))) or None,
-    }
-    if kind not in known:
-        raise Unsupported(f"the aggregate {node.sql('mysql')[:40]!r}")
-    return known[kind]
+def _with_windows(envs: list[Any], functions: Sequence[Callable[[list[Any]], list[Any]]]) -> list[Any]:
+    columns = [function(envs) for function in functions]
+    return [[*env, values] for env, values in zip(envs, zip(*columns, strict=True), strict=True)]
 
 
 def _distinct(rows: list[Values], collation: str) -> list[Values]:
@@ -349,44 +360,81 @@ def _row_count(node: Any) -> int:
     return int(text)
 
 
-def _union(node: exp.Union, session: Any, outer: Scope | None) -> Query:
-    left, right = prepare(node.this, session, outer), prepare(node.expression, session, outer)
-    if type(node) is not exp.Union:
-        raise Unsupported("INTERSECT and EXCEPT")
+def _limited(node: Any, query: Query) -> Query:
+    """A query in brackets with a LIMIT behind them."""
+    if node.args.get("order"):
+        raise Unsupported("ORDER BY behind a query in brackets")
+    limit = limit_of(node)
+    return query if node.args.get("limit") is None else replace(query, run=lambda env: limit(query.run(env)))
+
+
+def _set_operation(
+    node: exp.SetOperation, session: Session, outer: Scope | None, commons: Mapping[str, Common]
+) -> Query:
+    left, right = prepare(node.this, session, outer, commons), prepare(node.expression, session, outer, commons)
+    if session.server.id == "mysql-5.7" and not isinstance(node, exp.Union):
+        raise SqlError(1064, node.expression.sql("mysql")[:80])
     if len(left.names) != len(right.names):
         raise SqlError(1222)
     collation = str(session.collation)
     distinct = bool(node.args.get("distinct", True))
-    places = []
-    order = node.args.get("order")
-    for one in order.expressions if order is not None else ():
-        if isinstance(one.this, exp.Literal) and one.this.this.isdecimal():
-            places.append((int(one.this.this) - 1, bool(one.args.get("desc"))))
-        else:
-            names = [name.lower() for name in left.names]
-            if one.this.name.lower() not in names:
-                raise SqlError(1054, one.this.name, "order clause")
-            places.append((names.index(one.this.name.lower()), bool(one.args.get("desc"))))
-    limit = limit_of(node)
+    types = tuple(unified(pair) for pair in zip(left.types, right.types, strict=True))
+    converts = [_converters(types, side.types) for side in (left, right)]
+    places, limit = _places(node, left.names), limit_of(node)
 
     def run(env: Any) -> list[Values]:
-        rows = [*left.run(env), *right.run(env)]
-        if distinct:
-            rows = _distinct(rows, collation)
+        first, second = (
+            [_cast(row, convert) for row in side.run(env)]
+            for side, convert in zip((left, right), converts, strict=True)
+        )
+        rows = _combined(node, first, second, collation, distinct=distinct)
         for place, desc in reversed(places):
             rows = sorted(rows, key=lambda row: sort_key(row[place], collation), reverse=desc)
         return limit(rows)
 
-    return Query(left.names, left.fields, run)
+    return Query(left.names, (None,) * len(left.names) if left.fields != right.fields else left.fields, types, run)
 
 
-def query_scope(
-    session: Session,
-    sources: tuple[Source, ...] = (),
-    place: str = "field list",
-    *,
-    inserted: Source | None = None,
-    base: int = 0,
-) -> Scope:
-    """A scope in which expressions may hold queries."""
-    return Scope(session, compile_node, sources, place, inserted, run_query, base)
+def _combined(node: Any, first: list[Values], second: list[Values], collation: str, *, distinct: bool) -> list[Values]:
+    if isinstance(node, exp.Union):
+        return _distinct([*first, *second], collation) if distinct else [*first, *second]
+    if not distinct:
+        raise Unsupported("INTERSECT ALL and EXCEPT ALL")
+    keys = {tuple(sort_key(value, collation) for value in row) for row in second}
+    wanted = isinstance(node, exp.Intersect)
+    kept = [row for row in first if (tuple(sort_key(value, collation) for value in row) in keys) is wanted]
+    return _distinct(kept, collation)
+
+
+def _places(node: Any, names: Sequence[str]) -> list[tuple[int, bool]]:
+    """The columns by which ORDER BY sorts the rows of a set operation."""
+    places = []
+    order = node.args.get("order")
+    for one in order.expressions if order is not None else ():
+        desc = bool(one.args.get("desc"))
+        if isinstance(one.this, exp.Literal) and one.this.this.isdecimal():
+            places.append((int(one.this.this) - 1, desc))
+            continue
+        lowered = [name.lower() for name in names]
+        if one.this.name.lower() not in lowered:
+            raise SqlError(1054, one.this.name, "order clause")
+        places.append((lowered.index(one.this.name.lower()), desc))
+    return places
+
+
+def _converters(
+    types: Sequence[ResultType | None], given: Sequence[ResultType | None] | None = None
+) -> list[Callable[[Any], Any] | None]:
+    """What makes the values of each column into its type; None where nothing does."""
+    made: list[Callable[[Any], Any] | None] = []
+    for i, type in enumerate(types):
+        same = type is None or type.kind in ("null", "json") or (given is not None and given[i] == type)
+        made.append(None if same or type is None else converter(type))
+    return made
+
+
+def _cast(row: Values, converters: Sequence[Callable[[Any], Any] | None]) -> Values:
+    return tuple(
+        value if value is None or convert is None else convert(value)
+        for value, convert in zip(row, converters, strict=True)
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -12,6 +11,7 @@ from simulator.model import SchemaChangeKind
 from simulator.sources.mysql import types as mysql_types
 from simulator.sql.catalog.servers import MODES, default_collation
 from simulator.sql.catalog.system_variables import system_variables
+from simulator.sql.ddl.objects import native_password
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import compiled
 from simulator.sql.parse.column_types import check_charset, check_collation
@@ -330,10 +330,7 @@ def _password(session: Session, words: Reader, text: str) -> None:
     logged = text
     kind = SchemaChangeKind.OTHER
     if session.server.password_as_alter_user:
-        # mysql_native_password: SHA1(SHA1(password)), an empty password stays empty
-        once = hashlib.sha1(password.encode(), usedforsecurity=False).digest()
-        digest = hashlib.sha1(once, usedforsecurity=False).hexdigest().upper()
-        stored = f"*{digest}" if password else ""
+        stored = native_password(password)
         logged = f"ALTER USER '{name}'@'{host}' IDENTIFIED WITH 'mysql_native_password' AS '{stored}'"
         kind = SchemaChangeKind.ALTER_USER
     session.log_ddl(Ddl(kind, session.database, None, None, logged, session.now_ms))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sql.assignment.rules import Rules
-from simulator.sql.catalog.definitions import Database, Definition, Trigger
+from simulator.sql.catalog.definitions import Database, Definition, Field, Routine, Trigger, View
 from simulator.sql.catalog.servers import MODES, Server
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
@@ -26,6 +26,17 @@ _LARGE: Final = frozenset(("tinytext", "text", "mediumtext", "longtext", "tinybl
 
 
 @dataclass
+class TriggerRows:
+    """What a trigger sees: OLD and NEW as stored, of which it may change NEW."""
+
+    fields: tuple[Field, ...]
+    old: Row | None
+    new: list[Any] | None
+    rules: Rules
+    row_number: int
+
+
+@dataclass
 class Savepoint:
     name: str
     undo: int
@@ -38,10 +49,9 @@ class Session:
 
     server: Server
     now_us: int
-    # Runs the body of a trigger with its OLD and NEW; statements know how.
-    run_body: Callable[[Session, str, Mapping[tuple[str, str], Any]], None]
-    # A call of a function that the script made.
-    call_function: Callable[[Session, Any, list[Any]], Any]
+    # How bodies are run, and functions that the script made; programs know, which stand above.
+    run_body: Callable[[Session, str, TriggerRows], None]
+    call_function: Callable[[Session, Routine, list[Any]], Any]
     account: str = "root@localhost"
     log: Log = field(default_factory=Log)
     databases: dict[str, Database] = field(default_factory=dict)
@@ -82,10 +92,12 @@ class Session:
     statement_undo: int = 0  # rows that the last statement changed
     generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
     depth: int = 0
+    inside_statement: bool = False  # a trigger or a function of a statement runs
+    statements: dict[str, str] = field(default_factory=dict)  # PREPARE
     found_rows: int = 0  # of the last SELECT
     row_count: int = -1  # rows that the last statement changed
     explicit_insert_id: int = 0  # LAST_INSERT_ID(x) of this statement
-    routines: dict[tuple[str, str, str], Any] = field(default_factory=dict)  # by kind, database and name
+    routines: dict[tuple[str, str, str], Routine] = field(default_factory=dict)  # by kind, database and name
     forced_id: int = 0  # SET insert_id, for the next row
     read_only: bool = False  # of the transaction
     temporary_touched: bool = False  # the transaction made or dropped a temporary table
@@ -187,12 +199,19 @@ class Session:
         id = self.named(database, name)
         data = self.found(id)
         if data is None:
-            if id.database in self.databases and id.name in self.databases[id.database].views:
-                raise Unsupported("a statement about the rows of a view")
+            if self.view(database, name) is not None:
+                raise Unsupported("this change of a view's rows")
             if id.database not in self.databases:
                 raise SqlError(1049, id.database)
             raise SqlError(1146, f"{id.database}.{name}")
         return data
+
+    def view(self, database: str, name: str) -> View | None:
+        """The view of this name; a temporary table hides it."""
+        known = self.databases.get(database or self.database)
+        if known is None or TableId(known.name, name) in self.temporary:
+            return None
+        return known.views.get(name)
 
     def all_tables(self) -> Iterator[Data]:
         for database in self.databases.values():

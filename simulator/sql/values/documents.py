@@ -47,7 +47,7 @@ class Opaque(bytes):
 
 
 class JsonNumber(str):
-    """A number as it is written."""
+    """A number, or what MariaDB aggregates, as it is written."""
 
     __slots__ = ()
 

@@ -1,0 +1,282 @@
+"""Views, triggers, routines, events and users: what makes and drops them, with the texts that a server logs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import suppress
+from typing import Final
+
+from simulator.model import SchemaChangeKind
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import types as mysql_types
+from simulator.sql.catalog.definitions import Routine, Trigger, View
+from simulator.sql.ddl import tables
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.column_types import read_type
+from simulator.sql.parse.trees import statement_tree
+from simulator.sql.parse.words import Reader
+from simulator.sql.queries.select import prepare
+from simulator.sql.store.session import Session
+from simulator.stream.literal.transactions import Ddl
+
+K = SchemaChangeKind
+_OBJECTS: Final = (
+    "VIEW", "PROCEDURE", "FUNCTION", "EVENT", "USER", "ROLE", "TRIGGER", "SERVER", "TABLESPACE", "SEQUENCE", "RESOURCE",
+    "LOGFILE", "UNDO", "SPATIAL", "PACKAGE",
+)  # fmt: skip
+_CHARACTERISTICS: Final = (
+    "LANGUAGE SQL", "NOT DETERMINISTIC", "CONTAINS SQL", "DETERMINISTIC", "NO SQL", "READS SQL DATA",
+    "MODIFIES SQL DATA", "SQL SECURITY DEFINER", "SQL SECURITY INVOKER",
+)  # fmt: skip
+
+
+def log(session: Session, kind: K, sql: str, database: str = "") -> None:
+    session.log_ddl(Ddl(kind, database or session.database, None, None, sql, session.now_ms))
+
+
+def change_object(session: Session, words: Reader, text: str, verb: str) -> None:
+    """CREATE, ALTER or DROP of what holds no rows; others are logged as they are, and that is all."""
+    head: list[str] = []
+    definer = ""
+    while not words.done and words.upper not in _OBJECTS:
+        if words.take("DEFINER"):
+            words.need("=")
+            definer = _account(session, words)
+        elif words.upper in ("(", "AS", "SELECT"):
+            raise words.problem()
+        else:
+            head.append(words.next().upper)
+    if words.done:
+        raise Unsupported("this statement")
+    start = words.words[words.at].start
+    what = words.next().upper
+    definer = definer or _quoted_account(session.account)
+    if what == "VIEW":
+        _view(session, words, verb, head, definer, text)
+    elif what == "TRIGGER":
+        _trigger(session, words, verb, text)
+        or_replace = "OR REPLACE " if "REPLACE" in head else ""
+        log(session, K.OTHER, f"CREATE {or_replace}DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text)
+    elif what in ("PROCEDURE", "FUNCTION"):
+        _routine(session, words, verb, what, definer, text, replaces="REPLACE" in head)
+    elif what == "EVENT":
+        if not words.done and session.server.mariadb and words.upper == "PURGE":
+            raise words.problem()
+        log(session, K.OTHER, f"{verb} DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text)
+    elif what == "USER":
+        log(session, K.OTHER, _user(session, words, verb, text))
+    elif what == "SEQUENCE":
+        raise Unsupported("a sequence")
+    else:
+        log(session, K.OTHER, text)
+
+
+def _account(session: Session, words: Reader) -> str:
+    """DEFINER = `user`@`host`, or CURRENT_USER."""
+    if words.take("CURRENT_USER"):
+        if words.peek("("):
+            words.brackets()
+        return _quoted_account(session.account)
+    user, host = _user_and_host(words)
+    return f"`{user}`@`{host}`"
+
+
+def _user_and_host(words: Reader) -> tuple[str, str]:
+    user, host = words.next().value, "%"
+    if "@" in user:
+        user, _, host = user.partition("@")
+        host = host or words.next().value
+    elif not words.done and words.words[words.at].value.startswith("@"):
+        host = words.next().value[1:] or words.next().value
+    return user, host
+
+
+def _quoted_account(account: str) -> str:
+    user, _, host = account.partition("@")
+    return f"`{user}`@`{host}`"
+
+
+# --------------------------------------------------------------------------------------------------------------- views
+
+
+def _view(session: Session, words: Reader, verb: str, head: list[str], definer: str, text: str) -> None:
+    if verb == "DROP":
+        _drop_views(session, words, text)
+        return
+    exists = verb == "CREATE" and words.take("IF", "NOT", "EXISTS")
+    id = session.named(*words.qualified())
+    database = session.databases.get(id.database)
+    if database is None:
+        raise SqlError(1049, id.database)
+    replaces = "REPLACE" in head
+    there = id.name in database.views
+    if verb == "ALTER" and not there:
+        raise SqlError(1146, f"{id.database}.{id.name}")
+    if verb == "CREATE" and (id.name in database.tables or (there and not replaces)):
+        if not exists:
+            raise SqlError(1050, id.name)
+        log(session, K.OTHER, text, id.database)
+        return
+    columns = tuple(name for name, _ in words.names_in_brackets()) if words.peek("(") else ()
+    words.need("AS")
+    select = words.sql[words.words[words.at].start :]
+    query_text = re.sub(r"(?is)\s+with\s+(?:cascaded\s+|local\s+)?check\s+option\s*$", "", select)
+    view = View(id.database, id.name, columns, query_text)
+    _check(session, view)
+    database.views[id.name] = view
+    algorithm = next((word for word in ("MERGE", "TEMPTABLE") if word in head), "UNDEFINED")
+    security = "INVOKER" if "INVOKER" in head else "DEFINER"
+    shown = f"({', '.join(map(tables.quoted, columns))})" if columns else ""
+    how = f"{'OR REPLACE ' if replaces else ''}ALGORITHM={algorithm} DEFINER={definer}"
+    logged = f"{verb} {how} SQL SECURITY {security} VIEW {tables.logged_name(session, id)}{shown} AS {select}"
+    log(session, K.ALTER_VIEW if verb == "ALTER" else K.OTHER, logged, id.database)
+
+
+def _check(session: Session, view: View) -> None:
+    """Raises the server's error for a view over what is not there."""
+    with suppress(Unsupported):  # what is not evaluated here is refused when its rows are wanted
+        prepare(statement_tree(view.select), session)
+
+
+def _drop_views(session: Session, words: Reader, text: str) -> None:
+    exists = words.take("IF", "EXISTS")
+    ids = [session.named(*words.qualified())]
+    while words.take(","):
+        ids.append(session.named(*words.qualified()))
+    missing = [id for id in ids if id.name not in session.databases[id.database].views]
+    if missing and not exists:
+        raise SqlError(4092 if session.server.mariadb else 1051, ",".join(map(str, missing)))
+    for id in ids:
+        session.databases[id.database].views.pop(id.name, None)
+    log(session, K.OTHER, text, ids[0].database)
+
+
+# ------------------------------------------------------------------------------------------------- triggers, routines
+
+
+def _trigger(session: Session, words: Reader, verb: str, text: str) -> None:
+    exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
+    typed, name = words.qualified()
+    database = typed or session.database
+    known = [one for one in session.triggers if one.name == name and one.database == database]
+    if verb == "DROP":
+        if not known and not exists:
+            raise SqlError(1360)
+        for one in known:
+            session.triggers.remove(one)
+    elif known and not exists:
+        raise SqlError(1359)
+    else:
+        before = words.one_of("BEFORE", "AFTER")
+        event = words.one_of("INSERT", "UPDATE", "DELETE")
+        words.need("ON")
+        data = session.table(*words.qualified())
+        words.need("FOR", "EACH", "ROW")
+        if words.one_of("FOLLOWS", "PRECEDES"):
+            words.name()
+        body = words.sql[words.words[words.at].start :] if not words.done else ""
+        session.triggers.append(Trigger(database, name, before == "BEFORE", event.lower(), data.definition.id, body))
+    for data in session.all_tables():
+        data.plan = None
+
+
+def _routine(session: Session, words: Reader, verb: str, what: str, definer: str, text: str, *, replaces: bool) -> None:
+    exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
+    typed, name = words.qualified()
+    database, kind = typed or session.database, what.lower()
+    if not database:
+        raise SqlError(1046)
+    key = (kind, database, name.lower())
+    if verb == "DROP":
+        if key not in session.routines and not exists:
+            raise SqlError(13050, f"{what} {database}.{name}")
+        session.routines.pop(key, None)
+    elif verb == "CREATE":
+        if key in session.routines and not replaces:
+            if exists:
+                return
+            raise SqlError(1304, what, name)
+        routine, tail = _parsed(session, words, what, database, name)
+        session.routines[key] = routine
+        shown = tables.quoted(name) if not typed else f"{tables.quoted(database)}.{tables.quoted(name)}"
+        text = f"CREATE {'OR REPLACE ' if replaces else ''}DEFINER={definer} {what} {shown}{tail}"
+    log(session, K.OTHER, text, database)
+
+
+def _parsed(session: Session, words: Reader, what: str, database: str, name: str) -> tuple[Routine, str]:
+    """The routine, and its definition from the bracket on as a server logs it."""
+    inside = words.brackets()
+    parameters = tuple(_parameter(part) for part in _parts(inside)) if inside.strip() else ()
+    returns, shown = "", ""
+    if what == "FUNCTION":
+        words.need("RETURNS")
+        first = words.at
+        type, collation, _ = read_type(name, words, tables.context_of(session, database))
+        returns = words.between(first, words.at)
+        shown = " RETURNS " + mysql_types.type_text(type, style=session.server.type_style)
+        if mysql_table.family(type) in ("text", "enum", "set"):
+            shown += f" CHARSET {type.charset}" + (f" COLLATE {collation}" if session.server.mariadb else "")
+        elif type.name == "json" and session.server.mariadb:
+            shown = " RETURNS longtext CHARSET utf8mb4 COLLATE utf8mb4_bin"
+    said, comment = set(), ""
+    while True:
+        if words.take("COMMENT"):
+            comment = words.text()
+            continue
+        found = words.one_of(*_CHARACTERISTICS)
+        if not found:
+            break
+        said.add(found)
+    shown_ones = ("NO SQL", "READS SQL DATA", "MODIFIES SQL DATA", "DETERMINISTIC", "SQL SECURITY INVOKER")
+    lines: list[str] = [one for one in shown_ones if one in said]
+    lines += [f"COMMENT {mysql_types.quote(comment)}"] if comment else []
+    body = words.sql[words.words[words.at].start :] if not words.done else ""
+    tail = f"({inside}){shown}\n" + "".join(f"    {line}\n" for line in lines) + body
+    routine = Routine(what.lower(), database, name, parameters, returns, body, frozenset(session.modes))
+    return routine, tail
+
+
+def _parts(text: str) -> list[str]:
+    """A list taken apart at its commas."""
+    parts, depth, last = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            parts.append(text[last:place])
+            last = place + 1
+    return [*parts, text[last:]]
+
+
+def _parameter(text: str) -> tuple[str, str, str]:
+    words = Reader(text)
+    way = words.one_of("INOUT", "IN", "OUT").lower() or "in"
+    name = words.name()
+    return way, name, words.sql[words.words[words.at].start :]
+
+
+# --------------------------------------------------------------------------------------------------------------- users
+
+
+def _user(session: Session, words: Reader, verb: str, text: str) -> str:
+    """MySQL logs CREATE and ALTER USER with the password's hash."""
+    if verb == "DROP" or session.server.mariadb:
+        return text
+    exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
+    user, host = _user_and_host(words)
+    if not words.take("IDENTIFIED", "BY") or words.done or words.words[words.at].kind != "text":
+        return text
+    password = words.text()
+    if not words.done:
+        return text
+    return (
+        f"{verb} USER {exists + ' ' if exists else ''}'{user}'@'{host}' IDENTIFIED WITH 'mysql_native_password' AS "
+        f"'{native_password(password)}'"
+    )
+
+
+def native_password(password: str) -> str:
+    """mysql_native_password: SHA1(SHA1(password)), an empty password stays empty."""
+    once = hashlib.sha1(password.encode(), usedforsecurity=False).digest()
+    digest = hashlib.sha1(once, usedforsecurity=False).hexdigest().upper()
+    return f"*{digest}" if password else ""

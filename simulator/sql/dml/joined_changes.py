@@ -1,0 +1,118 @@
+"""UPDATE and DELETE of several tables: the rows that the join finds, changed table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.sql.catalog.definitions import Compiled
+from simulator.sql.dml.row_deletes import delete_row
+from simulator.sql.dml.row_updates import assignments, change_row
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.scope import Scope
+from simulator.sql.queries.joins import Joined, join_tables
+from simulator.sql.queries.select import prepare, query_scope, with_commons
+from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.session import Session
+
+
+def is_joined(node: Any) -> bool:
+    """Whether a statement is about several tables, or sees others."""
+    tables = node.args.get("using") or node.args.get("tables")
+    return bool(tables or node.args.get("with_") or node.this.args.get("joins"))
+
+
+def _join(session: Session, node: Any, table: Any) -> Joined:
+    with_ = node.args.get("with_")
+    commons = with_commons(with_, session, {}) if with_ is not None else {}
+    nodes = [(None, table), *((join, join.this) for join in table.args.get("joins") or ())]
+    if node.args.get("order") or node.args.get("limit"):
+        raise SqlError(1221, type(node).__name__.upper(), "ORDER BY")
+    return join_tables(nodes, session, None, commons, prepare, query_scope)
+
+
+def _data(joined: Joined, number: int) -> Data:
+    data = joined.joins[number].relation.data
+    if data is None:
+        raise SqlError(1288, joined.scope.sources[number].alias, "UPDATE")
+    return data
+
+
+def update_joined(session: Session, node: exp.Update) -> None:
+    joined = _join(session, node, node.this)
+    scope, ignore = joined.scope.at("set"), bool(node.args.get("ignore"))
+    sets = _sets(joined, node.expressions, scope)
+    session.target = _data(joined, next(iter(sets))).definition.id
+    order = joined.reading_order(node)
+    found: dict[int, dict[int, list[Any]]] = {number: {} for number in sets}
+    for env in joined.rows(node)([]):
+        for number in sets:
+            row = env[number]
+            if row is not None and (row or joined.scope.sources[number].names == ()):
+                place = _number_of(_data(joined, number), row)
+                if place is not None and place not in found[number]:
+                    found[number][place] = env
+    rules = session.rules(ignore=ignore)
+    # the first table of the join is changed as it is read, the others when all is read
+    for number in sorted(sets, key=lambda n: (n != order[0], n)):
+        data = _data(joined, number)
+        for row_number, (place, env) in enumerate(found[number].items(), 1):
+            old = data.rows[place]
+            row = list(old)
+            changing = [*env[:number], row, *env[number + 1 :]]
+            change_row(session, data, place, old, sets[number], rules, row_number, changing, at=number, ignore=ignore)
+
+
+def _sets(joined: Joined, nodes: Sequence[Any], scope: Scope) -> dict[int, list[tuple[int, Compiled]]]:
+    """By source: the columns that are set and what to."""
+    sets: dict[int, list[tuple[int, Compiled]]] = {}
+    for node in nodes:
+        if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
+            raise Unsupported(f"the assignment {node.sql('mysql')[:40]!r}")
+        number, _ = scope.find(node.this.table, node.this.name)
+        sets.setdefault(number, []).extend(assignments([node], _data(joined, number).definition, scope))
+    return sets
+
+
+def _number_of(data: Data, row: Row) -> int | None:
+    """The number of a row that was read: the one that is it, not one that equals it."""
+    if data.clustered is not None:
+        return data.clustered.rows.get(data.clustered.of(row))
+    return next((number for number, one in data.rows.items() if one is row), None)
+
+
+def delete_joined(session: Session, node: exp.Delete) -> None:
+    using = node.args.get("using")
+    table = using[0] if using else node.this
+    names = [node.this] if using else node.args.get("tables") or []
+    if using and isinstance(node.this, exp.Table) and node.this.args.get("joins"):
+        names = [node.this, *(join.this for join in node.this.args["joins"])]
+    joined = _join(session, node, table)
+    order = joined.reading_order(node)
+    targets = [_target(joined, name) for name in (names or [node.this])]
+    session.target = _data(joined, targets[0]).definition.id
+    found: dict[int, dict[int, Row]] = {number: {} for number in targets}
+    for env in joined.rows(node)([]):
+        for number in targets:
+            row = env[number]
+            place = _number_of(_data(joined, number), row) if row and any(value is not None for value in row) else None
+            if place is not None:
+                found[number].setdefault(place, row)
+    row_number = 0
+    for number in sorted(targets, key=lambda n: (n != order[0], n)):
+        data, rows = _data(joined, number), found[number]
+        if number != order[0]:  # kept by their places in the table until all is read
+            places = {place: at for at, (place, _) in enumerate(data.scan())}
+            rows = {place: rows[place] for place in sorted(rows, key=places.__getitem__)}
+        for place in rows:
+            row_number += 1
+            delete_row(session, data, place, row_number, ignore=bool(node.args.get("ignore")))
+
+
+def _target(joined: Joined, name: Any) -> int:
+    for number, source in enumerate(joined.scope.sources):
+        if source.alias.lower() == name.name.lower() and (not name.db or source.database == name.db):
+            return number
+    raise SqlError(1109, name.name, "MULTI DELETE")

@@ -1,0 +1,77 @@
+"""Changes of a view's rows, as changes of the table behind it: a view that selects columns of one table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.sql.catalog.definitions import View
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.trees import statement_tree
+from simulator.sql.store.session import Session
+
+
+def on_base_table(node: Any, session: Session) -> Any:
+    """The statement about the table that the view shows; any other statement as it is."""
+    target = node.this.this if isinstance(node.this, exp.Schema) else node.this
+    view = session.view(target.db, target.name) if isinstance(target, exp.Table) else None
+    if view is None:
+        return node
+    select = statement_tree(view.select)
+    base = select.args["from_"].this if isinstance(select, exp.Select) and select.args.get("from_") else None
+    parts = ("joins", "group", "having", "distinct", "limit", "with_", "windows")
+    if not isinstance(base, exp.Table) or any(select.args.get(part) for part in parts):
+        raise Unsupported("a change of the rows of a view that is more than columns of one table")
+    columns = _columns(view, select, session)
+    node, where = node.copy(), select.args.get("where")
+    alias = target.alias or target.name
+    table: Any = exp.Table(this=base.this.copy(), db=exp.to_identifier(base.db or view.database))
+    if isinstance(node, exp.Insert):
+        if not isinstance(node.this, exp.Schema):
+            names = list(columns)
+            table = exp.Schema(this=table, expressions=[exp.to_identifier(columns[name]) for name in names])
+        else:
+            named = [exp.to_identifier(_base_name(columns, one.name)) for one in node.this.expressions]
+            table = exp.Schema(this=table, expressions=named)
+        node.set("this", table)
+        return node
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    made = node.transform(lambda one: _renamed(one, columns, alias))
+    made.set("this", table)
+    if where is not None:
+        shown = where.this.transform(
+            lambda one: exp.column(one.name, table=alias) if isinstance(one, exp.Column) else one
+        )
+        own = made.args.get("where")
+        made.set("where", exp.Where(this=exp.and_(*([own.this] if own else []), shown)))
+    return made
+
+
+def _columns(view: View, select: exp.Select, session: Session) -> dict[str, str]:
+    """The table's column by the view's name of it, in lower case."""
+    found: dict[str, str] = {}
+    base = select.args["from_"].this
+    for number, one in enumerate(select.expressions):
+        if isinstance(one, exp.Star):
+            data = session.table(base.db or view.database, base.name)
+            found |= {field.name.lower(): field.name for field in data.definition.fields}
+            continue
+        inner = one.this if isinstance(one, exp.Alias) else one
+        name = view.columns[number] if view.columns else one.alias_or_name
+        found[name.lower()] = inner.name if isinstance(inner, exp.Column) else ""
+    return found
+
+
+def _base_name(columns: dict[str, str], name: str) -> str:
+    if name.lower() not in columns:
+        raise SqlError(1054, name, "field list")
+    if not columns[name.lower()]:
+        raise SqlError(1348, name)
+    return columns[name.lower()]
+
+
+def _renamed(one: Any, columns: dict[str, str], alias: str) -> Any:
+    if isinstance(one, exp.Column) and one.name.lower() in columns and (not one.table or one.table == alias):
+        return exp.column(_base_name(columns, one.name), table=alias)
+    return one

@@ -1,0 +1,419 @@
+"""Bodies run: variables, conditions, loops, cursors, handlers, and SQL statements with the variables' values put in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from sqlglot import exp
+
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.mysql import values as mysql_values
+from simulator.sql.assignment.conversion import from_stored, to_stored
+from simulator.sql.catalog.definitions import Field, Routine
+from simulator.sql.ddl.tables import context_of
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.scope import Source, compiled
+from simulator.sql.parse.column_types import read_type
+from simulator.sql.parse.trees import expression_tree, statement_tree
+from simulator.sql.parse.words import Reader
+from simulator.sql.programs.parse import (
+    Block,
+    Cursor,
+    CursorStep,
+    Declare,
+    Handler,
+    If,
+    Jump,
+    Loop,
+    Return,
+    Set,
+    Signal,
+    Sql,
+    Statement,
+    parse_program,
+)
+from simulator.sql.queries.select import prepare, query_scope
+from simulator.sql.store.rows import carrier
+from simulator.sql.store.session import Session, TriggerRows
+from simulator.sql.values.kinds import text_of, truth_of
+
+# Passes of a loop.
+MOST_PASSES: Final = 1_000_000
+_program = lru_cache(maxsize=256)(parse_program)
+
+
+class _Left(Exception):
+    def __init__(self, jump: Jump) -> None:
+        self.jump = jump
+
+
+class _Returned(Exception):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Handled(Exception):
+    """An EXIT handler ends the block that declares it."""
+
+    def __init__(self, block: int) -> None:
+        self.block = block
+
+
+class _NotFound(Exception):
+    """No row is left, or there was none."""
+
+
+@dataclass
+class _Frame:
+    """What a program sees: variables with their types, cursors, handlers; the rows of a trigger."""
+
+    session: Session
+    rows: TriggerRows | None = None
+    fields: dict[str, Field] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)  # as stored
+    cursors: dict[str, tuple[str, list[Any] | None]] = field(default_factory=dict)
+    handlers: list[tuple[int, Handler]] = field(default_factory=list)
+    error: SqlError | None = None
+
+    def declare(self, name: str, field: Field, value: Any) -> None:
+        self.fields[name], self.values[name] = field, None
+        self.set(name, value)
+
+    def set(self, name: str, value: Any) -> None:
+        one = self.fields[name]
+        self.values[name] = None if value is None else to_stored(value, one, 1, self.session.rules())
+
+    def value(self, text: str) -> Any:
+        """The value of an expression."""
+        names, session = tuple(self.fields), self.session
+        sources = [Source("", "", names, tuple(self.fields.values()))]
+        env: list[Any] = [tuple(self.values[name] for name in names)]
+        if self.rows is not None:
+            columns, blank = self.rows.fields, (None,) * len(self.rows.fields)
+            columns_of = tuple(one.name for one in columns)
+            sources += [Source("new", "", columns_of, columns), Source("old", "", columns_of, columns)]
+            env += [self.rows.new or blank, self.rows.old or blank]
+        scope = query_scope(session, tuple(sources))
+        tree = expression_tree(text)
+        if tree.find(exp.Query):  # the query's own columns come first elsewhere, and variables here
+            return compiled(self.put_in(tree.copy()), query_scope(session))([])
+        return compiled(tree, scope)(env)
+
+    def put_in(self, tree: Any) -> Any:
+        """A tree with the values of variables, OLD and NEW as literals."""
+
+        def put(one: Any) -> Any:
+            if not isinstance(one, exp.Column):
+                return one
+            table, name = one.table.lower(), one.name.lower()
+            if not table and name in self.fields:
+                return literal(self.values[name], self.fields[name])
+            if self.rows is not None and table in ("old", "new"):
+                row = self.rows.old if table == "old" else self.rows.new
+                place = next((i for i, f in enumerate(self.rows.fields) if f.name.lower() == name), None)
+                if row is None or place is None:
+                    raise SqlError(1054, one.name, table.upper())
+                return literal(row[place], self.rows.fields[place])
+            return one
+
+        return tree.transform(put)
+
+
+def literal(stored: Any, one: Field) -> Any:
+    """A stored value as a node that stands for it."""
+    if stored is None:
+        return exp.Null()
+    family = mysql_table.family(one.type)
+    if family in ("binary", "geometry"):
+        return exp.HexString(this=bytes(stored).hex())
+    if family in ("integer", "decimal", "float", "year", "bit"):
+        return exp.Literal.number(repr(stored) if isinstance(stored, float) else str(stored))
+    if family == "json":
+        node = exp.Literal.string(mysql_values.format_values(carrier([stored], one.type), one.type)[0] or "")
+        return exp.Cast(this=node, to=exp.DataType(this=exp.DataType.Type.JSON))
+    return exp.Literal.string(mysql_values.format_values(carrier([stored], one.type), one.type)[0] or "")
+
+
+@dataclass(frozen=True)
+class Programs:
+    """`execute` runs the text of a statement, `change` the tree of one about rows."""
+
+    execute: Callable[[Session, str], None]
+    change: Callable[[Session, str, Callable[[Any], Any]], None]
+
+    # ---------------------------------------------------------------------------------------------------- entry points
+
+    def trigger(self, session: Session, body: str, rows: TriggerRows) -> None:
+        frame = _Frame(session, rows)
+        self._run(frame, _program(body))
+
+    def function(self, session: Session, routine: Routine, arguments: Sequence[Any]) -> Any:
+        frame = _Frame(session)
+        self._parameters(frame, routine, arguments)
+        with self._inside(session, routine):
+            try:
+                self._run(frame, _program(routine.body))
+            except _Returned as returned:
+                made = _field("result", routine.returns, session)
+                if returned.value is None:
+                    return None
+                stored = to_stored(returned.value, made, 1, session.rules())
+                return from_stored(stored, made.type, session.zone, session.server.json_way)
+        raise SqlError(1321, routine.name)
+
+    def call(self, session: Session, routine: Routine, arguments: Sequence[Any]) -> list[tuple[int, Any]]:
+        """A procedure; the places of its OUT arguments and their values."""
+        frame = _Frame(session)
+        self._parameters(frame, routine, arguments)
+        with self._inside(session, routine):
+            self._run(frame, _program(routine.body))
+        out = []
+        for place, (way, name, _) in enumerate(routine.parameters):
+            if way in ("out", "inout"):
+                one = frame.fields[name.lower()]
+                value = from_stored(frame.values[name.lower()], one.type, session.zone, session.server.json_way)
+                out.append((place, value))
+        return out
+
+    def _parameters(self, frame: _Frame, routine: Routine, arguments: Sequence[Any]) -> None:
+        for (way, name, type), value in zip(routine.parameters, arguments, strict=True):
+            frame.declare(name.lower(), _field(name, type, frame.session), None if way == "out" else value)
+
+    @contextmanager
+    def _inside(self, session: Session, routine: Routine) -> Any:
+        if session.depth >= 32:
+            raise SqlError(1456, 0, routine.name)
+        database, session.database = session.database, routine.database
+        modes, session.modes = session.modes, set(routine.modes)
+        session.depth += 1
+        try:
+            yield
+        finally:
+            session.database, session.modes = database, modes
+            session.depth -= 1
+
+    # ------------------------------------------------------------------------------------------------------ statements
+
+    def _run(self, frame: _Frame, one: Statement) -> None:
+        match one:
+            case Block():
+                self._block(frame, one)
+            case If():
+                for test, body in one.arms:
+                    if not test or truth_of(frame.value(test)):
+                        self._all(frame, body)
+                        return
+            case Loop():
+                self._loop(frame, one)
+            case Jump():
+                raise _Left(one)
+            case Return():
+                raise _Returned(frame.value(one.value))
+            case _:
+                self._guarded(frame, one)
+
+    def _all(self, frame: _Frame, body: Sequence[Statement]) -> None:
+        for each in body:
+            self._run(frame, each)
+
+    def _guarded(self, frame: _Frame, one: Statement) -> None:
+        """A statement that may fail: its error goes to the innermost handler that takes it."""
+        try:
+            self._simple(frame, one)
+        except (SqlError, _NotFound) as error:
+            found = next((pair for pair in reversed(frame.handlers) if _takes(pair[1], error)), None)
+            if found is None:
+                if isinstance(error, _NotFound):
+                    if isinstance(one, CursorStep):
+                        raise SqlError(1329) from None
+                    return  # SELECT … INTO without a row is a warning
+                raise
+            block, handler = found
+            outer, frame.error = frame.error, error if isinstance(error, SqlError) else None
+            kept, frame.handlers = frame.handlers, [pair for pair in frame.handlers if pair[0] < block]
+            try:
+                self._run(frame, handler.body)
+            finally:
+                frame.error, frame.handlers = outer, kept
+            if handler.exits:
+                raise _Handled(block) from None
+
+    def _block(self, frame: _Frame, one: Block) -> None:
+        number = len(frame.handlers) + 1 + max([pair[0] for pair in frame.handlers], default=0)
+        outer = dict(frame.fields), dict(frame.values), dict(frame.cursors), list(frame.handlers)
+        for each in one.declared:
+            match each:
+                case Declare():
+                    for name in each.names:
+                        value = frame.value(each.default) if each.default else None
+                        frame.declare(name, _field(name, each.type, frame.session), value)
+                case Cursor():
+                    frame.cursors[each.name] = (each.query, None)
+                case Handler():
+                    frame.handlers.append((number, each))
+        own = {name for each in one.declared if isinstance(each, Declare) for name in each.names}
+        try:
+            self._all(frame, one.body)
+        except _Left as left:
+            if not one.label or left.jump.label != one.label or not left.jump.leaves:
+                raise
+        except _Handled as handled:
+            if handled.block != number:
+                raise
+        finally:
+            values = {name: value for name, value in frame.values.items() if name in outer[1] and name not in own}
+            frame.fields, frame.values = outer[0], {**outer[1], **values}
+            frame.cursors, frame.handlers = outer[2], outer[3]
+
+    def _loop(self, frame: _Frame, one: Loop) -> None:
+        for _ in range(MOST_PASSES):
+            if one.kind == "while" and not truth_of(frame.value(one.test)):
+                return
+            try:
+                self._all(frame, one.body)
+            except _Left as left:
+                if left.jump.label != one.label:
+                    raise
+                if left.jump.leaves:
+                    return
+            if one.kind == "repeat" and truth_of(frame.value(one.test)):
+                return
+        raise Unsupported(f"a loop of more than {MOST_PASSES:,} passes")
+
+    def _simple(self, frame: _Frame, one: Statement) -> None:
+        match one:
+            case Set():
+                for target, text in one.pairs:
+                    self._assign(frame, target, text)
+            case CursorStep():
+                self._cursor(frame, one)
+            case Signal():
+                raise _signalled(frame, one)
+            case Sql():
+                self._sql(frame, one.text)
+
+    def _assign(self, frame: _Frame, target: str, text: str) -> None:
+        name = target.strip().lower().replace("`", "").replace(" ", "")
+        if name.startswith("new.") and frame.rows is not None:
+            rows = frame.rows
+            place = next((i for i, one in enumerate(rows.fields) if one.name.lower() == name[4:]), None)
+            if rows.new is None or place is None:
+                raise SqlError(1054, name[4:], "NEW")
+            value, one = frame.value(text), rows.fields[place]
+            rows.new[place] = None if value is None else to_stored(value, one, rows.row_number, rows.rules)
+        elif name in frame.fields:
+            frame.set(name, frame.value(text))
+        elif name.startswith("@") and not name.startswith("@@"):
+            frame.session.user_variables[name[1:]] = frame.value(text)
+        else:
+            self.execute(frame.session, f"SET {target} = {text}")
+
+    def _cursor(self, frame: _Frame, one: CursorStep) -> None:
+        if one.name not in frame.cursors:
+            raise SqlError(1324, one.name)
+        query, rows = frame.cursors[one.name]
+        if one.kind == "open":
+            tree = frame.put_in(statement_tree(query))
+            frame.cursors[one.name] = (query, prepare(tree, frame.session).run([])[::-1])
+        elif rows is None:
+            raise SqlError(1326)
+        elif one.kind == "close":
+            frame.cursors[one.name] = (query, None)
+        else:
+            if not rows:
+                raise _NotFound
+            self._into(frame, one.targets, [rows.pop()])
+
+    def _into(self, frame: _Frame, targets: Sequence[str], rows: Sequence[Any]) -> None:
+        if not rows:
+            raise _NotFound
+        if len(rows) > 1:
+            raise SqlError(1172)
+        if len(targets) != len(rows[0]):
+            raise SqlError(1222)
+        for target, value in zip(targets, rows[0], strict=True):
+            name = target.lower().strip("`")
+            if name.startswith("@"):
+                frame.session.user_variables[name[1:]] = value
+            elif name in frame.fields:
+                frame.set(name, value)
+            else:
+                raise SqlError(1327, target)
+
+    def _sql(self, frame: _Frame, text: str) -> None:
+        session = frame.session
+        words = Reader(text)
+        verb = words.upper
+        if verb in ("SELECT", "WITH", "TABLE", "VALUES"):
+            query, targets = without_into(words)
+            rows = prepare(frame.put_in(statement_tree(query)), session).run([])
+            if targets:
+                self._into(frame, targets, rows)
+        elif verb in ("INSERT", "UPDATE", "DELETE", "REPLACE"):
+            self.change(session, text, frame.put_in)
+        elif verb == "CALL":
+            self.execute(session, _with_values(text, frame))
+        elif frame.rows is not None:
+            raise Unsupported(f"{verb} in a trigger")
+        else:
+            self.execute(session, text)
+
+
+def _with_values(text: str, frame: _Frame) -> str:
+    """CALL p(a, b) with the values of variables in it."""
+    words = Reader(text)
+    out, at = "", 0
+    for word in words.words:
+        if word.kind in ("word", "name") and word.value.lower() in frame.fields:
+            name = word.value.lower()
+            out += text[at : word.start] + literal(frame.values[name], frame.fields[name]).sql("mysql")
+            at = word.end
+    return out + text[at:]
+
+
+def without_into(words: Reader) -> tuple[str, list[str]]:
+    """A SELECT without its INTO, and the variables that INTO names."""
+    depth = 0
+    for number, word in enumerate(words.words):
+        if word.kind == "mark":
+            depth += word.value.count("(") - word.value.count(")")
+        if word.upper != "INTO" or depth:
+            continue
+        words.at = number + 1
+        if words.upper in ("OUTFILE", "DUMPFILE"):
+            raise Unsupported("SELECT … INTO OUTFILE")
+        targets = []
+        while True:
+            name = words.next().value
+            targets.append(name + words.next().value if name == "@" else name)
+            if not words.take(","):
+                break
+        rest = "" if words.done else words.sql[words.words[words.at].start :]
+        return words.sql[: word.start] + rest, targets
+    return words.sql, []
+
+
+def _field(name: str, type: str, session: Session) -> Field:
+    made, collation, _ = read_type(name, Reader(type), context_of(session, session.database))
+    return Field(name, made, collation=collation)
+
+
+def _takes(handler: Handler, error: SqlError | _NotFound) -> bool:
+    if isinstance(error, _NotFound):
+        return bool({"not found", "02000"} & set(handler.conditions))
+    wanted = set(handler.conditions)
+    return bool(wanted & {"sqlexception", error.state, str(error.number)})
+
+
+def _signalled(frame: _Frame, one: Signal) -> SqlError:
+    items: Mapping[str, Any] = {name: frame.value(text) for name, text in one.items}
+    if not one.state and frame.error is not None and not items:
+        return frame.error
+    error = SqlError(1644, text_of(items.get("MESSAGE_TEXT", "Unhandled user-defined exception condition")))
+    number = int(items.get("MYSQL_ERRNO", 1644))
+    error.report(number, one.state or (frame.error.state if frame.error else "45000"), error.text)
+    return error

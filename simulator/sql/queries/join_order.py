@@ -1,0 +1,211 @@
+"""The order in which a server joins tables: the cheapest, by the costs of reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Final, Protocol
+
+from sqlglot import exp
+
+from simulator.sql.catalog.definitions import Key
+from simulator.sql.errors import SqlError
+from simulator.sql.expressions.scope import Scope, compiled
+from simulator.sql.queries.access_paths import condition_of, conjuncts, in_index_order, path_of
+from simulator.sql.queries.tables import Relation
+from simulator.sql.store.rows import Data, Row
+from simulator.sql.values.kinds import truth_of
+
+# More tables are joined as they stand.
+MOST_TABLES: Final = 6
+
+
+class Joinable(Protocol):
+    @property
+    def relation(self) -> Relation: ...
+    @property
+    def side(self) -> str: ...
+    @property
+    def on(self) -> Any: ...
+    @property
+    def fixed(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A condition and the sources that it needs."""
+
+    sources: frozenset[int]
+    holds: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A table to be joined next: its rows in the order of reading, whether they are looked up by an index for each row
+    before, and the conditions that can be tested then."""
+
+    number: int
+    rows: Sequence[Row]
+    by_index: bool
+    tests: Sequence[Test]
+
+
+def ordered_joins(joins: Sequence[Joinable], where: Any, scope: Scope) -> list[Step] | None:
+    """None where the joins stay as they are written: outer ones, and what is no table."""
+    if len(joins) > MOST_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
+        return None
+    nodes = [one for join in joins for one in conjuncts(join.on)] + conjuncts(where)
+    sources = [_sources(node, scope, len(joins)) for node in nodes]
+    tests = [Test(needed, compiled(node, scope.at("on clause"))) for needed, node in zip(sources, nodes, strict=True)]
+    tables = [_Table(number, join.relation, nodes, sources, scope) for number, join in enumerate(joins)]
+    best = min(permutations(range(len(joins))), key=lambda order: _rank([tables[n] for n in order]))
+    steps: list[Step] = []
+    there: set[int] = set()
+    for number in best:
+        table = tables[number]
+        key = table.lookup(there)[0]
+        there.add(number)
+        ready = [t for t in tests if (t.sources <= there and number in t.sources) or (not steps and not t.sources)]
+        steps.append(Step(number, table.ordered(key), key is not None or not steps, ready))
+    return steps
+
+
+def joined_rows(outer: list[Any], count: int, steps: Sequence[Step]) -> list[Any]:
+    """The environments of inner joins, in the order in which a server finds them."""
+    base = len(outer)
+    envs: list[list[Any]] = [[*outer, *[None] * count]]
+    for step in steps:
+        place = base + step.number
+
+        def put(env: list[Any], row: Any, place: int = place) -> list[Any]:
+            made = list(env)
+            made[place] = row
+            return made
+
+        if step.by_index:
+            candidates = (put(env, row) for env in envs for row in step.rows)
+        else:  # through a join buffer: the rows of the table that is read now come first
+            candidates = (put(env, row) for row in step.rows for env in envs)
+        envs = [env for env in candidates if all(truth_of(test.holds(env)) for test in step.tests)]
+    return envs
+
+
+def _sources(node: Any, scope: Scope, count: int) -> frozenset[int]:
+    """The numbers of the sources that a condition uses; all where a query stands in it."""
+    if node.find(exp.Query):
+        return frozenset(range(count))
+    found = set()
+    for column in node.find_all(exp.Column):
+        try:
+            found.add(scope.find(column.table, column.name)[0] - scope.base)
+        except SqlError:
+            return frozenset(range(count))  # it is told when the condition is compiled
+    return frozenset(number for number in found if number >= 0)
+
+
+class _Table:
+    """A table of the join: its rows and what reading it costs."""
+
+    def __init__(
+        self, number: int, relation: Relation, nodes: Sequence[Any], sources: Sequence[frozenset[int]], scope: Scope
+    ) -> None:
+        self.number, self.relation, self.scope = number, relation, scope
+        self.data: Data | None = relation.data
+        self.page, self.row = (0.25, 0.1) if scope.session.server.id == "mysql-8.0" else (1.0, 0.2)
+        own = [node for node, needed in zip(nodes, sources, strict=True) if needed == frozenset((number,))]
+        self.rows: list[Row] = relation.rows([]) if self.data is None else [row for _, row in self.data.scan()]
+        alone = Scope(scope.session, scope.compile, (relation.source,), scope.place, None, scope.run_query)
+        tests = [compiled(node, alone) for node in own]
+        self.kept = [row for row in self.rows if all(truth_of(test([row])) for test in tests)]
+        condition = exp.and_(*[node.copy() for node in own]) if own else None
+        self.path = None if self.data is None else path_of(self.data, condition, alone)
+        conditions = [condition_of(node, alone, 0) for node in own]
+        self.constant = {one.place for one in conditions if one is not None and one.points and one.ranges == 1}
+        self.equal = self._equalities(nodes, sources)
+
+    def _equalities(self, nodes: Sequence[Any], sources: Sequence[frozenset[int]]) -> dict[int, list[frozenset[int]]]:
+        """By place of a column: the sources whose columns it is set equal to."""
+        found: dict[int, list[frozenset[int]]] = {}
+        for node, needed in zip(nodes, sources, strict=True):
+            if not isinstance(node, exp.EQ) or self.number not in needed or len(needed) < 2:
+                continue
+            for side in (node.left, node.right):
+                if isinstance(side, exp.Column):
+                    source, place = self.scope.find(side.table, side.name)
+                    if source - self.scope.base == self.number:
+                        found.setdefault(place, []).append(needed - {self.number})
+        return found
+
+    def lookup(self, there: set[int]) -> tuple[Key | None, float]:
+        """The index by which the table is searched for each row before, and the rows that it then has."""
+        if self.data is None:
+            return None, len(self.kept)
+        definition, best, rows = self.data.definition, None, float(len(self.rows))
+        for key in definition.keys if there else ():
+            places = []
+            for name in key.names if key.kind in ("primary", "unique", "index") and all(key.names) else ():
+                place = definition.place(name)
+                bound = place in self.constant or any(needed <= there for needed in self.equal.get(place or 0, ()))
+                if place is None or not bound:
+                    break
+                places.append(place)
+            if not places or all(place in self.constant for place in places):
+                continue
+            distinct = len({tuple(row[place] for place in places) for row in self.rows})
+            found = 1.0 if key.unique and len(places) == len(key.names) else len(self.rows) / max(1, distinct)
+            if best is None or found < rows:
+                best, rows = key, found
+        return best, rows
+
+    def ordered(self, key: Key | None) -> list[Row]:
+        if self.data is None:
+            return self.kept
+        if key is None:
+            return self.path.rows([]) if self.path is not None else self.kept
+        if key.kind == "primary":
+            return self.rows
+        return [row for _, row in in_index_order(self.data, key, list(self.data.scan()))]
+
+    @property
+    def single(self) -> bool:
+        """Whether constants set a unique key of it."""
+        if self.data is None:
+            return len(self.rows) <= 1 and not self.relation.lateral
+        keys = [key for key in self.data.definition.keys if key.unique and all(key.names)]
+        return any(self._is_reference(key, len(key.names)) for key in keys)
+
+    def _is_reference(self, key: Key, parts: int = 1) -> bool:
+        """Whether constants set the first parts of an index."""
+        places = [self.data.definition.place(name) for name in key.names[:parts]] if self.data is not None else []
+        return all(place in self.constant for place in places)
+
+    def scan_cost(self) -> float:
+        if self.path is not None and self.path.key is not None:
+            rows = len(self.path.numbered)
+            return (rows + (not self._is_reference(self.path.key))) * self.page + rows * self.row
+        return self.page + len(self.rows) * self.row
+
+
+def _rank(order: Sequence[_Table]) -> tuple[bool, float]:
+    """Tables of one row at most come first, and then the cost decides."""
+    single = [table.single for table in order]
+    return single != sorted(single, reverse=True), _cost(order)
+
+
+def _cost(order: Sequence[_Table]) -> float:
+    total, prefix = 0.0, 1.0
+    there: set[int] = set()
+    for table in order:
+        key, rows = table.lookup(there)
+        if key is not None:
+            total += prefix * rows * (table.page + table.row)
+            share = len(table.kept) / max(1, len(table.rows))
+            prefix *= max(rows * share, 0.01)
+        else:
+            passed = (prefix - 1) * len(table.kept) * table.row if there else 0.0
+            total += table.scan_cost() + passed
+            joined = any(needed <= there for lists in table.equal.values() for needed in lists)
+            prefix *= max(len(table.kept) * (0.1 if joined else 1.0), 0.01)
+        there.add(table.number)
+    return total

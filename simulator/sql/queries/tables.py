@@ -1,0 +1,130 @@
+"""What stands in FROM: tables, views, derived tables, common table expressions, VALUES and JSON_TABLE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.sql.catalog.definitions import View
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.compiler import scope_of
+from simulator.sql.expressions.scope import Scope, Source, compiled
+from simulator.sql.parse.trees import statement_tree
+from simulator.sql.queries.json_table import json_table
+from simulator.sql.store.rows import Data
+from simulator.sql.store.session import Session
+
+Rows = Callable[[Any], list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A source of rows and how they are read; `data` where it is a table. `lateral`: it sees the ones before it."""
+
+    source: Source
+    rows: Rows
+    data: Data | None = None
+    lateral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """A common table expression: its columns and rows."""
+
+    names: tuple[str, ...]
+    rows: Rows
+
+
+# How a query is made ready: (tree, session, scope round it, common table expressions it sees).
+Prepare = Callable[[Any, Session, Scope | None, Mapping[str, Common]], Any]
+
+
+def relation_of(
+    table: Any, session: Session, commons: Mapping[str, Common], prepare: Prepare, before: Scope | None
+) -> Relation:
+    """`before`: the sources that stand before it, for those that see them."""
+    alias, columns = _alias(table)
+    match table:
+        case exp.Table() if isinstance(table.this, exp.Identifier):
+            return _named(table, session, commons, prepare, alias)
+        case exp.Subquery():
+            query = prepare(table.this, session, None, commons)
+            return Relation(Source(alias, "", _renamed(columns, query.names, alias)), query.run)
+        case exp.Lateral() if isinstance(table.this, exp.Subquery):
+            query = prepare(table.this.this, session, before, commons)
+            return Relation(Source(alias, "", _renamed(columns, query.names, alias)), query.run, lateral=True)
+        case exp.Values():
+            return _values(table, session, alias, columns)
+        case exp.JSONTable():
+            names, rows = json_table(table, before, session)
+            return Relation(Source(alias, "", names), rows, lateral=True)
+        case exp.Table() if isinstance(table.this, exp.JSONTable):
+            names, rows = json_table(table.this, before, session)
+            return Relation(Source(alias, "", names), rows, lateral=True)
+    raise Unsupported(f"FROM {table.sql('mysql')[:40]!r}")
+
+
+def _alias(table: Any) -> tuple[str, list[str]]:
+    alias = table.args.get("alias")
+    if isinstance(alias, exp.TableAlias):
+        return alias.name, [column.name for column in alias.args.get("columns") or ()]
+    return table.alias or "", []
+
+
+def _renamed(columns: Sequence[str], names: Sequence[str], alias: str) -> tuple[str, ...]:
+    if columns and len(columns) != len(names):
+        raise SqlError(1353, alias)
+    return tuple(columns or names)
+
+
+def _named(table: exp.Table, session: Session, commons: Mapping[str, Common], prepare: Prepare, alias: str) -> Relation:
+    name = alias or table.name
+    if not table.db:
+        if table.name.lower() == "dual":
+            return Relation(Source("dual", "", ()), lambda env: [()])
+        common = commons.get(table.name.lower())
+        if common is not None:
+            return Relation(Source(name, "", common.names), common.rows)
+    view = session.view(table.db, table.name)
+    if view is not None:
+        query = prepare_view(view, session, prepare)
+        return Relation(Source(name, view.database, view.columns or query.names), query.run)
+    if table.args.get("partition"):
+        raise Unsupported("PARTITION in FROM")
+    source, data = source_of_table(session, table)
+    return Relation(source, lambda env: [row for _, row in data.scan()], data)
+
+
+def prepare_view(view: View, session: Session, prepare: Prepare) -> Any:
+    """The view's query, whose names are of the view's database."""
+    database, session.database = session.database, view.database
+    try:
+        return prepare(statement_tree(view.select), session, None, {})
+    finally:
+        session.database = database
+
+
+def source_of_table(session: Session, table: exp.Table) -> tuple[Source, Data]:
+    data = session.table(table.db, table.name)
+    definition = data.definition
+    names = tuple(one.name for one in definition.fields)
+    return Source(table.alias or table.name, definition.id.database, names, definition.fields), data
+
+
+def _values(table: exp.Values, session: Session, alias: str, columns: Sequence[str]) -> Relation:
+    lists = [values_of(one) for one in table.expressions]
+    scope = scope_of(session)
+    names = tuple(columns or (f"column_{number}" for number in range(len(lists[0]))))
+    readers = [[compiled(value, scope) for value in values] for values in lists]
+    return Relation(Source(alias, "", names), lambda env: [tuple(read(env) for read in row) for row in readers])
+
+
+def values_of(row: Any) -> list[Any]:
+    """The nodes of `(1, 2)` or `ROW(1, 2)`."""
+    inner = row.expressions
+    if len(inner) == 1 and isinstance(inner[0], exp.Anonymous) and str(inner[0].this).lower() == "row":
+        return list(inner[0].expressions)
+    return list(inner)

@@ -1,0 +1,189 @@
+"""Window functions: values computed over the rows round each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.scope import Scope, collation_of, compiled
+from simulator.sql.queries.aggregates import aggregate_of, is_aggregate
+from simulator.sql.values.comparison import sort_key
+from simulator.sql.values.kinds import number_of
+
+
+def windows_in(node: Any) -> list[Any]:
+    return (
+        [
+            one
+            for one in node.find_all(exp.Window)
+            if isinstance(one.this, exp.Expression) and one.find_ancestor(exp.Select) is node.find_ancestor(exp.Select)
+        ]
+        if isinstance(node, exp.Expression)
+        else []
+    )
+
+
+def window_of(node: exp.Window, scope: Scope, named: Sequence[exp.Window]) -> Callable[[list[Any]], list[Any]]:
+    """What computes a window function for all rows (environments) of a result, in their order."""
+    node = _resolved(node, named)
+    parts = [compiled(one, scope) for one in node.args.get("partition_by") or ()]
+    order = node.args.get("order")
+    orders = [
+        (compiled(one.this, scope), bool(one.args.get("desc")), collation_of(scope, one.this))
+        for one in (order.expressions if order is not None else ())
+    ]
+    function = _function(node, scope)
+    collation = str(scope.session.collation)
+
+    def run(rows: list[Any]) -> list[Any]:
+        groups: dict[Any, list[int]] = {}
+        for number, row in enumerate(rows):
+            key = tuple(sort_key(read(row), collation) for read in parts)
+            groups.setdefault(key, []).append(number)
+        values: list[Any] = [None] * len(rows)
+        for numbers in groups.values():
+            for read, desc, by in reversed(orders):
+                numbers.sort(key=lambda n: sort_key(read(rows[n]), by), reverse=desc)
+            peers = [tuple(sort_key(read(rows[n]), by) for read, _, by in orders) for n in numbers]
+            found = function([rows[n] for n in numbers], peers)
+            for number, value in zip(numbers, found, strict=True):
+                values[number] = value
+        return values
+
+    return run
+
+
+def _resolved(node: exp.Window, named: Sequence[exp.Window]) -> exp.Window:
+    name = node.args.get("alias")
+    if name is None:
+        return node
+    for one in named:
+        if one.this.name.lower() == name.name.lower():
+            made = node.copy()
+            for key in ("partition_by", "order", "spec"):
+                if not made.args.get(key) and one.args.get(key):
+                    made.set(key, one.args[key])
+            return made
+    raise SqlError(3579, name.name)
+
+
+Function = Callable[[list[Any], list[Any]], list[Any]]
+
+
+def _function(node: exp.Window, scope: Scope) -> Function:
+    inner = node.this
+    if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
+        raise Unsupported("IGNORE NULLS")
+    if is_aggregate(inner):
+        aggregate, frame = aggregate_of(inner, scope), _frame(node)
+        return lambda rows, peers: [aggregate(rows[slice(*frame(i, peers))]) for i in range(len(rows))]
+    if not isinstance(inner, exp.Anonymous):
+        raise Unsupported(f"the window function {inner.sql('mysql')[:40]!r}")
+    name = str(inner.this).lower()
+    reads = [compiled(one, scope) for one in inner.expressions]
+    if name in _RANKS:
+        return _RANKS[name]
+    if name == "ntile":
+        return lambda rows, peers: _tiles(len(rows), int(number_of(reads[0](rows[0]))))
+    if name in ("lag", "lead"):
+        if len(reads) > 2 and scope.session.server.mariadb:
+            raise SqlError(1064, inner.sql("mysql"))
+        return _moved(reads, -1 if name == "lag" else 1)
+    if name in ("first_value", "last_value", "nth_value"):
+        frame = _frame(node)
+
+        def chosen(rows: list[Any], peers: list[Any]) -> list[Any]:
+            out = []
+            for i in range(len(rows)):
+                within = rows[slice(*frame(i, peers))]
+                place = {"first_value": 0, "last_value": len(within) - 1}.get(name, -1)
+                if name == "nth_value":
+                    place = int(number_of(reads[1](rows[i]))) - 1
+                out.append(reads[0](within[place]) if 0 <= place < len(within) else None)
+            return out
+
+        return chosen
+    raise Unsupported(f"the window function {name}")
+
+
+def _rank(rows: list[Any], peers: list[Any]) -> list[Any]:
+    return [peers.index(peer) + 1 for peer in peers]
+
+
+def _dense_rank(rows: list[Any], peers: list[Any]) -> list[Any]:
+    places = {peer: place for place, peer in enumerate(dict.fromkeys(peers), 1)}
+    return [places[peer] for peer in peers]
+
+
+def _cume_dist(rows: list[Any], peers: list[Any]) -> list[Any]:
+    last = {peer: place for place, peer in enumerate(peers, 1)}
+    return [last[peer] / len(peers) for peer in peers]
+
+
+def _percent_rank(rows: list[Any], peers: list[Any]) -> list[Any]:
+    return [(rank - 1) / (len(rows) - 1) if len(rows) > 1 else 0.0 for rank in _rank(rows, peers)]
+
+
+_RANKS: dict[str, Function] = {
+    "row_number": lambda rows, peers: list(range(1, len(rows) + 1)),
+    "rank": _rank,
+    "dense_rank": _dense_rank,
+    "cume_dist": _cume_dist,
+    "percent_rank": _percent_rank,
+}
+
+
+def _tiles(count: int, tiles: int) -> list[Any]:
+    size, rest = divmod(count, tiles)
+    return [tile + 1 for tile in range(tiles) for _ in range(size + (tile < rest))]
+
+
+def _moved(reads: Sequence[Any], sign: int) -> Function:
+    def run(rows: list[Any], peers: list[Any]) -> list[Any]:
+        out = []
+        for i, row in enumerate(rows):
+            by = sign * (int(number_of(reads[1](row))) if len(reads) > 1 else 1)
+            inside = 0 <= i + by < len(rows)
+            out.append(reads[0](rows[i + by]) if inside else reads[2](row) if len(reads) > 2 else None)
+        return out
+
+    return run
+
+
+def _frame(node: exp.Window) -> Callable[[int, list[Any]], tuple[int, int]]:
+    """The rows of a frame: without one all up to the last peer, without an order all."""
+    spec = node.args.get("spec")
+    if spec is None:
+        if node.args.get("order") is None:
+            return lambda i, peers: (0, len(peers))
+        return lambda i, peers: (0, len(peers) - peers[::-1].index(peers[i]))
+    if spec.args.get("kind") != "ROWS":
+        unbounded = spec.args.get("start") == "UNBOUNDED" and spec.args.get("end") in ("CURRENT ROW", None)
+        if spec.args.get("start") == "UNBOUNDED" and spec.args.get("end") == "UNBOUNDED":
+            return lambda i, peers: (0, len(peers))
+        if not unbounded:
+            raise Unsupported("RANGE in a window")
+        return lambda i, peers: (0, len(peers) - peers[::-1].index(peers[i]))
+    start, end = (_bound(spec, side) for side in ("start", "end"))
+
+    def rows(i: int, peers: list[Any]) -> tuple[int, int]:
+        first = 0 if start is None else i + start
+        stop = len(peers) if end is None else i + end + 1
+        return max(0, first), max(0, stop)
+
+    return rows
+
+
+def _bound(spec: Any, side: str) -> int | None:
+    """Rows before (negative) or behind the row; None: unbounded."""
+    value = spec.args.get(side)
+    if value is None or value == "CURRENT ROW":
+        return 0
+    if value == "UNBOUNDED":
+        return None
+    sign = -1 if spec.args.get(f"{side}_side") == "PRECEDING" else 1
+    return sign * int(Decimal(value.name))

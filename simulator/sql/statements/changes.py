@@ -1,0 +1,129 @@
+"""INSERT, REPLACE, UPDATE and DELETE: parsed, run, and logged by their rows or as text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from sqlglot import exp
+
+from simulator.model import StatementKind
+from simulator.sql.dml import statements
+from simulator.sql.errors import Unsupported
+from simulator.sql.parse.trees import statement_tree
+from simulator.sql.parse.words import Reader
+from simulator.sql.statements import variables
+from simulator.sql.store.session import Session
+from simulator.stream.literal.transactions import Text
+
+# What is quoted is passed over.
+_QUOTED_BYTES: Final = re.compile(
+    r"(?<!\w)x'([0-9a-f]*)'|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.IGNORECASE | re.DOTALL
+)
+ROW_WORDS: Final = ("INSERT", "REPLACE", "UPDATE", "DELETE")
+
+
+def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
+    """The tree of a statement about rows; REPLACE is parsed as the INSERT that it looks like."""
+    text = words.sql
+    if mariadb:
+        # x'41' is a text there, and 0x41 alone a number; sqlglot's tree does not tell them apart
+        text = _QUOTED_BYTES.sub(lambda match: f"unhex('{match[1]}')" if match[1] is not None else match[0], text)
+        words = Reader(text)
+    places = [
+        words.words[i].end
+        for i in range(len(words.words) - 1)
+        if words.words[i].upper == "DEFAULT" and words.words[i + 1].value == "("
+    ]
+    for place in reversed(places):  # sqlglot knows no DEFAULT(column)
+        text = f"{text[:place]}_of{text[place:]}"
+    words = Reader(text) if places else words
+    first = words.words[0]
+    if verb == "REPLACE":
+        text = f"{text[: first.start]}INSERT {'' if words.peek('REPLACE', 'INTO') else 'INTO '}{text[first.end :]}"
+    for low in ("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK"):
+        if len(words.words) > 1 and words.words[1].upper == low:
+            second = words.words[1]
+            text = text[: second.start] + " " * len(low) + text[second.end :]
+    ignore = False
+    if verb in ("UPDATE", "DELETE") and len(words.words) > 1 and words.words[1].upper == "IGNORE":
+        second = words.words[1]
+        text, ignore = text[: second.start] + "      " + text[second.end :], True
+    elif verb == "INSERT" and words.words[1].upper not in ("INTO", "IGNORE"):
+        text = f"{text[: first.end]} INTO {text[first.end :]}"
+    elif verb == "INSERT" and words.words[1].upper == "IGNORE" and words.words[2].upper != "INTO":
+        text = f"{text[: words.words[1].end]} INTO {text[words.words[1].end :]}"
+    node = statement_tree(text)
+    if ignore:
+        node.set("ignore", True)
+    return node
+
+
+def run_change(
+    session: Session, text: str, words: Reader, verb: str, put_in: Callable[[Any], Any] | None = None
+) -> None:
+    """`put_in` puts the values of a program's variables into the tree."""
+    node = _tree(words, verb, mariadb=session.server.mariadb)
+    node = node if put_in is None else put_in(node)
+    if not isinstance(node, exp.Insert | exp.Update | exp.Delete):
+        raise Unsupported("this form of the statement")
+    run = _runner(session, node, verb)
+    form = session.settings["binlog_format"]
+    if session.inside_statement:
+        run()
+        return
+    if form == "row":
+        with session.statement():
+            run()
+        return
+    entries = len(session.entries)
+    last_insert_id = session.last_insert_id
+    with session.statement():
+        session.quiet = True
+        try:
+            run()
+        finally:
+            session.quiet = False
+        if form == "mixed" and session.unsafe:
+            # a statement that gives other values elsewhere is logged by its rows
+            session.back_to(len(session.undo) - session.statement_undo, entries)
+            run()
+        else:
+            _log_text(session, text, verb, node, last_insert_id)
+
+
+def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
+    def run() -> None:
+        mark = len(session.undo)
+        session.explicit_insert_id = 0
+        if isinstance(node, exp.Insert):
+            statements.insert(session, node, replace=verb == "REPLACE")
+        elif isinstance(node, exp.Update):
+            statements.update(session, node)
+        else:
+            statements.delete(session, node)
+        session.statement_undo = session.row_count = len(session.undo) - mark
+
+    return run
+
+
+def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id: int) -> None:
+    """Statement format: what the statement depends on, then its text, even if no row matched."""
+    target = node.this.this if isinstance(node.this, exp.Schema) else node.this
+    id = session.named(target.db, target.name)
+    values = []
+    if session.last_insert_id_used:
+        values.append(f"SET INSERT_ID = {last_insert_id}")
+    if session.generated_ids:
+        values.append(f"SET INSERT_ID = {session.generated_ids}")
+    if session.random_used:
+        seeds = [int(hashlib.md5(f"seed {session.draw()}".encode()).hexdigest()[:7], 16) for _ in range(2)]
+        values.append(f"SET SESSION rand_seed1 = {seeds[0]} , rand_seed2 = {seeds[1]}")
+    for name in dict.fromkeys(session.used_variables):
+        values.append(f"SET @{name} := {variables.shown(session.user_variables.get(name))}")
+    for value in values:
+        session.entries.append(Text(StatementKind.VALUE, "", "", value, session.now_ms))
+    kind = StatementKind[verb]
+    session.entries.append(Text(kind, id.database, id.name, text, session.now_ms))

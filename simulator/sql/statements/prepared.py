@@ -1,0 +1,121 @@
+"""CALL, DO, SELECT … INTO, and PREPARE, EXECUTE, DEALLOCATE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.sources.mysql import types as mysql_types
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.expressions.scope import compiled
+from simulator.sql.parse.trees import expression_tree, statement_tree
+from simulator.sql.parse.words import Reader
+from simulator.sql.programs.run import Programs, without_into
+from simulator.sql.queries.select import prepare, query_scope
+from simulator.sql.store.session import Session
+from simulator.sql.values.kinds import text_of
+
+
+def query(session: Session, words: Reader) -> None:
+    """SELECT, and what INTO makes of its row."""
+    text, targets = without_into(words)
+    rows = prepare(statement_tree(text), session).run([])
+    if not targets:
+        session.found_rows = len(rows)
+        return
+    if len(rows) > 1:
+        raise SqlError(1172)
+    if rows and len(rows[0]) != len(targets):
+        raise SqlError(1222)
+    for target, value in zip(targets, rows[0] if rows else (), strict=False):
+        if not target.startswith("@"):
+            raise SqlError(1327, target)
+        session.user_variables[target[1:].strip("`").lower()] = value
+
+
+def value_of(session: Session, text: str) -> Any:
+    return compiled(expression_tree(text), query_scope(session))([])
+
+
+def do(session: Session, words: Reader) -> None:
+    for text in arguments(words.sql[words.words[words.at].start :]):
+        value_of(session, text)
+
+
+def arguments(text: str) -> list[str]:
+    """A list of expressions taken apart."""
+    words, parts, first, depth = Reader(text), [], 0, 0
+    for number, word in enumerate(words.words):
+        if word.kind == "mark":
+            depth += word.value.count("(") - word.value.count(")")
+        if word.value == "," and not depth:
+            parts.append(words.between(first, number))
+            first = number + 1
+    return [*parts, words.between(first, len(words.words))] if words.words else []
+
+
+def call(session: Session, words: Reader, programs: Programs) -> None:
+    typed, name = words.qualified()
+    database = typed or session.database
+    routine = session.routines.get(("procedure", database, name.lower()))
+    if routine is None:
+        raise SqlError(13050, f"PROCEDURE {database}.{name}")
+    given = arguments(words.brackets()) if words.peek("(") else []
+    if len(given) != len(routine.parameters):
+        raise SqlError(1318, "PROCEDURE", f"{database}.{name}", len(routine.parameters), len(given))
+    if session.settings["binlog_format"] != "row":
+        raise Unsupported("CALL with a log of statements")
+    values = [
+        None if way == "out" else value_of(session, text)
+        for text, (way, _, _) in zip(given, routine.parameters, strict=True)
+    ]
+    for place, value in programs.call(session, routine, values):
+        if not given[place].strip().startswith("@"):
+            raise Unsupported(f"the OUT argument {given[place]!r}")
+        session.user_variables[given[place].strip()[1:].strip("`").lower()] = value
+
+
+def prepare_statement(session: Session, words: Reader) -> None:
+    name = words.name().lower()
+    words.need("FROM")
+    if words.words[words.at].kind == "text":
+        session.statements[name] = words.text()
+        return
+    value = value_of(session, words.sql[words.words[words.at].start :])
+    if value is None:
+        raise SqlError(1064, "NULL")
+    session.statements[name] = text_of(value)
+
+
+def with_arguments(session: Session, words: Reader) -> str:
+    """The text of EXECUTE name USING @a, @b with the values put in."""
+    name = words.name().lower()
+    text = session.statements.get(name)
+    if text is None:
+        raise SqlError(1243, name, "EXECUTE")
+    given = arguments(words.sql[words.words[words.at].start :]) if words.take("USING") else []
+    values = [value_of(session, one) for one in given]
+    out, at, used = "", 0, 0
+    for word in Reader(text).words:
+        if word.value == "?" and word.kind == "mark":
+            if used >= len(values):
+                raise SqlError(1210, "EXECUTE")
+            out += text[at : word.start] + typed_literal(values[used])
+            at, used = word.end, used + 1
+    if used != len(values):
+        raise SqlError(1210, "EXECUTE")
+    return out + text[at:]
+
+
+def typed_literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    return mysql_types.quote(text_of(value)) if isinstance(value, str) else text_of(value)
+
+
+def deallocate(session: Session, words: Reader) -> None:
+    words.need("PREPARE")
+    name = words.name().lower()
+    if session.statements.pop(name, None) is None:
+        raise SqlError(1243, name, "DEALLOCATE PREPARE")
