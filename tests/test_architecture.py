@@ -30,6 +30,7 @@ LAYERS: Final = (
     "values",
     "registry",
     "batch | carriers",
+    "tables",
     "model",
     "errors",
 )
@@ -47,7 +48,7 @@ HOMES: Final = {
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
     "sqlglot": ("sql/*",),
-    "yaml": ("stream/scenario/*",),
+    "yaml": ("stream/scenario/*", "tables.py"),
 }
 # Loaded by `import simulator` and by commands that only look: of the standard library only.
 PLAIN: Final = ("__init__", "__main__", "errors", "registry", "formats/__init__")

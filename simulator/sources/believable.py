@@ -24,10 +24,27 @@ DOCUMENTS: Final[Drawn] = (
 # Types of which the rest of the world knows little show their boundary values one after the other.
 BOUNDARY: Final[Drawn] = ("boundary", True)
 
+_BY_FAMILY: Final = {
+    "float": FLOATS,
+    "date": DATES,
+    "datetime": DATETIMES,
+    "timestamptz": DATETIMES,
+    "zoned": DATETIMES,
+    "time": TIMES,
+    "boolean": BOOLEANS,
+    "uuid": UUIDS,
+    "json": DOCUMENTS,
+}
+
 # Most whole numbers of real tables are small: (greatest value of the type, of the column).
 _SMALL: Final = ((255, 100), (65_535, 10_000), (16_777_215, 1_000_000))
 # Generated numbers have up to so many digits.
 _DIGITS: Final = 18
+
+
+def of_family(family: str) -> Drawn:
+    """Of a type of which its source says nothing more."""
+    return _BY_FAMILY.get(family, BOUNDARY)
 
 
 def up_to(high: str) -> Drawn:

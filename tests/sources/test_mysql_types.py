@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
-from simulator.sources import find
-from simulator.sources.mysql import corpus as mysql_corpus
+from simulator.sources import boundaries, find
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import row_bytes as mysql_row_bytes
@@ -283,7 +282,7 @@ def test_boundary_values_hold_the_edges(typed: str, edges: list[str]) -> None:
 def test_large_objects_only_when_asked() -> None:
     type = MYSQL.parse_type("mediumtext")
     assert max(len(text or "") for text in MYSQL.boundary_values(type)) < 1000
-    assert max(len(text or "") for text in MYSQL.boundary_values(type, large=True)) == mysql_corpus.LARGE_BYTES
+    assert max(len(text or "") for text in MYSQL.boundary_values(type, large=True)) == boundaries.LARGE_BYTES
 
 
 # type, literal, and what MySQL's client shows for the stored value

@@ -9,17 +9,16 @@ other types of a library.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.systems import Library, library_of
 from simulator.formats.format import Settings
 from simulator.formats.members import per_column
 from simulator.model import Column
+from simulator.tables import rows
 from simulator.wire.fields import PerTable
 
 
@@ -34,12 +33,10 @@ class Type:
 
 @cache
 def _library(name: str) -> Mapping[str, Type]:
-    with Path(__file__).with_name("types.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["type"]: Type(int(row["code"]), int(row["standard"] or row["code"]), row["name"])
-            for row in csv.DictReader(file)
-            if row["library"] == name
-        }
+    return {
+        row["type"]: Type(int(row["code"]), int(row["standard"] or row["code"]), row["name"])
+        for row in rows(__file__, "types.csv", library=name)
+    }
 
 
 def type_of(column: Column, library: Library) -> Type:

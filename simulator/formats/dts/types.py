@@ -14,12 +14,11 @@ code, PostgreSQL's OID, SQL Server's system_type_id).
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Final, Literal, cast
+
+from simulator.tables import rows
 
 Record = Literal[
     "Integer", "Character", "Decimal", "Float", "Timestamp", "DateTime", "TimestampWithTimeZone", "BinaryGeometry",
@@ -42,19 +41,13 @@ class DtsType:
     detail: str = ""
 
 
-@cache
-def _rows(system: str) -> Mapping[str, Mapping[str, str]]:
-    with Path(__file__).with_name("types.csv").open(encoding="utf-8", newline="") as file:
-        return {row["type"]: row for row in csv.DictReader(file) if row["system"] == system}
-
-
 def types_of(system: str, numbers: Mapping[str, int] | None = None) -> Mapping[str, DtsType]:
     """The types of a system; `numbers` are the source's own codes of its types."""
-    rows = _rows(system)
-    names = rows if numbers is None else [name for name in numbers if name in rows or ANY_OTHER in rows]
+    listed = {row["type"]: row for row in rows(__file__, "types.csv", system=system)}
+    names = listed if numbers is None else [name for name in numbers if name in listed or ANY_OTHER in listed]
     types = {}
     for name in names:
-        row = rows.get(name) or rows[ANY_OTHER]
+        row = listed.get(name) or listed[ANY_OTHER]
         number = int(row["number"]) if numbers is None else numbers[name]
         types[name] = DtsType(number, cast(Record, row["record"]), row["detail"])
     return types

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -28,35 +28,12 @@ from simulator.sources.mongodb.documents import ID, set_ids
 from simulator.sources.mongodb.log import MongodbLog
 from simulator.sources.mongodb.type_table import BsonType
 from simulator.sources.source import Source
-
-# There is no time of day and no date without one; a UUID is a string here, as it is in most applications.
-PORTABLE: Final[Mapping[str, str]] = {
-    "bool": "bool",
-    "int16": "int",
-    "int32": "int",
-    "int64": "long",
-    "uint16": "int",
-    "uint32": "long",
-    "uint64": "decimal(20,0)",
-    "decimal": "decimal({})",
-    "float32": "double",
-    "float64": "double",
-    "string": "string",
-    "text": "string",
-    "bytes": "binData",
-    "blob": "binData",
-    "date": "date",
-    "time": "string",
-    "timestamp": "date",
-    "timestamptz": "date",
-    "json": "object",
-    "uuid": "string",
-}
+from simulator.tables import CsvTable
 
 
 class MongodbSource(Source):
     types: ClassVar[Mapping[str, BsonType]] = type_table.TYPES
-    portable_types = PORTABLE
+    portable_types = CsvTable(__file__, "portable.csv", str)
     key_is_fixed = True
     stores = True
     ddl: ClassVar[MongodbDdl] = ddl

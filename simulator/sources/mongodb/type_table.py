@@ -6,13 +6,13 @@ of which the application always writes two digits behind the point, `binData(4)`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType
+from simulator.tables import CsvTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,64 +21,21 @@ class BsonType:
 
     name: str
     family: str
+    carrier: pa.DataType
     number: int
 
 
-# BSON specification 1.1 and MongoDB manual, "BSON types"; undefined, dbPointer, symbol and javascriptWithScope are
-# deprecated, and are read still.
-_ROWS: Final = (
-    BsonType("double", "float", 1),
-    BsonType("string", "text", 2),
-    BsonType("object", "document", 3),
-    BsonType("array", "document", 4),
-    BsonType("binData", "binary", 5),
-    BsonType("undefined", "other", 6),
-    BsonType("objectId", "objectid", 7),
-    BsonType("bool", "boolean", 8),
-    BsonType("date", "timestamptz", 9),
-    BsonType("null", "other", 10),
-    BsonType("regex", "other", 11),
-    BsonType("dbPointer", "other", 12),
-    BsonType("javascript", "other", 13),
-    BsonType("symbol", "other", 14),
-    BsonType("javascriptWithScope", "other", 15),
-    BsonType("int", "integer", 16),
-    BsonType("timestamp", "other", 17),
-    BsonType("long", "integer", 18),
-    BsonType("decimal", "decimal", 19),
-    BsonType("minKey", "other", -1),
-    BsonType("maxKey", "other", 127),
-)
-TYPES: Final[Mapping[str, BsonType]] = {row.name: row for row in _ROWS}
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """What drivers and the shell call a type, and the subtype that it implies."""
 
-# As drivers and the shell call them; all names are read without regard to case.
-ALIASES: Final[Mapping[str, tuple[str, int | None]]] = {
-    "binary": ("binData", None),
-    "boolean": ("bool", None),
-    "code": ("javascript", None),
-    "decimal128": ("decimal", None),
-    "document": ("object", None),
-    "int32": ("int", None),
-    "int64": ("long", None),
-    "integer": ("int", None),
-    "isodate": ("date", None),
-    "numberdecimal": ("decimal", None),
-    "numberint": ("int", None),
-    "numberlong": ("long", None),
-    "uuid": ("binData", 4),
-}
+    name: str
+    subtype: int | None = None
 
-_CARRIERS: Final[Mapping[str, pa.DataType]] = {
-    "float": pa.float64(),
-    "text": pa.string(),
-    "document": pa.string(),
-    "binary": pa.binary(),
-    "objectid": pa.string(),
-    "boolean": pa.bool_(),
-    "timestamptz": pa.timestamp("us"),
-    "integer": pa.int64(),
-    "other": pa.string(),
-}
+
+TYPES: Final = CsvTable(__file__, "types.csv", BsonType)
+# All names are read without regard to case.
+ALIASES: Final = CsvTable(__file__, "aliases.csv", Alias)
 
 
 def family(type: ColumnType) -> str:
@@ -102,11 +59,9 @@ def arrow_type(type: ColumnType) -> pa.DataType:
     | decimal(p,s) | decimal128(p, s) |
     | decimal | string: any value of decimal128, as MongoDB prints it |
     """
-    if type.name == "timestamp":
-        return pa.uint64()
-    if type.name == "decimal":
-        return pa.string() if type.length is None else pa.decimal128(type.length, type.scale or 0)
-    return _CARRIERS[family(type)]
+    if type.name == "decimal" and type.length is not None:
+        return pa.decimal128(type.length, type.scale or 0)
+    return TYPES[type.name].carrier
 
 
 def bounds(type: ColumnType) -> tuple[int, int]:

@@ -7,10 +7,9 @@ from typing import Final
 
 from simulator.errors import UsageError, closest
 from simulator.model import ColumnType
-from simulator.sources.mongodb.type_table import ALIASES, TYPES
+from simulator.sources.mongodb.type_table import ALIASES, TYPES, Alias
 
 _TEXT: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
-_NAMES: Final = {name.lower(): name for name in TYPES}
 STYLES: Final = ("catalogue", "bare")
 
 
@@ -22,11 +21,13 @@ def parse_type(text: str) -> ColumnType:
     """
     match = _TEXT.fullmatch(text)
     word = match[1].lower() if match else text.strip()
-    if not match or (word not in _NAMES and word not in ALIASES):
-        guess = closest(word, [*_NAMES, *ALIASES])
-        guess = _NAMES.get(guess, guess) if guess else None
+    names = {name.lower(): name for name in TYPES}
+    if not match or (word not in names and word not in ALIASES):
+        guess = closest(word, [*names, *ALIASES])
+        guess = names.get(guess, guess) if guess else None
         raise UsageError(f"{word!r} is not a BSON type." + (f" Did you mean {guess!r}?" if guess else ""))
-    name, subtype = ALIASES.get(word, (_NAMES.get(word, ""), None))
+    alias = ALIASES.get(word) or Alias(names[word])
+    name = alias.name
     first, second = (int(part) if part else None for part in match.groups()[1:])
     if name == "decimal" and first is not None:
         if not 1 <= first <= 34 or (second or 0) > first:
@@ -39,7 +40,7 @@ def parse_type(text: str) -> ColumnType:
     if first is not None:
         raise UsageError(f"{text!r}: {name} takes no number in brackets; binData takes one, decimal two.")
     # a date has milliseconds
-    return ColumnType(name, 3 if name == "date" else None, subtype, spelled=text.strip())
+    return ColumnType(name, 3 if name == "date" else None, alias.subtype, spelled=text.strip())
 
 
 def type_text(type: ColumnType, *, style: str = "catalogue") -> str:

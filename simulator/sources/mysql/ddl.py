@@ -8,42 +8,17 @@ from typing import Final
 
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.ddl import SqlDdl
-from simulator.sources.mysql.types import (
+from simulator.sources.mysql.type_table import (
     DEFAULT_CHARSET,
     TYPES,
     bounds,
     character_bytes,
     family,
     precision_scale,
-    quote,
-    type_text,
 )
+from simulator.sources.mysql.types import quote, type_text
+from simulator.tables import words
 
-# MySQL 8.0 reference manual, "Keywords and Reserved Words": the words marked (R), and those of 5.7 and MariaDB.
-RESERVED: Final = frozenset(
-    """
-    accessible add all alter analyze and as asc asensitive before between bigint binary blob both by call cascade case
-    change char character check collate column condition constraint continue convert create cross cube cume_dist
-    current_date current_role current_time current_timestamp current_user cursor database databases day_hour
-    day_microsecond day_minute day_second dec decimal declare default delayed delete dense_rank desc describe
-    deterministic distinct distinctrow div double drop dual each else elseif empty enclosed escaped except exists exit
-    explain false fetch first_value float float4 float8 for force foreign from fulltext function generated get grant
-    group grouping groups having high_priority hour_microsecond hour_minute hour_second if ignore in index infile inner
-    inout insensitive insert int int1 int2 int3 int4 int8 integer intersect interval into io_after_gtids io_before_gtids
-    is iterate join json_table key keys kill lag last_value lateral lead leading leave left like limit linear lines load
-    localtime localtimestamp lock long longblob longtext loop low_priority manual master_bind
-    master_ssl_verify_server_cert match maxvalue mediumblob mediumint mediumtext middleint minute_microsecond
-    minute_second mod modifies natural not no_write_to_binlog nth_value ntile null numeric of offset on optimize
-    optimizer_costs option optionally or order out outer outfile over parallel partition percent_rank precision primary
-    procedure purge qualify range rank read reads read_write real recursive references regexp release rename repeat
-    replace require resignal restrict return returning revoke right rlike row row_number rows schema schemas
-    second_microsecond select sensitive separator set show signal smallint spatial specific sql sqlexception sqlstate
-    sqlwarning sql_big_result sql_calc_found_rows sql_small_result ssl starting stored straight_join system table
-    tablesample terminated then tinyblob tinyint tinytext to trailing trigger true undo union unique unlock unsigned
-    update usage use using utc_date utc_time utc_timestamp values varbinary varchar varcharacter varying virtual when
-    where while window with write xor year_month zerofill
-    """.split()  # noqa: SIM905 (a list of three hundred quoted words says less)
-)
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*")
 _BARE_LITERAL: Final = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9A-Fa-f]+|[xX]'[0-9A-Fa-f]*'|[bB]'[01]*'"
@@ -126,7 +101,7 @@ class MysqlDdl(SqlDdl):
         >>> ddl.name("orders"), ddl.name("order"), ddl.name("order id"), ddl.name("订单")
         ('orders', '`order`', '`order id`', '订单')
         """
-        if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
+        if _PLAIN_NAME.fullmatch(text) and text.lower() not in words(__file__, "reserved.txt"):
             return text
         return "`" + text.replace("`", "``") + "`"
 

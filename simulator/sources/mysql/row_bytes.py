@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import Column, ColumnType
-from simulator.sources.mysql.types import TYPES, character_bytes, family, precision_scale
+from simulator.sources.mysql.type_table import TYPES, character_bytes, family, precision_scale
 
 Ints = npt.NDArray[np.int64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -17,29 +17,7 @@ from simulator.sources.mysql.json import normalise
 from simulator.sources.mysql.log import FIRST_OFFSET, FIRST_OFFSET_57, MysqlLog
 from simulator.sources.mysql.type_table import MysqlType
 from simulator.sources.source import Source
-
-PORTABLE: Final[Mapping[str, str]] = {
-    "bool": "tinyint(1)",
-    "int16": "smallint",
-    "int32": "int",
-    "int64": "bigint",
-    "uint16": "smallint unsigned",
-    "uint32": "int unsigned",
-    "uint64": "bigint unsigned",
-    "decimal": "decimal({})",
-    "float32": "float",
-    "float64": "double",
-    "string": "varchar({})",
-    "text": "text",
-    "bytes": "varbinary({})",
-    "blob": "blob",
-    "date": "date",
-    "time": "time({})",
-    "timestamp": "datetime({})",
-    "timestamptz": "timestamp({})",
-    "json": "json",
-    "uuid": "char(36)",
-}
+from simulator.tables import CsvTable
 
 
 class MysqlSource(Source):
@@ -49,8 +27,7 @@ class MysqlSource(Source):
     """
 
     types: ClassVar[Mapping[str, MysqlType]] = type_table.TYPES
-    portable_types = PORTABLE
-    corpus_types = corpus.CORPUS_TYPES
+    portable_types = CsvTable(__file__, "portable.csv", str)
     json_is_text: ClassVar[bool] = False
     ddl: ClassVar[MysqlDdl] = ddl
 
@@ -58,6 +35,10 @@ class MysqlSource(Source):
     def type_style(self) -> str:
         """How SHOW CREATE TABLE prints types."""
         return "show_create_57" if self.version == "5.7" else "show_create_80"
+
+    @property
+    def corpus_types(self) -> tuple[str, ...]:
+        return corpus.corpus_types()
 
     def parse_type(self, text: str) -> ColumnType:
         return mysql_types.parse_type(text)

@@ -1,6 +1,6 @@
 """MySQL's column types as text: read from SQL, and printed as servers and readers of their DDL print them.
 
-The table of types is `type_table`; its look-ups are offered here too.
+The table of types is `type_table`.
 """
 
 from __future__ import annotations
@@ -17,31 +17,10 @@ from simulator.sources.mysql.type_table import (
     CHARSETS,
     DEFAULT_CHARSET,
     TYPES,
+    Alias,
     MysqlType,
-    arrow_type,
-    bounds,
-    character_bytes,
-    family,
     precision_scale,
 )
-
-__all__ = [
-    "ALIASES",
-    "CHARSETS",
-    "DEFAULT_CHARSET",
-    "STYLES",
-    "TYPES",
-    "MysqlType",
-    "arrow_type",
-    "bounds",
-    "character_bytes",
-    "family",
-    "parse_type",
-    "precision_scale",
-    "quote",
-    "type_text",
-    "unquote",
-]
 
 # What a text type becomes with `character set binary` or `byte`.
 _AS_BYTES: Final = {
@@ -71,7 +50,6 @@ _ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
     "lob": (("the length", 0, 4_294_967_295),),
 }
 
-_NAMES: Final = frozenset(TYPES) | frozenset(ALIASES)
 _WORD: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
 _QUOTED: Final = re.compile(r"""\s*('(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")\s*""", re.DOTALL)
 # MySQL string literals: these escapes mean a character, any other \x means x.
@@ -103,12 +81,12 @@ def parse_type(text: str) -> ColumnType:
     """
     spelling = _take_apart(text)
     lowered = " ".join(spelling.name.lower().split())
-    name, implied = ALIASES.get(lowered, (lowered, {}))
-    row = TYPES[name]
-    length, scale = _arguments(text, spelling, row, implied)
-    unsigned = bool(implied.get("unsigned")) or bool({"unsigned", "zerofill"} & set(spelling.attributes))
+    implied = ALIASES.get(lowered) or Alias(lowered)
+    name, row = implied.name, TYPES[implied.name]
+    length, scale = _arguments(text, spelling, row, implied.length)
+    unsigned = implied.unsigned or bool({"unsigned", "zerofill"} & set(spelling.attributes))
     _check_attributes(text, spelling, row)
-    charset = spelling.charset or (str(implied["charset"]) if "charset" in implied else None)
+    charset = spelling.charset or implied.charset
     if charset == "binary" and name in _AS_BYTES:
         name, charset = _AS_BYTES[name], None
     if name in _LOBS and spelling.arguments and spelling.arguments[0]:
@@ -128,13 +106,14 @@ def _take_apart(text: str) -> _Spelling:
     while match := _WORD.match(text, end):
         words.append(match[1])
         end = match.end()
-        if " ".join(words).lower() in _NAMES:
-            name_end, name = end, " ".join(words)
+        joined = " ".join(words)
+        if joined.lower() in TYPES or joined.lower() in ALIASES:
+            name_end, name = end, joined
         if len(words) == 3:
             break
     if not name_end:
         word = words[0] if words else text.strip()
-        guess = closest(word, _NAMES)
+        guess = closest(word, [*TYPES, *ALIASES])
         raise UsageError(f"{word!r} is not a MySQL type." + (f" Did you mean {guess!r}?" if guess else ""))
     rest = text[name_end:].lstrip()
     arguments: tuple[int, ...] | None = None
@@ -214,10 +193,8 @@ def quote(text: str) -> str:
     return "'" + "".join(escapes.get(character, character) for character in text) + "'"
 
 
-def _arguments(
-    text: str, spelling: _Spelling, row: MysqlType, implied: Mapping[str, object]
-) -> tuple[int | None, int | None]:
-    """Length and scale of a type, checked."""
+def _arguments(text: str, spelling: _Spelling, row: MysqlType, implied: int | None) -> tuple[int | None, int | None]:
+    """Length and scale of a type, checked; `implied`: the length that an alias stands for."""
     if row.arguments == "labels":
         _check_labels(text, row.name, spelling.labels)
         return None, None
@@ -225,13 +202,13 @@ def _arguments(
     if given is None:
         if row.name in ("varchar", "varbinary"):
             raise UsageError(f"{text!r}: {row.name} needs a length, as in {row.name}(40).")
-        if "length" in implied:
-            return int(str(implied["length"])), None
+        if implied is not None:
+            return implied, None
         length, scale = (*row.default, None, None)[:2]
         return length, scale
     allowed = _ARGUMENTS.get(row.arguments, ())
-    if "length" in implied or len(given) > len(allowed):
-        most = {0: "no argument", 1: "one argument", 2: "two arguments"}[0 if "length" in implied else len(allowed)]
+    if implied is not None or len(given) > len(allowed):
+        most = ("no argument", "one argument", "two arguments")[0 if implied is not None else len(allowed)]
         raise UsageError(f"{text!r}: {spelling.name} takes {most} in brackets.")
     for value, (what, low, high) in zip(given, allowed, strict=False):
         if not low <= value <= high:

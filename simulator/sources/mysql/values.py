@@ -19,7 +19,15 @@ from simulator.model import ColumnType
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import times as mysql_times
-from simulator.sources.mysql.types import CHARSETS, DEFAULT_CHARSET, TYPES, arrow_type, bounds, family, precision_scale
+from simulator.sources.mysql.type_table import (
+    CHARSETS,
+    DEFAULT_CHARSET,
+    TYPES,
+    arrow_type,
+    bounds,
+    family,
+    precision_scale,
+)
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"0x([0-9A-Fa-f]+)|[xX]'((?:[0-9A-Fa-f]{2})*)'")

@@ -12,19 +12,8 @@ from simulator.model import Column, ColumnType, Table
 from simulator.sources.ddl import SqlDdl
 from simulator.sources.oracle.type_table import family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
+from simulator.tables import words
 
-# SQL Language Reference 19c, appendix "Oracle SQL Reserved Words": those that V$RESERVED_WORDS marks as reserved.
-RESERVED: Final = frozenset(
-    """
-    ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY CHAR CHECK CLUSTER COLUMN COLUMN_VALUE COMMENT COMPRESS CONNECT
-    CREATE CURRENT DATE DECIMAL DEFAULT DELETE DESC DISTINCT DROP ELSE EXCLUSIVE EXISTS FILE FLOAT FOR FROM GRANT GROUP
-    HAVING IDENTIFIED IMMEDIATE IN INCREMENT INDEX INITIAL INSERT INTEGER INTERSECT INTO IS LEVEL LIKE LOCK LONG
-    MAXEXTENTS MINUS MLSLABEL MODE MODIFY NESTED_TABLE_ID NOAUDIT NOCOMPRESS NOT NOWAIT NULL NUMBER OF OFFLINE ON ONLINE
-    OPTION OR ORDER PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM ROWS SELECT SESSION SET SHARE SIZE
-    SMALLINT START SUCCESSFUL SYNONYM SYSDATE TABLE THEN TO TRIGGER UID UNION UNIQUE UPDATE USER VALIDATE VALUES VARCHAR
-    VARCHAR2 VIEW WHENEVER WHERE WITH
-    """.split()  # noqa: SIM905 (a list of a hundred quoted words says less)
-)
 _PLAIN_NAME: Final = re.compile(r"[A-Z\u0080-\uffff][0-9A-Z_$#\u0080-\uffff]*")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WITHOUT_DEFAULT: Final = ("bfile", "xmltype", "json", "long", "long raw")
@@ -40,7 +29,7 @@ class OracleDdl(SqlDdl):
         ('ORDERS', 'ORDERS', '"COMMENT"', '"ORDER ID"')
         """
         stored = text.upper()
-        if _PLAIN_NAME.fullmatch(stored) and stored not in RESERVED:
+        if _PLAIN_NAME.fullmatch(stored) and stored not in words(__file__, "reserved.txt"):
             return stored
         return '"' + stored.replace('"', "") + '"'
 

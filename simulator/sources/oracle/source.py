@@ -18,33 +18,11 @@ from simulator.sources.oracle.ddl import OracleDdl, ddl
 from simulator.sources.oracle.log import OracleLog
 from simulator.sources.oracle.type_table import OracleType
 from simulator.sources.source import Source
+from simulator.tables import CsvTable
 
 # The database (a service or pluggable database) of an Oracle source; OceanBase's tenant stands in that place.
 DATABASE: Final = "ORCL"
 
-# A string counts characters; a time of day has no type of its own.
-PORTABLE: Final[Mapping[str, str]] = {
-    "bool": "number(1)",
-    "int16": "number(5)",
-    "int32": "number(10)",
-    "int64": "number(19)",
-    "uint16": "number(5)",
-    "uint32": "number(10)",
-    "uint64": "number(20)",
-    "decimal": "number({})",
-    "float32": "binary_float",
-    "float64": "binary_double",
-    "string": "varchar2({} char)",
-    "text": "clob",
-    "bytes": "raw({})",
-    "blob": "blob",
-    "date": "date",
-    "time": "interval day(2) to second({})",
-    "timestamp": "timestamp({})",
-    "timestamptz": "timestamp({}) with local time zone",
-    "json": "json",
-    "uuid": "char(36)",
-}
 # The longest text and RAW that a column of a table of the standard size holds.
 MOST_STRING: Final = 4000
 MOST_RAW: Final = 2000
@@ -53,7 +31,7 @@ MOST_RAW: Final = 2000
 class OracleSource(Source):
     """A database of a scenario is a schema, `ORCL.SHOP.ORDERS`; a name typed without quotes is stored in capitals."""
 
-    portable_types = PORTABLE
+    portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
     ddl: ClassVar[OracleDdl] = ddl
     log: ClassVar[OracleLog] = OracleLog()
@@ -64,7 +42,7 @@ class OracleSource(Source):
 
     @property
     def corpus_types(self) -> tuple[str, ...]:
-        return tuple(text for text in corpus.CORPUS_TYPES if oracle_types.parse_type(text).name in self.types)
+        return tuple(text for text in corpus.corpus_types() if oracle_types.parse_type(text).name in self.types)
 
     def parse_type(self, text: str) -> ColumnType:
         """The longest VARCHAR2 has 4000 bytes before 12c, and since then unless MAX_STRING_SIZE is EXTENDED."""

@@ -16,13 +16,13 @@ BLOB are bytes. A moment without a zone of its own (TIMESTAMP WITH LOCAL TIME ZO
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType
+from simulator.tables import CsvTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class OracleType:
 
     name: str
     family: str
+    carrier: pa.DataType
     jdbc: int
     dty: int
     arguments: str = ""
@@ -44,68 +45,16 @@ class OracleType:
     sources: tuple[str, ...] = ("oracle-", "oceanbase-oracle-")
 
 
-_ORACLE: Final = ("oracle-",)
-_JSON: Final = ("oracle-21c", "oceanbase-oracle-")
-_MOST: Final = 4_294_967_295  # LOBs hold (4 GB - 1) database blocks; products and drivers count in bytes
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another spelling: the canonical name, and the length or precision and scale that the spelling implies."""
 
-# `jdbc`: the constants of oracle.jdbc.OracleTypes (Oracle Database JDBC Java API Reference 21c). `dty`: Oracle Database
-# SQL Language Reference 19c, "Oracle Built-in Data Types", code column, and OCI Programmer's Guide, "Internal Data
-# Types" for what that leaves out (BINARY_FLOAT 100, BINARY_DOUBLE 101 as DUMP prints them; XMLTYPE is opaque, 58).
-# Which types OceanBase has: OceanBase V4.3 documentation, "Oracle mode, built-in data types": no LONG, LONG RAW, NCLOB
-# and BFILE; a ROWID is a UROWID there.
-_ROWS: Final = (
-    OracleType("char", "text", 1, 96, "char", (1,), max_bytes=2000),
-    OracleType("nchar", "text", -15, 96, "nchar", (1,), max_bytes=2000),
-    OracleType("varchar2", "text", 12, 1, "varchar", max_bytes=32_767),
-    OracleType("nvarchar2", "text", -9, 1, "nvarchar", max_bytes=32_767),
-    OracleType("long", "text", -1, 8, max_bytes=2_147_483_647, sources=_ORACLE),
-    OracleType("clob", "text", 2005, 112, max_bytes=_MOST),
-    OracleType("nclob", "text", 2011, 112, max_bytes=_MOST, sources=_ORACLE),
-    OracleType("number", "decimal", 2, 2, "precision"),
-    OracleType("float", "decimal", 6, 2, "binary", (126,)),
-    OracleType("binary_float", "float", 100, 100),
-    OracleType("binary_double", "float", 101, 101),
-    OracleType("date", "datetime", 91, 12),
-    OracleType("timestamp", "datetime", 93, 180, "fraction", (6,)),
-    OracleType("timestamp with time zone", "zoned", -101, 181, "fraction", (6,)),
-    OracleType("timestamp with local time zone", "timestamptz", -102, 231, "fraction", (6,)),
-    OracleType("interval year to month", "interval", -103, 182, "leading", (2,)),
-    OracleType("interval day to second", "interval", -104, 183, "leading", (2, 6)),
-    OracleType("raw", "binary", -2, 23, "raw", max_bytes=32_767),
-    OracleType("long raw", "binary", -4, 24, max_bytes=2_147_483_647, sources=_ORACLE),
-    OracleType("blob", "binary", 2004, 113, max_bytes=_MOST),
-    OracleType("bfile", "other", -13, 114, sources=_ORACLE),
-    OracleType("rowid", "other", -8, 69),
-    OracleType("urowid", "other", -8, 208, "urowid", (4000,)),
-    OracleType("xmltype", "xml", 2009, 58, max_bytes=_MOST),
-    OracleType("json", "json", 2016, 119, max_bytes=33_554_432, sources=_JSON),
-)
-TYPES: Final[Mapping[str, OracleType]] = {row.name: row for row in _ROWS}
+    name: str
+    implied: tuple[int, ...] = ()
 
-# Other spellings: what is typed, the canonical name, and the length or precision and scale that the spelling implies.
-# SQL Language Reference 19c, "ANSI, DB2, and SQL/DS Data Types": the whole numbers are NUMBER(38), a DECIMAL of which
-# nothing is said too; DOUBLE PRECISION and REAL are FLOAT(126) and FLOAT(63).
-ALIASES: Final[Mapping[str, tuple[str, tuple[int, ...]]]] = {
-    "integer": ("number", (38, 0)),
-    "int": ("number", (38, 0)),
-    "smallint": ("number", (38, 0)),
-    "decimal": ("number", ()),
-    "dec": ("number", ()),
-    "numeric": ("number", ()),
-    "double precision": ("float", (126,)),
-    "real": ("float", (63,)),
-    "character": ("char", ()),
-    "varchar": ("varchar2", ()),
-    "character varying": ("varchar2", ()),
-    "char varying": ("varchar2", ()),
-    "nchar varying": ("nvarchar2", ()),
-    "national character": ("nchar", ()),
-    "national char": ("nchar", ()),
-    "national character varying": ("nvarchar2", ()),
-    "national char varying": ("nvarchar2", ()),
-    "long varchar": ("long", ()),
-    "sys.xmltype": ("xmltype", ()),
-}
+
+TYPES: Final = CsvTable(__file__, "types.csv", OracleType)
+ALIASES: Final = CsvTable(__file__, "aliases.csv", Alias)
 # Spellings of whole numbers, which take no digits in brackets, and those that mean NUMBER(38) if none are there.
 WHOLE: Final = frozenset(("integer", "int", "smallint"))
 FIXED_POINT: Final = frozenset(("decimal", "dec", "numeric"))
@@ -134,19 +83,6 @@ def number_digits(type: ColumnType) -> tuple[int, int] | None:
     return (digits, max(scale, 0)) if digits <= MOST_DIGITS else None
 
 
-_CARRIERS: Final[Mapping[str, pa.DataType]] = {
-    "text": pa.string(),
-    "decimal": pa.string(),
-    "float": pa.float64(),
-    "zoned": pa.string(),
-    "interval": pa.string(),
-    "binary": pa.binary(),
-    "xml": pa.string(),
-    "json": pa.string(),
-    "other": pa.string(),
-}
-
-
 def arrow_type(type: ColumnType) -> pa.DataType:
     """The Arrow type that carries the values of a column (the tables above and of `simulator.carriers`).
 
@@ -156,14 +92,12 @@ def arrow_type(type: ColumnType) -> pa.DataType:
     (TimestampType(timestamp[us]), DataType(string))
     """
     row = TYPES[type.name]
-    if row.name == "binary_float":
-        return pa.float32()
-    if row.family in ("datetime", "timestamptz"):
-        return pa.string() if (type.length or 0) > 6 else pa.timestamp("us")
+    if row.family in ("datetime", "timestamptz") and (type.length or 0) > 6:
+        return pa.string()
     digits = number_digits(type)
     if digits is not None:
         return pa.int64() if digits[1] == 0 and digits[0] <= 18 else pa.decimal128(*digits)
-    return _CARRIERS[row.family]
+    return row.carrier
 
 
 def most_bytes(type: ColumnType) -> int:

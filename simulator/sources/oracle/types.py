@@ -1,6 +1,6 @@
 """Oracle's column types as text: read from SQL, and printed as the data dictionary and DBAs print them.
 
-The table of types is `type_table`; its look-ups are offered here too.
+The table of types is `type_table`.
 """
 
 from __future__ import annotations
@@ -17,26 +17,9 @@ from simulator.sources.oracle.type_table import (
     MOST_DIGITS,
     TYPES,
     WHOLE,
+    Alias,
     OracleType,
-    arrow_type,
-    family,
-    most_bytes,
-    number_digits,
 )
-
-__all__ = [
-    "ALIASES",
-    "MOST_DIGITS",
-    "STYLES",
-    "TYPES",
-    "OracleType",
-    "arrow_type",
-    "family",
-    "most_bytes",
-    "number_digits",
-    "parse_type",
-    "type_text",
-]
 
 # Least and most allowed for each argument, and what it is called.
 _ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
@@ -83,11 +66,11 @@ def parse_type(text: str) -> ColumnType:
         return ColumnType("interval day to second", days, digits, spelled=typed)
     match = _PLAIN.fullmatch(words)
     typed_name = match[1].lower() if match else typed
-    name, implied = ALIASES.get(typed_name, (typed_name, ()))
-    if match is None or name not in TYPES:
+    alias = ALIASES.get(typed_name) or Alias(typed_name)
+    if match is None or alias.name not in TYPES:
         guess = closest(typed_name, [*TYPES, *ALIASES])
         raise UsageError(f"{typed_name!r} is not an Oracle type." + (f" Did you mean {guess!r}?" if guess else ""))
-    return _plain(typed, typed_name, TYPES[name], implied, match[2])
+    return _plain(typed, typed_name, TYPES[alias.name], alias.implied, match[2])
 
 
 def _number(text: str, given: str | None, default: int, what: str = "fraction") -> int:

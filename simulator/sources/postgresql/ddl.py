@@ -12,19 +12,8 @@ from simulator.model import ColumnType
 from simulator.sources.ddl import SqlDdl
 from simulator.sources.postgresql.type_table import arrow_type, bounds, element, family, fraction_digits
 from simulator.sources.postgresql.types import enum_name, type_text
+from simulator.tables import words
 
-# pg_get_keywords() of PostgreSQL 15: reserved words, and those that are only names of functions and types.
-RESERVED: Final = frozenset(
-    """
-    all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
-    column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
-    current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
-    from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
-    localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
-    returning right select session_user similar some symmetric table tablesample then to trailing true union unique user
-    using variadic verbose when where window with
-    """.split()  # noqa: SIM905 (a list of a hundred quoted words says less)
-)
 _PLAIN_NAME: Final = re.compile(r"[a-z_\u0080-\uffff][0-9a-z_$\u0080-\uffff]*")
 _BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # What people type for a type; the others are typed as they are called.
@@ -112,7 +101,7 @@ class PostgresqlDdl(SqlDdl):
         >>> ddl.name("orders"), ddl.name("order"), ddl.name("Order id"), ddl.name("订单")
         ('orders', '"order"', '"Order id"', '订单')
         """
-        if _PLAIN_NAME.fullmatch(text) and text not in RESERVED:
+        if _PLAIN_NAME.fullmatch(text) and text not in words(__file__, "reserved.txt"):
             return text
         return '"' + text.replace('"', '""') + '"'
 

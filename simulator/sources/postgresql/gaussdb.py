@@ -17,15 +17,18 @@ Not there: multiranges, macaddr8, line, pg_lsn and the extensions' citext, hstor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
-from simulator.sources.postgresql.source import PORTABLE, PostgresqlSource
+from simulator.model import ColumnType
+from simulator.sources.postgresql.source import PostgresqlSource
 from simulator.sources.postgresql.types import Dialect
 
 
 class GaussdbSource(PostgresqlSource):
-    portable_types = {**PORTABLE, "blob": "blob"}  # noqa: RUF012
-
     @cached_property
     def dialect(self) -> Dialect:
         return Dialect("gaussdb", "GaussDB")
+
+    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+        return self.parse_type("blob") if name == "blob" else super().portable_type(name, given)

@@ -18,30 +18,8 @@ from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.sources.postgresql.type_table import PostgresType
 from simulator.sources.postgresql.types import Dialect
 from simulator.sources.source import Source
+from simulator.tables import CsvTable
 
-# Unsigned integers take the next wider type.
-PORTABLE: Final[Mapping[str, str]] = {
-    "bool": "boolean",
-    "int16": "smallint",
-    "int32": "integer",
-    "int64": "bigint",
-    "uint16": "integer",
-    "uint32": "bigint",
-    "uint64": "numeric(20,0)",
-    "decimal": "numeric({})",
-    "float32": "real",
-    "float64": "double precision",
-    "string": "character varying({})",
-    "text": "text",
-    "bytes": "bytea",
-    "blob": "bytea",
-    "date": "date",
-    "time": "time({}) without time zone",
-    "timestamp": "timestamp({}) without time zone",
-    "timestamptz": "timestamp({}) with time zone",
-    "json": "jsonb",
-    "uuid": "uuid",
-}
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*")
 _LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 SCHEMA: Final = "public"
@@ -50,7 +28,7 @@ SCHEMA: Final = "public"
 class PostgresqlSource(Source):
     """12 has no multiranges, and no infinite numeric; scales below 0 came with 15."""
 
-    portable_types = PORTABLE
+    portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
     ddl: ClassVar[PostgresqlDdl] = ddl
     log: ClassVar[PostgresqlLog] = PostgresqlLog()

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from simulator.errors import UsageError, closest
@@ -24,12 +25,14 @@ class Dialect:
     system: str
     title: str
     version: int = 0
-    types: Mapping[str, PostgresType] = field(init=False, repr=False, compare=False)
-    aliases: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "types", types_of(self.system, self.version))
-        object.__setattr__(self, "aliases", aliases_of(self.system))
+    @cached_property
+    def types(self) -> Mapping[str, PostgresType]:
+        return types_of(self.system, self.version)
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        return aliases_of(self.system)
 
 
 POSTGRESQL_16: Final = Dialect("postgresql", "PostgreSQL", 16)

@@ -267,10 +267,9 @@ class _Numeric:
 
 def _whole(name: str) -> Bounds:
     type = ColumnType(name)
-    last = bounds(type)[1]
 
     def step(value: int) -> int:
-        if value == last:
+        if value == bounds(type)[1]:
             raise ValueError(f"{value} has no number of {name} after it, which its range would end at")
         return value + 1
 

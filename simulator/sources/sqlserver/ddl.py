@@ -10,25 +10,8 @@ from simulator.model import Column, ColumnType, Table
 from simulator.sources.ddl import SqlDdl
 from simulator.sources.sqlserver.type_table import NATIONAL, bounds, digits, family, precision_scale
 from simulator.sources.sqlserver.types import type_text
+from simulator.tables import words
 
-# Transact-SQL reference, "Reserved keywords".
-RESERVED: Final = frozenset(
-    """
-    add all alter and any as asc authorization backup begin between break browse bulk by cascade case check checkpoint
-    close clustered coalesce collate column commit compute constraint contains containstable continue convert create
-    cross current current_date current_time current_timestamp current_user cursor database dbcc deallocate declare
-    default delete deny desc disk distinct distributed double drop dump else end errlvl escape except exec execute
-    exists exit external fetch file fillfactor for foreign freetext freetexttable from full function goto grant group
-    having holdlock identity identity_insert identitycol if in index inner insert intersect into is join key kill left
-    like lineno load merge national nocheck nonclustered not null nullif of off offsets on open opendatasource
-    openquery openrowset openxml option or order outer over percent pivot plan precision primary print proc procedure
-    public raiserror read readtext reconfigure references replication restore restrict return revert revoke right
-    rollback rowcount rowguidcol rule save schema securityaudit select semantickeyphrasetable
-    semanticsimilaritydetailstable semanticsimilaritytable session_user set setuser shutdown some statistics
-    system_user table tablesample textsize then to top tran transaction trigger truncate try_convert tsequal union
-    unique unpivot update updatetext use user values varying view waitfor when where while with within writetext
-    """.split()  # noqa: SIM905 (a list of two hundred quoted words says less)
-)
 _PLAIN_NAME: Final = re.compile(r"[^\W\d][\w@$#]*")
 _BARE_LITERAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0[xX][0-9A-Fa-f]*")
 _BARE: Final = ("bit", "integer", "decimal", "float", "binary")
@@ -103,7 +86,7 @@ class SqlserverDdl(SqlDdl):
         >>> ddl.name("orders"), ddl.name("order"), ddl.name("order id"), ddl.name("a]b"), ddl.name("订单")
         ('orders', '[order]', '[order id]', '[a]]b]', '订单')
         """
-        if _PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
+        if _PLAIN_NAME.fullmatch(text) and text.lower() not in words(__file__, "reserved.txt"):
             return text
         return "[" + text.replace("]", "]]") + "]"
 

@@ -16,31 +16,9 @@ from simulator.sources.sqlserver import types as sqlserver_types
 from simulator.sources.sqlserver.ddl import SqlserverDdl, ddl
 from simulator.sources.sqlserver.log import SqlserverLog
 from simulator.sources.sqlserver.type_table import SqlServerType
+from simulator.tables import CsvTable
 
 SCHEMA: Final = "dbo"
-# Numbers without a sign take the next type that holds them; JSON is text, as before 2025.
-PORTABLE: Final[Mapping[str, str]] = {
-    "bool": "bit",
-    "int16": "smallint",
-    "int32": "int",
-    "int64": "bigint",
-    "uint16": "int",
-    "uint32": "bigint",
-    "uint64": "decimal(20,0)",
-    "decimal": "decimal({})",
-    "float32": "real",
-    "float64": "float",
-    "string": "nvarchar({})",
-    "text": "nvarchar(max)",
-    "bytes": "varbinary({})",
-    "blob": "varbinary(max)",
-    "date": "date",
-    "time": "time({})",
-    "timestamp": "datetime2({})",
-    "timestamptz": "datetimeoffset({})",
-    "json": "nvarchar(max)",
-    "uuid": "uniqueidentifier",
-}
 _LONGEST: Final = {"string": 4000, "bytes": 8000}
 
 
@@ -48,7 +26,7 @@ class SqlserverSource(Source):
     """Tables without a schema are in `dbo`. Names keep their case."""
 
     types: ClassVar[Mapping[str, SqlServerType]] = type_table.TYPES
-    portable_types = PORTABLE
+    portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
     ddl: ClassVar[SqlserverDdl] = ddl
     log: ClassVar[SqlserverLog] = SqlserverLog()

@@ -13,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.model import ColumnType
+from simulator.tables import CsvTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,70 +29,36 @@ class SqlServerType:
     family: str
     number: int
     jdbc: int
+    carrier: pa.DataType = None
     arguments: str = ""
     default: tuple[int, ...] = ()
     most: int = 0
 
 
-# Numbers: Transact-SQL reference, "sys.types"; CLR types (hierarchyid, geometry, geography) share 240.
-# Codes: Microsoft JDBC driver, "Using basic data types" and microsoft.sql.Types (below -144): datetimeoffset -155,
-# sql_variant -156, geometry -157, geography -158; xml and the udt hierarchyid travel as LONGNVARCHAR and VARBINARY.
-_MAX: Final = (1 << 31) - 1
-_ROWS: Final = (
-    SqlServerType("bit", "bit", 104, -7),
-    SqlServerType("tinyint", "integer", 48, -6),
-    SqlServerType("smallint", "integer", 52, 5),
-    SqlServerType("int", "integer", 56, 4),
-    SqlServerType("bigint", "integer", 127, -5),
-    SqlServerType("decimal", "decimal", 106, 3, "precision", (18, 0)),
-    SqlServerType("numeric", "decimal", 108, 2, "precision", (18, 0)),
-    SqlServerType("smallmoney", "decimal", 122, 3),
-    SqlServerType("money", "decimal", 60, 3),
-    SqlServerType("real", "float", 59, 7),
-    SqlServerType("float", "float", 62, 8, "mantissa"),
-    SqlServerType("date", "date", 40, 91),
-    SqlServerType("time", "time", 41, 92, "fraction", (7,)),
-    SqlServerType("smalldatetime", "datetime", 58, 93),
-    SqlServerType("datetime", "datetime", 61, 93),
-    SqlServerType("datetime2", "datetime", 42, 93, "fraction", (7,)),
-    SqlServerType("datetimeoffset", "zoned", 43, -155, "fraction", (7,)),
-    SqlServerType("char", "text", 175, 1, "bytes", (1,), most=8000),
-    SqlServerType("varchar", "text", 167, 12, "bytes or max", (1,), most=8000),
-    SqlServerType("text", "text", 35, -1, most=_MAX),
-    SqlServerType("nchar", "text", 239, -15, "pairs", (1,), most=4000),
-    SqlServerType("nvarchar", "text", 231, -9, "pairs or max", (1,), most=4000),
-    SqlServerType("ntext", "text", 99, -16, most=_MAX // 2),
-    SqlServerType("binary", "binary", 173, -2, "bytes", (1,), most=8000),
-    SqlServerType("varbinary", "binary", 165, -3, "bytes or max", (1,), most=8000),
-    SqlServerType("image", "binary", 34, -4, most=_MAX),
-    SqlServerType("timestamp", "binary", 189, -2, most=8),
-    SqlServerType("uniqueidentifier", "uuid", 36, 1),
-    SqlServerType("xml", "xml", 241, -16, most=_MAX),
-    SqlServerType("sql_variant", "other", 98, -156, most=8000),
-    SqlServerType("hierarchyid", "other", 240, -3, most=892),
-    SqlServerType("geometry", "geometry", 240, -157, most=_MAX),
-    SqlServerType("geography", "geometry", 240, -158, most=_MAX),
-)
-TYPES: Final[Mapping[str, SqlServerType]] = {row.name: row for row in _ROWS}
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another spelling: the name in `sys.types`, and the length that the spelling implies."""
 
-# Other spellings: Transact-SQL reference, "Data type synonyms"; sysname is a type made of nvarchar(128).
-ALIASES: Final[Mapping[str, tuple[str, Mapping[str, int]]]] = {
-    "binary varying": ("varbinary", {}),
-    "char varying": ("varchar", {}),
-    "character": ("char", {}),
-    "character varying": ("varchar", {}),
-    "dec": ("decimal", {}),
-    "double precision": ("float", {}),
-    "integer": ("int", {}),
-    "national char": ("nchar", {}),
-    "national character": ("nchar", {}),
-    "national char varying": ("nvarchar", {}),
-    "national character varying": ("nvarchar", {}),
-    "national text": ("ntext", {}),
-    "rowversion": ("timestamp", {}),
-    "sysname": ("nvarchar", {"length": 128}),
+    name: str
+    length: int | None = None
+
+
+TYPES: Final = CsvTable(__file__, "types.csv", SqlServerType)
+ALIASES: Final = CsvTable(__file__, "aliases.csv", Alias)
+# The beginning of a collation's name, and its code page.
+COLLATIONS: Final = CsvTable(__file__, "collations.csv", str)
+# Code pages of collations, and their Python codecs; utf8 collations are there since 2019.
+CODE_PAGES: Final[Mapping[str, str]] = {
+    **{page: page for page in ("cp437", "cp850", "cp874", "cp932", "cp949", "cp950")},
+    **{
+        page: page
+        for page in ("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258")
+    },
+    "cp936": "gbk",
+    "utf8": "utf-8",
 }
-
+# SQL_Latin1_General_CP1_CI_AS, what a server set up in English has.
+DEFAULT_CHARSET: Final = "cp1252"
 # What the national types count.
 NATIONAL: Final = frozenset({"nchar", "nvarchar", "ntext"})
 # Fixed lengths, filled up with blanks or zero bytes.
@@ -102,20 +69,6 @@ _BOUNDS: Final = {
     "smallint": (-(1 << 15), (1 << 15) - 1),
     "int": (-(1 << 31), (1 << 31) - 1),
     "bigint": (-(1 << 63), (1 << 63) - 1),
-}
-_CARRIERS: Final[Mapping[str, pa.DataType]] = {
-    "bit": pa.uint64(),
-    "integer": pa.int64(),
-    "float": pa.float64(),
-    "date": pa.date32(),
-    "time": pa.duration("us"),
-    "datetime": pa.timestamp("us"),
-    "zoned": pa.string(),
-    "text": pa.string(),
-    "binary": pa.binary(),
-    "uuid": pa.string(),
-    "xml": pa.string(),
-    "geometry": pa.binary(),
 }
 
 
@@ -136,13 +89,9 @@ def arrow_type(type: ColumnType) -> pa.DataType:
     row = TYPES[type.name]
     if row.family == "decimal":
         return pa.decimal128(*precision_scale(type))
-    if row.name == "real":
-        return pa.float32()
     if row.family in ("time", "datetime") and digits(type) > 6:
         return pa.string()
-    if row.family == "other":
-        return pa.binary() if row.name == "hierarchyid" else pa.string()
-    return _CARRIERS[row.family]
+    return row.carrier
 
 
 def precision_scale(type: ColumnType) -> tuple[int, int]:
@@ -177,48 +126,3 @@ def codec(type: ColumnType) -> str:
     if type.name in NATIONAL:
         return "utf-16-le"
     return CODE_PAGES[type.charset or DEFAULT_CHARSET]
-
-
-# Code pages of collations: the code page's number and the Python codec; utf8 collations are there since 2019.
-CODE_PAGES: Final[Mapping[str, str]] = {
-    "cp437": "cp437",
-    "cp850": "cp850",
-    "cp874": "cp874",
-    "cp932": "cp932",
-    "cp936": "gbk",
-    "cp949": "cp949",
-    "cp950": "cp950",
-    "cp1250": "cp1250",
-    "cp1251": "cp1251",
-    "cp1252": "cp1252",
-    "cp1253": "cp1253",
-    "cp1254": "cp1254",
-    "cp1255": "cp1255",
-    "cp1256": "cp1256",
-    "cp1257": "cp1257",
-    "cp1258": "cp1258",
-    "utf8": "utf-8",
-}
-# SQL_Latin1_General_CP1_CI_AS, what a server set up in English has.
-DEFAULT_CHARSET: Final = "cp1252"
-# The beginning of a Windows collation's name, and its code page (Transact-SQL reference, "Windows collation name").
-COLLATIONS: Final = {
-    "latin1": "cp1252",
-    "chinese_prc": "cp936",
-    "chinese_simplified": "cp936",
-    "chinese_traditional": "cp950",
-    "chinese_taiwan": "cp950",
-    "japanese": "cp932",
-    "korean": "cp949",
-    "cyrillic": "cp1251",
-    "ukrainian": "cp1251",
-    "greek": "cp1253",
-    "turkish": "cp1254",
-    "hebrew": "cp1255",
-    "arabic": "cp1256",
-    "vietnamese": "cp1258",
-    "thai": "cp874",
-    "polish": "cp1250",
-    "czech": "cp1250",
-    "hungarian": "cp1250",
-}

@@ -8,9 +8,8 @@ from typing import Final
 
 from simulator.errors import UsageError, closest
 from simulator.model import ColumnType
-from simulator.sources.sqlserver.type_table import ALIASES, CODE_PAGES, COLLATIONS, TYPES, SqlServerType
+from simulator.sources.sqlserver.type_table import ALIASES, CODE_PAGES, COLLATIONS, TYPES, Alias, SqlServerType
 
-_NAMES: Final = frozenset(TYPES) | frozenset(ALIASES)
 _TEXT: Final = re.compile(
     r"\s*(?P<name>\[?[A-Za-z_][A-Za-z0-9_]*\]?(?:\s+(?!collate\b)[A-Za-z]+)*)\s*"
     r"(?:\(\s*(?P<arguments>[^)]*?)\s*\))?\s*"
@@ -42,12 +41,12 @@ def parse_type(text: str) -> ColumnType:
     """
     match = _TEXT.fullmatch(text)
     typed = " ".join(match["name"].lower().strip("[]").split()) if match else text.strip()
-    if not match or typed not in _NAMES:
-        guess = closest(typed, _NAMES)
+    alias = ALIASES.get(typed) or Alias(typed)
+    if not match or alias.name not in TYPES:
+        guess = closest(typed, [*TYPES, *ALIASES])
         raise UsageError(f"{typed!r} is not a SQL Server type." + (f" Did you mean {guess!r}?" if guess else ""))
-    name, implied = ALIASES.get(typed, (typed, {}))
-    row = TYPES[name]
-    length, scale = _arguments(text, typed, row, match["arguments"], implied)
+    name, row = alias.name, TYPES[alias.name]
+    length, scale = _arguments(text, typed, row, match["arguments"], alias.length)
     if name == "float":
         # FLOAT(n) only chooses between the two types: single precision has 24 bits
         name, length = ("real" if length is not None and length <= 24 else "float"), None
@@ -56,12 +55,12 @@ def parse_type(text: str) -> ColumnType:
 
 
 def _arguments(
-    text: str, typed: str, row: SqlServerType, given: str | None, implied: Mapping[str, int]
+    text: str, typed: str, row: SqlServerType, given: str | None, implied: int | None
 ) -> tuple[int | None, int | None]:
-    """Length and scale of a type, checked."""
+    """Length and scale of a type, checked; `implied`: the length that an alias stands for."""
     if given is None:
-        if "length" in implied:
-            return implied["length"], None
+        if implied is not None:
+            return implied, None
         length, scale = (*row.default, None, None)[:2]
         return length, scale
     if given.lower() == "max" and row.arguments.endswith("or max"):

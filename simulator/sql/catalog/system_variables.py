@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from simulator.sql.catalog.servers import Server
+from simulator.tables import rows
 
 # A value that stands for one which is not kept here.
 _UNKNOWN: Final = "-"
@@ -26,9 +25,8 @@ class SystemVariable:
 @cache
 def system_variables(server: Server) -> Mapping[str, SystemVariable]:
     """Those of a server by name."""
-    text = files("simulator.sql.catalog").joinpath("system_variables.csv").read_text("utf-8")
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    return {row["name"]: SystemVariable(row["scope"], _value(row[server.id])) for row in rows if row[server.id]}
+    listed = rows(__file__, "system_variables.csv")
+    return {row["name"]: SystemVariable(row["scope"], _value(row[server.id])) for row in listed if row[server.id]}
 
 
 def _value(text: str) -> str | int | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from simulator.errors import UnsupportedType
 from simulator.formats.drs.logged import EVERYTHING, Logged
@@ -15,6 +13,7 @@ from simulator.formats.drs.record import Values
 from simulator.formats.format import Writer
 from simulator.model import Column, Kind, SchemaChangeKind, Table
 from simulator.sources.source import Source
+from simulator.tables import rows
 from simulator.wire.fields import Cell
 
 
@@ -90,5 +89,4 @@ class TableSystem(System):
 @cache
 def codes(system: str) -> Mapping[str, int]:
     """sqlType by type of a system, from `codes.csv`."""
-    with Path(__file__).with_name("codes.csv").open(encoding="utf-8", newline="") as file:
-        return {row["type"]: int(row["code"]) for row in csv.DictReader(file) if row["system"] == system}
+    return {row["type"]: int(row["code"]) for row in rows(__file__, "codes.csv", system=system)}

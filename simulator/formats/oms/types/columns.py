@@ -8,11 +8,9 @@ OceanBase leaves out of its log where it did not change.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -21,6 +19,7 @@ from simulator.errors import UnsupportedType
 from simulator.formats.oms.types.classes import CLASSES, Class, ValueStyle
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.source import Source
+from simulator.tables import rows
 from simulator.wire.fields import Cell
 
 
@@ -39,24 +38,22 @@ Types: TypeAlias = Callable[[ColumnType], OmsType | None]
 
 
 @cache
-def rows(system: str) -> Mapping[str, OmsType]:
+def types_of(system: str) -> Mapping[str, OmsType]:
     """The rows of a system by the names of types."""
-    with Path(__file__).with_name("types.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["type"]: OmsType(
-                CLASSES[row["class"]], row["name"] or row["type"].upper(), int(row["code"]), bool(row["lob"])
-            )
-            for row in csv.DictReader(file)
-            if row["system"] == system
-        }
+    return {
+        row["type"]: OmsType(
+            CLASSES[row["class"]], row["name"] or row["type"].upper(), int(row["code"]), bool(row["lob"])
+        )
+        for row in rows(__file__, "types.csv", system=system)
+    }
 
 
 def mysql(source: Source) -> Types:
-    return lambda type: rows("mysql").get(type.name)
+    return lambda type: types_of("mysql").get(type.name)
 
 
 def oracle(source: Source) -> Types:
-    return lambda type: rows("oracle").get(type.name)
+    return lambda type: types_of("oracle").get(type.name)
 
 
 class Columns:
