@@ -20,7 +20,6 @@ import pyarrow as pa
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
 from simulator.sources import portable
-from simulator.sources.believable import Drawn
 from simulator.sources.mongodb import corpus, type_table, values
 from simulator.sources.mongodb import types as mongodb_types
 from simulator.sources.mongodb.ddl import MongodbDdl, ddl
@@ -39,14 +38,9 @@ class MongodbSource(Source):
     ddl: ClassVar[MongodbDdl] = ddl
     log: ClassVar[MongodbLog] = MongodbLog()
 
-    def parse_type(self, text: str) -> ColumnType:
-        return mongodb_types.parse_type(text)
-
-    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
-        return mongodb_types.type_text(type, style=style or "catalogue")
-
-    def arrow_type(self, type: ColumnType) -> pa.DataType:
-        return type_table.arrow_type(type)
+    parse_type = staticmethod(mongodb_types.parse_type)
+    type_text = staticmethod(mongodb_types.type_text)
+    arrow_type = staticmethod(type_table.arrow_type)
 
     def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
         """A date has as many digits of a second as are asked for, up to milliseconds."""
@@ -58,30 +52,18 @@ class MongodbSource(Source):
         """The labels stay with the field as all that it holds."""
         return ColumnType("string", labels=portable.labels(text))
 
-    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
-        return values.parse_values(texts, type)
-
-    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
-        return values.format_values(array, type)
-
-    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
-        return corpus.boundary_values(type, large=large)
-
-    def default_values(self, type: ColumnType) -> Drawn:
-        return corpus.default_values(type)
-
-    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
-        return values.stored(array, type)
-
-    def unit_us(self, type: ColumnType) -> int:
-        return values.unit_us(type)
+    parse_values = staticmethod(values.parse_values)
+    format_values = staticmethod(values.format_values)
+    boundary_values = staticmethod(corpus.boundary_values)
+    default_values = staticmethod(corpus.default_values)
+    stored = staticmethod(values.stored)
+    unit_us = staticmethod(values.unit_us)
 
     def document_style(self, type: ColumnType) -> str:
         """Documents keep their fields in the order in which they were written."""
         return "written"
 
-    def leaf_text(self, array: pa.Array, type: ColumnType) -> pa.Array:
-        return values.leaf_text(array, type)
+    leaf_text = staticmethod(values.leaf_text)
 
     def shaped(self, table: Table) -> Table:
         """A table of a scenario as a collection: with `_id`, which is its key, in front."""

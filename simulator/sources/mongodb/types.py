@@ -43,12 +43,13 @@ def parse_type(text: str) -> ColumnType:
     return ColumnType(name, 3 if name == "date" else None, alias.subtype, spelled=text.strip())
 
 
-def type_text(type: ColumnType, *, style: str = "catalogue") -> str:
+def type_text(type: ColumnType, *, style: str | None = None) -> str:
     """The text of a type: `decimal(10,2)`, `binData(4)`; `bare` the name alone.
 
     >>> type_text(parse_type("uuid")), type_text(parse_type("decimal(9,2)"), style="bare")
     ('binData(4)', 'decimal')
     """
+    style = style or STYLES[0]
     if style not in STYLES:
         raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
     if style == "bare":

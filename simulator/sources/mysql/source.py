@@ -9,7 +9,6 @@ from typing import ClassVar
 import pyarrow as pa
 
 from simulator.model import ColumnType
-from simulator.sources.believable import Drawn
 from simulator.sources.mysql import corpus, type_table, values
 from simulator.sources.mysql import types as mysql_types
 from simulator.sources.mysql.ddl import MysqlDdl, ddl
@@ -40,14 +39,12 @@ class MysqlSource(Source):
     def corpus_types(self) -> tuple[str, ...]:
         return corpus.corpus_types()
 
-    def parse_type(self, text: str) -> ColumnType:
-        return mysql_types.parse_type(text)
+    parse_type = staticmethod(mysql_types.parse_type)
 
     def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
         return mysql_types.type_text(type, style=style or self.type_style)
 
-    def arrow_type(self, type: ColumnType) -> pa.DataType:
-        return type_table.arrow_type(type)
+    arrow_type = staticmethod(type_table.arrow_type)
 
     def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
         """Of a JSON key that stands there twice the last value stays; in 5.7 the first."""
@@ -58,14 +55,9 @@ class MysqlSource(Source):
             return pa.array(texts, pa.string())
         return pa.array([None if text is None else normalise(text, duplicates="first") for text in texts], pa.string())
 
-    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
-        return values.format_values(array, type)
-
-    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
-        return corpus.boundary_values(type, large=large)
-
-    def default_values(self, type: ColumnType) -> Drawn:
-        return corpus.default_values(type)
+    format_values = staticmethod(values.format_values)
+    boundary_values = staticmethod(corpus.boundary_values)
+    default_values = staticmethod(corpus.default_values)
 
     @cached_property
     def log(self) -> MysqlLog:

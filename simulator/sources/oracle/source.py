@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final
 
-import pyarrow as pa
-
 from simulator.errors import UsageError
 from simulator.model import ColumnType, TableId
 from simulator.sources import portable
-from simulator.sources.believable import Drawn
 from simulator.sources.oracle import corpus, type_table, values
 from simulator.sources.oracle import types as oracle_types
 from simulator.sources.oracle.ddl import OracleDdl, ddl
@@ -59,11 +56,8 @@ class OracleSource(Source):
         """The system with its version, where that makes a difference: `Oracle 19c`."""
         return f"{self.title} {self.version}" if self.id == "oracle" else self.title
 
-    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
-        return oracle_types.type_text(type, style=style or "dictionary")
-
-    def arrow_type(self, type: ColumnType) -> pa.DataType:
-        return type_table.arrow_type(type)
+    type_text = staticmethod(oracle_types.type_text)
+    arrow_type = staticmethod(type_table.arrow_type)
 
     def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
         """JSON is a CLOB where there is no such type, and what is too long for a length is a LOB."""
@@ -81,29 +75,14 @@ class OracleSource(Source):
             raise UsageError(f"{text.strip()!r}: an empty label is null in {self.name}.")
         return ColumnType("varchar2", longest, labels=labels, characters=True)
 
-    def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
-        return values.parse_values(texts, type)
-
-    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
-        return values.format_values(array, type)
-
-    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
-        return corpus.boundary_values(type, large=large)
-
-    def default_values(self, type: ColumnType) -> Drawn:
-        return corpus.default_values(type)
-
-    def generated(self, type: ColumnType) -> pa.DataType:
-        return values.generated(type)
-
-    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
-        return values.stored(array, type)
-
-    def unit_us(self, type: ColumnType) -> int:
-        return values.unit_us(type)
-
-    def microseconds(self, array: pa.Array) -> list[int]:
-        return values.microseconds(array)
+    parse_values = staticmethod(values.parse_values)
+    format_values = staticmethod(values.format_values)
+    boundary_values = staticmethod(corpus.boundary_values)
+    default_values = staticmethod(corpus.default_values)
+    generated = staticmethod(values.generated)
+    stored = staticmethod(values.stored)
+    unit_us = staticmethod(values.unit_us)
+    microseconds = staticmethod(values.microseconds)
 
     def document_style(self, type: ColumnType) -> str:
         """A JSON column is printed without blanks, with its members in the order in which they came."""

@@ -124,7 +124,7 @@ def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], ins
 STYLES: Final = ("dictionary", "bare")
 
 
-def type_text(type: ColumnType, *, style: str = "dictionary") -> str:
+def type_text(type: ColumnType, *, style: str | None = None) -> str:
     """The text of a type.
 
     | style | INTEGER | VARCHAR(40 CHAR) | TIMESTAMP WITH TIME ZONE | INTERVAL DAY TO SECOND |
@@ -135,6 +135,7 @@ def type_text(type: ColumnType, *, style: str = "dictionary") -> str:
     >>> type_text(parse_type("integer")), type_text(parse_type("number(5,-2)")), type_text(parse_type("nchar(3)"))
     ('NUMBER(38)', 'NUMBER(5,-2)', 'NCHAR(3)')
     """
+    style = style or STYLES[0]
     if style not in STYLES:
         raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
     name = type.name.upper()

@@ -135,11 +135,11 @@ def unit_us(type: ColumnType) -> int:
     return int(10 ** (6 - min(digits or 0, 6)))
 
 
-def microseconds(ends: pa.Array) -> list[int]:
+def microseconds(array: pa.Array) -> list[int]:
     """Moments or intervals of days as numbers that can be compared, whatever their carrier."""
-    if pa.types.is_string(ends.type):
-        return [oracle_times.interval_us(text) if text[0] in "+-" else text_us(text) for text in ends.to_pylist()]
-    return [int(number) for number in numbers(ends)]
+    if pa.types.is_string(array.type):
+        return [oracle_times.interval_us(text) if text[0] in "+-" else text_us(text) for text in array.to_pylist()]
+    return [int(number) for number in numbers(array)]
 
 
 def number_text(array: pa.Array) -> pa.Array:

@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 import pyarrow as pa
 
 from simulator.model import ColumnType, TableId
-from simulator.sources.believable import Drawn
 from simulator.sources.postgresql import corpus, storage, type_table, values
 from simulator.sources.postgresql import types as postgresql_types
 from simulator.sources.postgresql.ddl import PostgresqlDdl, ddl
@@ -44,29 +43,20 @@ class PostgresqlSource(Source):
     def parse_type(self, text: str) -> ColumnType:
         return postgresql_types.parse_type(text, self.dialect)
 
-    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
-        return postgresql_types.type_text(type, style=style or "format_type")
-
-    def arrow_type(self, type: ColumnType) -> pa.DataType:
-        return type_table.arrow_type(type)
+    type_text = staticmethod(postgresql_types.type_text)
+    arrow_type = staticmethod(type_table.arrow_type)
 
     def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
         return values.parse_values(texts, type, self.dialect)
 
-    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
-        return values.format_values(array, type)
+    format_values = staticmethod(values.format_values)
 
     def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
         return corpus.boundary_values(type, self.dialect, large=large)
 
-    def default_values(self, type: ColumnType) -> Drawn:
-        return corpus.default_values(type)
-
-    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
-        return storage.stored(array, type)
-
-    def unit_us(self, type: ColumnType) -> int:
-        return storage.unit_us(type)
+    default_values = staticmethod(corpus.default_values)
+    stored = staticmethod(storage.stored)
+    unit_us = staticmethod(storage.unit_us)
 
     def identifier(self, name: str) -> str:
         """Lower case; a name that wants quotes is typed with them and keeps its own. Never more than 63 bytes."""

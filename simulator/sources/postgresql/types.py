@@ -158,7 +158,7 @@ def _arguments(
 # ------------------------------------------------------------------------------------------------ texts of types
 
 
-def type_text(type: ColumnType, *, style: str) -> str:
+def type_text(type: ColumnType, *, style: str | None = None) -> str:
     """The text of a type as the server prints it; an enum is its own name.
 
     | style | varchar(40) | timestamptz(3) | decimal(8, 3)[] | int | bpchar |
@@ -169,6 +169,7 @@ def type_text(type: ColumnType, *, style: str) -> str:
     >>> type_text(parse_type("Timestamp( 3 ) with time zone"), style="format_type")
     'timestamp(3) with time zone'
     """
+    style = style or STYLES[0]
     if style not in STYLES:
         raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
     if type.name == "enum":

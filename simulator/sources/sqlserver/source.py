@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from simulator.model import ColumnType, TableId
 from simulator.sources import portable
-from simulator.sources.believable import Drawn
 from simulator.sources.source import Source
 from simulator.sources.sqlserver import corpus, times, type_table, values
 from simulator.sources.sqlserver import types as sqlserver_types
@@ -31,14 +30,9 @@ class SqlserverSource(Source):
     ddl: ClassVar[SqlserverDdl] = ddl
     log: ClassVar[SqlserverLog] = SqlserverLog()
 
-    def parse_type(self, text: str) -> ColumnType:
-        return sqlserver_types.parse_type(text)
-
-    def type_text(self, type: ColumnType, *, style: str | None = None) -> str:
-        return sqlserver_types.type_text(type, style=style or "catalogue")
-
-    def arrow_type(self, type: ColumnType) -> pa.DataType:
-        return type_table.arrow_type(type)
+    parse_type = staticmethod(sqlserver_types.parse_type)
+    type_text = staticmethod(sqlserver_types.type_text)
+    arrow_type = staticmethod(type_table.arrow_type)
 
     def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
         """What is too long for a length in brackets becomes (max)."""
@@ -59,20 +53,11 @@ class SqlserverSource(Source):
             raise ValueError(f"{type.spelled or type.name}: SQL Server 2016 has no UTF-8 collations; 2019 has")
         return values.parse_values(texts, type)
 
-    def format_values(self, array: pa.Array, type: ColumnType) -> list[str | None]:
-        return values.format_values(array, type)
-
-    def boundary_values(self, type: ColumnType, *, large: bool = False) -> list[str | None]:
-        return corpus.boundary_values(type, large=large)
-
-    def default_values(self, type: ColumnType) -> Drawn:
-        return corpus.default_values(type)
-
-    def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
-        return values.stored(array, type)
-
-    def unit_us(self, type: ColumnType) -> int:
-        return times.unit_us(type)
+    format_values = staticmethod(values.format_values)
+    boundary_values = staticmethod(corpus.boundary_values)
+    default_values = staticmethod(corpus.default_values)
+    stored = staticmethod(values.stored)
+    unit_us = staticmethod(times.unit_us)
 
     def table_id(self, database: str, name: str) -> TableId:
         return TableId(database, name, SCHEMA)

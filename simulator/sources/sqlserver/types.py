@@ -104,7 +104,7 @@ def _charset(text: str, row: SqlServerType, collation: str) -> str:
     raise UsageError(f"{text!r}: the code page of {collation!r} is not known here.")
 
 
-def type_text(type: ColumnType, *, style: str = "catalogue") -> str:
+def type_text(type: ColumnType, *, style: str | None = None) -> str:
     """The text of a type: `catalogue` as tools script it, `ddl_text` as it was typed, `bare` the name alone.
 
     >>> [type_text(parse_type(text), style="catalogue") for text in ("dec(8)", "NVARCHAR( MAX )", "datetime2", "real")]
@@ -112,6 +112,7 @@ def type_text(type: ColumnType, *, style: str = "catalogue") -> str:
     >>> type_text(parse_type("float(53)"), style="bare"), type_text(parse_type("Dec( 8 )"), style="ddl_text")
     ('float', 'Dec( 8 )')
     """
+    style = style or STYLES[0]
     if style not in STYLES:
         raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
     row = TYPES[type.name]
