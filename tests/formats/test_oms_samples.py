@@ -28,7 +28,7 @@ from simulator.formats.oms import default as oms_default
 from simulator.formats.oms import default_extend_column_type as oms_default_extend_column_type
 from simulator.formats.oms import shareplex as oms_shareplex
 from simulator.formats.oms.types.classes import CLASSES, ValueStyle
-from simulator.formats.oms.types.columns import Columns, OmsType, rows
+from simulator.formats.oms.types.columns import Columns, OmsType, types_of
 from simulator.model import ABSENT, DELETE, INSERT, UPDATE, Column, ColumnType, Kind, Table, TableId
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import JACKSON, quote
@@ -140,7 +140,7 @@ LOCAL: Final = np.datetime64("2020-11-25T00:01:02", "us").astype(np.int64)
 
 def of_mysql(typed: str, **others: Any) -> OmsType:
     """A type of the table, but for what differs."""
-    return replace(rows("mysql")[typed], **others)
+    return replace(types_of("mysql")[typed], **others)
 
 
 # Columns by name: their types, which are real ones but for a few names, and their value.
@@ -161,9 +161,9 @@ COLUMNS: Final[Mapping[str, tuple[OmsType, pa.Array]]] = {
     "localTime": (of_mysql("time"), pa.array([62_000_000]).cast(pa.duration("us"))),
     "localDateTime": (of_mysql("datetime"), pa.array([int(LOCAL)]).cast(pa.timestamp("us"))),
     "timestamp": (of_mysql("timestamp"), pa.array([1606233662_012345]).cast(pa.timestamp("us"))),
-    "zonedDateTime": (rows("oracle")["timestamp with time zone"], pa.array([ZONED])),
-    "intervalDayToSecond": (rows("oracle")["interval day to second"], pa.array(["+03 00:00:00.000000"])),
-    "intervalYearToMonth": (rows("oracle")["interval year to month"], pa.array(["+04-00"])),
+    "zonedDateTime": (types_of("oracle")["timestamp with time zone"], pa.array([ZONED])),
+    "intervalDayToSecond": (types_of("oracle")["interval day to second"], pa.array(["+03 00:00:00.000000"])),
+    "intervalYearToMonth": (types_of("oracle")["interval year to month"], pa.array(["+04-00"])),
 }
 
 

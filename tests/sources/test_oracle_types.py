@@ -363,7 +363,7 @@ def test_literals(typed: str, literal: str, shown: str | None) -> None:
         ("NUMBER(9)", "true", "'true' is not a decimal number"),
         ("BINARY_FLOAT", "1e39", "1e39 is beyond the range of BINARY_FLOAT"),
         ("BINARY_DOUBLE", "1_0", "'1_0' is not a number such as 1.5, 1e3, NaN or Infinity"),
-        ("DATE", "2021-02-29", "2021-02-29 is not in the calendar"),
+        ("DATE", "2021-02-29", "'2021-02-29' is not in the calendar"),
         ("DATE", "2021-01-01 00:00:00 +01:00", "'2021-01-01 00:00:00 +01:00' has a time zone, and date has none"),
         ("TIMESTAMP", "yesterday", "'yesterday' is not a date and time such as 2024-02-29 12:34:56"),
         ("TIMESTAMP", "2021-01-01 24:00:00", "'2021-01-01 24:00:00' has no such time of day"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from simulator.carriers import primitive, time_text
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.type_table import arrow_type, bounds, family, subtype
 from simulator.sources.mongodb.types import type_text
@@ -47,27 +48,13 @@ def parse_values(texts: Sequence[str | None], type: ColumnType) -> pa.Array:
     """
     parse = _PARSERS.get(type.name) or _PARSERS[family(type)]
     values = [None if text is None else parse(text, type) for text in texts]
-    carrier = arrow_type(type)
-    if pa.types.is_timestamp(carrier):
-        return pa.array(values, type=pa.int64()).view(carrier)
-    return pa.array(values, type=carrier)
+    return literals.carried(values, arrow_type(type))
 
 
 def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     """The inverse of `parse_values`, in texts that it reads as the same values."""
-    raw = array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array
     show = _FORMATTERS.get(type.name, _show)
-    return [None if value is None else show(value, type) for value in raw.to_pylist()]
-
-
-def _integer(text: str, type: ColumnType) -> int:
-    word = text.strip()
-    low, high = bounds(type)
-    if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{short(text)} is not a whole number")
-    if not low <= int(word) <= high:
-        raise ValueError(f"{word} is outside {low} to {high}, the bounds of {type.name}")
-    return int(word)
+    return [None if value is None else show(value, type) for value in literals.raw_values(array)]
 
 
 def _double(text: str, type: ColumnType) -> float:
@@ -84,22 +71,12 @@ def _double(text: str, type: ColumnType) -> float:
 def _decimal(text: str, type: ColumnType) -> Decimal | str:
     if type.length is None:
         return bson.decimal128(text).text
-    with localcontext(prec=100) as context:
-        try:
-            exact = Decimal(text.strip())
-            if not exact.is_finite():
-                raise InvalidOperation
-            value = exact.quantize(Decimal(1).scaleb(-(type.scale or 0)), rounding=ROUND_HALF_UP, context=context)
-        except InvalidOperation:
-            raise ValueError(f"{short(text)} is not a decimal number") from None
-        if abs(value) >= Decimal(10) ** (type.length - (type.scale or 0)):
-            raise ValueError(f"{text.strip()} does not fit {type_text(type)}")
-        return value if value else abs(value)
+    return literals.decimal(text, type.length, type.scale or 0, type_text(type))
 
 
 def _string(text: str, type: ColumnType) -> str:
     if type.labels and text not in type.labels:
-        raise ValueError(f"{short(text)} is none of {', '.join(map(repr, type.labels[:8]))}")
+        raise ValueError(f"{short(text)} is none of {literals.listed(type.labels)}")
     text.encode("utf-8")
     return text
 
@@ -137,7 +114,7 @@ def _binary(text: str, type: ColumnType) -> bytes:
     if subtype(type) in (3, 4) and _UUID.fullmatch(text.strip()):
         return bytes.fromhex(text.strip().replace("-", ""))
     match = _HEX.fullmatch(text)
-    value = bytes.fromhex(match[1].zfill(len(match[1]) + len(match[1]) % 2)) if match else text.encode()
+    value = literals.hexadecimal(match[1]) if match else text.encode()
     if subtype(type) == 4 and len(value) != 16:
         raise ValueError(f"{short(text)} has {len(value)} bytes, and a UUID has 16")
     return value
@@ -186,7 +163,7 @@ def _other(text: str, type: ColumnType) -> str:
 
 
 _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
-    "integer": _integer,
+    "integer": lambda text, type: literals.integer(text, bounds(type), type.name),
     "float": _double,
     "decimal": _decimal,
     "text": _string,

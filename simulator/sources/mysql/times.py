@@ -9,6 +9,7 @@ from typing import Final
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, PARTIAL_US, US_PER_DAY, partial_day, partial_us, split_partial
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 
 _DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _CLOCK: Final = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?"
@@ -29,12 +30,9 @@ def _day(text: str) -> int:
         raise ValueError(f"{short(text)} is not a date such as 2024-02-29")
     year, month, day = (int(part) for part in match.groups())
     if month and day and year:
-        try:
-            return dt.date(year, month, day).toordinal() + FIRST_DAY - 1
-        except ValueError:
-            raise ValueError(f"{text} is not in the calendar") from None
+        return literals.day(text, year, month, day)
     if month > 12 or day > 31 or (month and day > _longest(month)):
-        raise ValueError(f"{text} is not in the calendar")
+        raise ValueError(f"{short(text)} is not in the calendar")
     return partial_day(year, month, day)
 
 
@@ -52,24 +50,14 @@ def show_day(days: int) -> str:
     return "{:04}-{:02}-{:02}".format(*split_partial(days - PARTIAL_DAYS))
 
 
-def _fraction_us(digits: str | None, places: int) -> int:
-    """Microseconds of a fraction's digits, rounded half up to this many places; may be a whole second."""
-    if not digits:
-        return 0
-    kept = int(digits[: places + 1].ljust(places + 1, "0"))
-    return (kept + 5) // 10 * int(10 ** (6 - places))
-
-
 def datetime(text: str, type: ColumnType) -> int:
     word = text.strip()
     match = _DATETIME.fullmatch(word)
     if not match:
         raise ValueError(f"{short(text)} is not a date and time such as 2024-02-29 12:34:56")
     day_text, hour, minute, second, digits, zone = match.groups()
-    parts = int(hour or 0), int(minute or 0), int(second or 0)
-    if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
-        raise ValueError(f"{short(text)} has no such time of day")
-    time_us = (parts[0] * 3600 + parts[1] * 60 + parts[2]) * 1_000_000 + _fraction_us(digits, type.length or 0)
+    time_us = literals.seconds(text, hour, minute, second) * 1_000_000
+    time_us += literals.fraction(digits, type.length or 0, 6)
     day = _day(day_text)
     if day < FIRST_DAY:
         return _partial(word, day, time_us, type, zone)
@@ -111,7 +99,7 @@ def show_datetime(us: int, type: ColumnType) -> str:
 
 def _show_clock(us: int, digits: int) -> str:
     seconds, us = divmod(us, 1_000_000)
-    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    text = literals.clock(seconds)
     return f"{text}.{us:06}"[: 1 + digits - 7 or None] if digits else text
 
 
@@ -121,7 +109,7 @@ def time(text: str, type: ColumnType) -> int:
     if not match or int(match[3]) > 59 or int(match[4] or 0) > 59:
         raise ValueError(f"{short(text)} is not a time such as 12:34:56 or -838:59:59")
     us = (int(match[2]) * 3600 + int(match[3]) * 60 + int(match[4] or 0)) * 1_000_000
-    us += _fraction_us(match[5], type.length or 0)
+    us += literals.fraction(match[5], type.length or 0, 6)
     if us > MAX_TIME_US:
         raise ValueError(f"{word} is outside -838:59:59 to 838:59:59")
     return -us if match[1] else us

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 from simulator.sources.mysql import geometry as mysql_geometry
 from simulator.sources.mysql import json as mysql_json
 from simulator.sources.mysql import times as mysql_times
@@ -29,7 +30,6 @@ from simulator.sources.mysql.type_table import (
     precision_scale,
 )
 
-_INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"0x([0-9A-Fa-f]+)|[xX]'((?:[0-9A-Fa-f]{2})*)'")
 _BITS: Final = re.compile(r"0b([01]+)|[bB]'([01]*)'")
 _BOOLS: Final = {"true": 1, "false": 0}
@@ -57,7 +57,7 @@ def parse_values(texts: Sequence[str | None], type: ColumnType) -> pa.Array:
     """
     parse = _PARSERS[family(type)]
     values = [None if text is None else parse(text, type) for text in texts]
-    return _array(values, type)
+    return literals.carried(values, arrow_type(type))
 
 
 def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
@@ -67,42 +67,17 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     the same value, bytes are `0x…`, geometries are well-known text. Timestamps are UTC.
     """
     show = _FORMATTERS[family(type)]
-    raw: list[Any]
-    if family(type) in ("date", "datetime", "time"):
-        numbers = array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64())
-        raw = numbers.to_pylist()
-    else:
-        raw = array.to_pylist()
-    return [None if value is None else show(value, type) for value in raw]
-
-
-def _array(values: list[Any], type: ColumnType) -> pa.Array:
-    carrier = arrow_type(type)
-    if pa.types.is_temporal(carrier):
-        whole = pa.int32() if carrier == pa.date32() else pa.int64()
-        return pa.array(values, type=whole).view(carrier)
-    if carrier == pa.float32():
-        # through NumPy, so that a value is rounded once
-        nulls = np.array([value is None for value in values], dtype=bool)
-        return pa.array(
-            np.array([0.0 if value is None else value for value in values], dtype=np.float32), mask=nulls, type=carrier
-        )
-    return pa.array(values, type=carrier)
+    return [None if value is None else show(value, type) for value in literals.raw_values(array)]
 
 
 # ------------------------------------------------------------------------------------------------------ numbers
 
 
 def _integer(text: str, type: ColumnType) -> int:
-    low, high = bounds(type)
-    word = text.strip()
-    if type.name == "tinyint" and word.lower() in _BOOLS:
-        return _BOOLS[word.lower()]
-    if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{short(text)} is not a whole number")
-    if not low <= int(word) <= high:
-        raise ValueError(f"{word} is outside {low} to {high}, the bounds of {_name(type)}")
-    return int(word)
+    word = text.strip().lower()
+    if type.name == "tinyint" and word in _BOOLS:
+        return _BOOLS[word]
+    return literals.integer(text, bounds(type), _name(type))
 
 
 def _name(type: ColumnType) -> str:
@@ -111,30 +86,14 @@ def _name(type: ColumnType) -> str:
 
 def _decimal(text: str, type: ColumnType) -> Decimal:
     precision, scale = precision_scale(type)
-    with localcontext(prec=200) as context:
-        try:
-            exact = Decimal(text.strip())
-            if not exact.is_finite():
-                raise InvalidOperation
-            value = exact.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP, context=context)
-        except InvalidOperation:
-            raise ValueError(f"{short(text)} is not a decimal number") from None
-        if abs(value) >= Decimal(10) ** (precision - scale):
-            raise ValueError(f"{text.strip()} does not fit decimal({precision},{scale})")
-        if type.unsigned and value < 0:
-            raise ValueError(f"{text.strip()} is below 0, and the column is unsigned")
-        # MySQL has no negative zero among decimals
-        return value if value else abs(value)
+    value = literals.decimal(text, precision, scale, f"decimal({precision},{scale})")
+    if type.unsigned and value < 0:
+        raise ValueError(f"{text.strip()} is below 0, and the column is unsigned")
+    return value
 
 
 def _float(text: str, type: ColumnType) -> float:
-    try:
-        value = float(text.strip())
-    except ValueError:
-        value = float("nan")
-    word = text.strip().lower().lstrip("+-")
-    if value != value or word.startswith(("inf", "nan")) or "_" in word:
-        raise ValueError(f"{short(text)} is not a number such as 1.5 or 1e3")
+    value = literals.finite_float(text)
     if type.scale is not None and type.length is not None and math.isfinite(value):
         value = cut(value, type.scale)
         if abs(value) >= 10.0 ** (type.length - type.scale):
@@ -212,11 +171,7 @@ def _text(text: str, type: ColumnType) -> str:
 
 def _binary(text: str, type: ColumnType) -> bytes:
     row = TYPES[type.name]
-    if match := _HEX.fullmatch(text):
-        digits = match[1] or match[2] or ""
-        value = bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
-    else:
-        value = text.encode()
+    value = literals.hexadecimal(match[1] or match[2] or "") if (match := _HEX.fullmatch(text)) else text.encode()
     most = type.length if type.length is not None else row.max_bytes
     if len(value) > most:
         shown = f"{type.name}({most})" if type.length is not None else type.name
@@ -236,7 +191,7 @@ def _enum(text: str, type: ColumnType) -> int:
         return 0
     if text.isdecimal() and int(text) <= len(type.labels):
         return int(text)
-    raise ValueError(f"{short(text)} is none of {_listed(type.labels)}")
+    raise ValueError(f"{short(text)} is none of the labels {literals.listed(type.labels)}")
 
 
 def _set(text: str, type: ColumnType) -> int:
@@ -246,7 +201,7 @@ def _set(text: str, type: ColumnType) -> int:
         if place is None:
             if text.isdecimal() and int(text) < 1 << len(type.labels):
                 return int(text)
-            raise ValueError(f"{short(label)} is none of {_listed(type.labels)}")
+            raise ValueError(f"{short(label)} is none of the labels {literals.listed(type.labels)}")
         mask |= 1 << place
     return mask
 
@@ -257,11 +212,6 @@ def _label(text: str, labels: tuple[str, ...]) -> int | None:
     # MySQL's default collations ignore case
     folded = [label.casefold() for label in labels]
     return folded.index(text.casefold()) if folded.count(text.casefold()) == 1 else None
-
-
-def _listed(labels: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:8])
-    return f"the labels {shown}" + (" …" if len(labels) > 8 else "")
 
 
 def _show_set(mask: int, type: ColumnType) -> str:

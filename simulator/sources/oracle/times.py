@@ -14,6 +14,7 @@ from typing import Final
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 
 _CLOCK: Final = r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?"
 _MOMENT: Final = re.compile(
@@ -26,29 +27,15 @@ _NS: Final = 1_000_000_000
 _LAST_DAY: Final = dt.date.max.toordinal() + FIRST_DAY - 1
 
 
-def _fraction(digits: str | None, places: int) -> int:
-    """Nanoseconds of a fraction's digits, rounded half up to so many places; may be a whole second."""
-    if not digits:
-        return 0
-    kept = int(digits[: places + 1].ljust(places + 1, "0"))
-    return (kept + 5) // 10 * int(10 ** (9 - places))
-
-
 def _wall_clock(text: str, type: ColumnType) -> tuple[int, int, str | None]:
     """(days since 1970, nanoseconds of the day, zone) of a literal, rounded to the type's digits."""
     match = _MOMENT.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{short(text)} is not a date and time such as 2024-02-29 12:34:56")
     year, month, day, hour, minute, second, digits, zone = match.groups()
-    parts = int(hour or 0), int(minute or 0), int(second or 0)
-    if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
-        raise ValueError(f"{short(text)} has no such time of day")
-    try:
-        days = dt.date(int(year), int(month), int(day)).toordinal() + FIRST_DAY - 1
-    except ValueError:
-        raise ValueError(f"{text.strip()} is not in the calendar") from None
-    places = 0 if type.name == "date" else type.length or 0
-    ns = (parts[0] * 3600 + parts[1] * 60 + parts[2]) * _NS + _fraction(digits, places)
+    clock = literals.seconds(text, hour, minute, second)
+    days = literals.day(text.strip(), int(year), int(month), int(day))
+    ns = clock * _NS + literals.fraction(digits, 0 if type.name == "date" else type.length or 0, 9)
     days, ns = days + ns // (86_400 * _NS), ns % (86_400 * _NS)
     if days > _LAST_DAY:
         raise ValueError(f"{text.strip()} is rounded beyond the year 9999")
@@ -74,7 +61,7 @@ def wall_text(days: int, ns: int, digits: int) -> str:
     """`2024-05-01 10:00:00.123456789`, with so many digits."""
     seconds, rest = divmod(ns, _NS)
     day = dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()
-    text = f"{day} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    text = f"{day} {literals.clock(seconds)}"
     return f"{text}.{rest:09}"[: len(text) + 1 + digits] if digits else text
 
 
@@ -145,12 +132,11 @@ def parse_seconds(text: str, type: ColumnType) -> str:
         raise ValueError(f"{short(text)} is not an interval of days and seconds such as 1 02:03:04.5")
     days = int(match[2] or match[8] or 0)
     ns = (int(match[3] or 0) * 3600 + int(match[4] or 0) * 60 + int(match[5] or 0)) * _NS
-    ns += days * 86_400 * _NS + _fraction(match[6], places)
+    ns += days * 86_400 * _NS + literals.fraction(match[6], places, 9)
     days, rest = divmod(ns, 86_400 * _NS)
     if days >= 10**digits:
         raise ValueError(f"{text.strip()} has more days than {digits} digits hold")
     sign = "-" if ns and "-" in (match[1], match[7]) else "+"
     seconds, rest = divmod(rest, _NS)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     fraction = f".{rest:09}"[: places + 1] if places else ""
-    return f"{sign}{days:0{max(digits, 1)}} {clock}{fraction}"
+    return f"{sign}{days:0{max(digits, 1)}} {literals.clock(seconds)}{fraction}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from simulator.carriers import numbers, primitive, text_us, time_text
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 from simulator.sources.oracle import times as oracle_times
 from simulator.sources.oracle.type_table import TYPES, arrow_type, family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
@@ -55,14 +56,15 @@ def parse_values(texts: Sequence[str | None], type: ColumnType) -> pa.Array:
     """
     parse = _PARSERS.get(type.name) or _PARSERS[family(type)]
     values = [None if text is None or text == "" else parse(text, type) for text in texts]
-    return _array(values, type)
+    carrier = arrow_type(type)
+    if pa.types.is_integer(carrier):
+        values = [None if value is None else int(value) for value in values]
+    return literals.carried(values, carrier)
 
 
 def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     """The inverse of `parse_values`: dates and numbers as SQL*Plus shows them with ISO formats, bytes as `0x…`."""
-    raw: list[Any]
-    raw = array.cast(pa.int64()).to_pylist() if pa.types.is_timestamp(array.type) else array.to_pylist()
-    return [None if value is None else _show(value, type) for value in raw]
+    return [None if value is None else _show(value, type) for value in literals.raw_values(array)]
 
 
 def stored(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -160,53 +162,22 @@ def number_text(array: pa.Array) -> pa.Array:
     return pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".") if array.type.scale > 0 else text
 
 
-def _array(values: list[Any], type: ColumnType) -> pa.Array:
-    carrier = arrow_type(type)
-    if pa.types.is_timestamp(carrier):
-        return pa.array(values, type=pa.int64()).view(carrier)
-    if carrier == pa.float32():
-        nulls = np.array([value is None for value in values], dtype=bool)
-        filled = np.array([0.0 if value is None else value for value in values], dtype=np.float64)
-        with np.errstate(over="ignore"):
-            return pa.array(filled.astype(np.float32), mask=nulls, type=carrier)
-    if pa.types.is_integer(carrier):
-        return pa.array([None if value is None else int(value) for value in values], type=carrier)
-    return pa.array(values, type=carrier)
-
-
 # ------------------------------------------------------------------------------------------------------ numbers
-
-
-def _exact(text: str) -> Decimal:
-    try:
-        value = Decimal(text.strip())
-        if not value.is_finite() or "_" in text:
-            raise InvalidOperation
-    except InvalidOperation:
-        raise ValueError(f"{short(text)} is not a decimal number") from None
-    return value
 
 
 def _number(text: str, type: ColumnType) -> Decimal | str:
     if type.length == 1 and not type.scale and text.strip().lower() in _BOOLS:
         text = _BOOLS[text.strip().lower()]
-    value = _exact(text)
-    with localcontext(prec=300):
-        if type.length is None:
-            value = _rounded(value, 40)
-        else:
-            scale = type.scale or 0
-            value = value.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP)
-            if abs(value) >= Decimal(10) ** (type.length - scale):
-                raise ValueError(f"{text.strip()} does not fit {type_text(type)}")
-            value = Decimal(format(value, "f"))  # a negative scale leaves an exponent
-    return _in_bounds(value, text) if number_digits(type) is None else value if value else abs(value)
+    if type.length is None:
+        return _in_bounds(_rounded(literals.exact(text), 40), text)
+    value = literals.decimal(text, type.length, type.scale or 0, type_text(type))
+    value = Decimal(format(value, "f"))  # a negative scale leaves an exponent
+    return _in_bounds(value, text) if number_digits(type) is None else value
 
 
 def _float(text: str, type: ColumnType) -> str:
     """FLOAT(b) keeps as many decimal digits as b bits make: 126 bits 38 digits."""
-    with localcontext(prec=300):
-        return _in_bounds(_rounded(_exact(text), -(-(type.length or 126) * 30_103 // 100_000)), text)
+    return _in_bounds(_rounded(literals.exact(text), -(-(type.length or 126) * 30_103 // 100_000)), text)
 
 
 def _rounded(value: Decimal, digits: int) -> Decimal:
@@ -215,7 +186,8 @@ def _rounded(value: Decimal, digits: int) -> Decimal:
     if over <= 0 or not value:
         return value
     exponent = int(value.as_tuple().exponent) + over
-    return value.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_UP)
+    with localcontext(prec=300):
+        return value.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_UP)
 
 
 def _in_bounds(value: Decimal, text: str) -> str:
@@ -224,8 +196,7 @@ def _in_bounds(value: Decimal, text: str) -> str:
         raise ValueError(f"{text.strip()} is beyond the range of NUMBER, which ends below 1e126")
     if not value or value.adjusted() < -130:
         return "0"
-    plain = format(value, "f")
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return literals.plain(value)
 
 
 def _binary_float(text: str, type: ColumnType) -> float:
@@ -259,8 +230,7 @@ def _text(text: str, type: ColumnType) -> str:
     if _EMPTY_LOB.fullmatch(text) and type.name in _LARGE:
         return ""
     if type.labels and text not in type.labels:
-        listed = ", ".join(map(repr, type.labels[:8])) + (" …" if len(type.labels) > 8 else "")
-        raise ValueError(f"{short(text)} is none of the values {listed}")
+        raise ValueError(f"{short(text)} is none of the values {literals.listed(type.labels)}")
     national = type.name in ("nchar", "nvarchar2")
     size = len(text.encode("utf-16-le" if national else "utf-8", "strict"))
     # the national character set is AL16UTF16, in which a character beyond U+FFFF counts as two
@@ -277,11 +247,7 @@ def _text(text: str, type: ColumnType) -> str:
 def _binary(text: str, type: ColumnType) -> bytes:
     if _EMPTY_LOB.fullmatch(text) and type.name in _LARGE:
         return b""
-    if match := _HEX.fullmatch(text):
-        digits = match[1]
-        value = bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
-    else:
-        value = text.encode()
+    value = literals.hexadecimal(match[1]) if (match := _HEX.fullmatch(text)) else text.encode()
     if len(value) > most_bytes(type):
         raise ValueError(f"{short(text)} has {len(value)} bytes, and {type_text(type)} holds {most_bytes(type)}")
     if not value and type.name not in _LARGE:
@@ -377,8 +343,7 @@ def _show(value: Any, type: ColumnType) -> str:
     if value == "" and TYPES[type.name].name in _LARGE:
         return "empty_clob()"
     if isinstance(value, Decimal):
-        plain = format(value, "f")
-        return plain.rstrip("0").rstrip(".") if "." in plain else plain
+        return literals.plain(value)
     if of == "float":
         return _show_float(value, type)
     if of in ("datetime", "timestamptz") and isinstance(value, int):

@@ -10,6 +10,7 @@ from typing import Final
 
 from simulator.carriers import INFINITE_DAYS, INFINITE_US, US_PER_DAY
 from simulator.errors import short
+from simulator.sources import literals
 
 # 4714-11-24 BC, the first day of the Julian count, and 5874897-12-31.
 FIRST_DAY: Final = -2_440_588
@@ -63,7 +64,7 @@ def _parsed_day(text: str, year: str, month: str, day: str, era: str | None) -> 
             raise ValueError
         found = day_number(number, int(month), int(day))
     except ValueError:
-        raise ValueError(f"{text} is not in the calendar") from None
+        raise ValueError(f"{short(text)} is not in the calendar") from None
     if not FIRST_DAY <= found <= LAST_DAY:
         raise ValueError(f"{text} is outside 4714-11-24 BC to 5874897-12-31")
     return found
@@ -149,7 +150,7 @@ def _fraction(us: int) -> str:
 def show_clock(us: int) -> str:
     """`12:34:56.5`: without zeros at the end of the fraction."""
     seconds, us = divmod(us, 1_000_000)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(us)}"
+    return literals.clock(seconds) + _fraction(us)
 
 
 def show_offset(offset_us: int) -> str:

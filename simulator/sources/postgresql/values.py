@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from simulator.carriers import INFINITE_DAYS
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 from simulator.sources.postgresql import containers as postgresql_containers
 from simulator.sources.postgresql import json as postgresql_json
 from simulator.sources.postgresql import numbers as postgresql_numbers
@@ -34,7 +34,6 @@ from simulator.sources.postgresql.type_table import (
 )
 from simulator.sources.postgresql.types import POSTGRESQL_16, Dialect, type_text
 
-_INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"(?:\\x|0x)((?:[0-9A-Fa-f]{2})*)|[xX]'((?:[0-9A-Fa-f]{2})*)'")
 _TRUE: Final = ("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1")
 _FALSE: Final = ("f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0")
@@ -63,30 +62,12 @@ def parse_values(texts: Sequence[str | None], type: ColumnType, dialect: Dialect
     | array, range, geometry, and the rest | as PostgreSQL reads them |
     """
     read = _reader(type, dialect)
-    return _array([None if text is None else read(text) for text in texts], type)
+    return literals.carried([None if text is None else read(text) for text in texts], arrow_type(type))
 
 
 def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     """The inverse of `parse_values`: each value as PostgreSQL prints it, which can be read back."""
-    raw: list[Any]
-    if pa.types.is_temporal(array.type):
-        raw = array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64()).to_pylist()
-    else:
-        raw = array.to_pylist()
-    return [None if value is None else show_value(value, type) for value in raw]
-
-
-def _array(values: list[Any], type: ColumnType) -> pa.Array:
-    carrier = arrow_type(type)
-    if pa.types.is_temporal(carrier):
-        whole = pa.int32() if carrier == pa.date32() else pa.int64()
-        return pa.array(values, type=whole).view(carrier)
-    if carrier == pa.float32():
-        # through NumPy, so that a value is rounded once
-        nulls = np.array([value is None for value in values], dtype=bool)
-        numbers = np.array([0.0 if value is None else value for value in values], dtype=np.float32)
-        return pa.array(numbers, mask=nulls, type=carrier)
-    return pa.array(values, type=carrier)
+    return [None if value is None else show_value(value, type) for value in literals.raw_values(array)]
 
 
 def _reader(type: ColumnType, dialect: Dialect) -> Callable[[str], Any]:
@@ -126,13 +107,7 @@ def _boolean(text: str, type: ColumnType) -> bool:
 
 
 def _integer(text: str, type: ColumnType) -> int:
-    low, high = bounds(type)
-    word = text.strip()
-    if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{short(text)} is not a whole number")
-    if not low <= int(word) <= high:
-        raise ValueError(f"{word} is outside {low} to {high}, the bounds of {type.name}")
-    return int(word)
+    return literals.integer(text, bounds(type), type.name)
 
 
 def _decimal(text: str, type: ColumnType, dialect: Dialect) -> Decimal | str:
@@ -172,8 +147,7 @@ def _binary(text: str, type: ColumnType) -> bytes:
 
 def _enum(text: str, type: ColumnType) -> int:
     if text not in type.labels:
-        shown = ", ".join(repr(label) for label in type.labels[:8])
-        raise ValueError(f"{short(text)} is none of the labels {shown}" + (" …" if len(type.labels) > 8 else ""))
+        raise ValueError(f"{short(text)} is none of the labels {literals.listed(type.labels)}")
     return type.labels.index(text) + 1
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from simulator.carriers import FIRST_DAY, primitive, time_text
 from simulator.model import ColumnType
+from simulator.sources import literals
 from simulator.sources.sqlserver.type_table import digits
 
 SECOND: Final = 10_000_000
@@ -40,21 +41,11 @@ def day(text: str) -> int:
     match = _JUST_DATE.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is not a date such as 2024-02-29")
-    return _day(text, *match.groups())
-
-
-def _day(text: str, year: str, month: str, day: str) -> int:
-    try:
-        return dt.date(int(year), int(month), int(day)).toordinal() + FIRST_DAY - 1
-    except ValueError:
-        raise ValueError(f"{text!r} is not in the calendar") from None
+    return literals.day(text, *map(int, match.groups()))
 
 
 def _clock(text: str, hour: str | None, minute: str | None, second: str | None, fraction: str | None) -> int:
-    parts = int(hour or 0), int(minute or 0), int(second or 0)
-    if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
-        raise ValueError(f"{text!r} has no such time of day")
-    return (parts[0] * 3600 + parts[1] * 60 + parts[2]) * SECOND + int((fraction or "").ljust(7, "0"))
+    return literals.seconds(text, hour, minute, second) * SECOND + int((fraction or "").ljust(7, "0"))
 
 
 def _rounded(steps: int, places: int) -> int:
@@ -99,7 +90,8 @@ def _moment(text: str) -> tuple[int, str | None]:
     if not match:
         raise ValueError(f"{text!r} is not a date and time such as 2024-02-29 12:34:56.1234567")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
-    return _day(text, year, month, day) * DAY + _clock(text, hour, minute, second, fraction), zone
+    days = literals.day(text, int(year), int(month), int(day))
+    return days * DAY + _clock(text, hour, minute, second, fraction), zone
 
 
 def offset_text(text: str, type: ColumnType) -> str:
@@ -126,7 +118,7 @@ def moment_text(steps: int, places: int) -> str:
 
 def clock_text(steps: int, places: int) -> str:
     seconds, fraction = divmod(steps, SECOND)
-    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    text = literals.clock(seconds)
     return f"{text}.{fraction:07}"[: 1 + places - 8 or None] if places else text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import xml.parsers.expat
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from decimal import Decimal
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from simulator.errors import short
 from simulator.model import ColumnType
+from simulator.sources import literals
 from simulator.sources.sqlserver import clr as sqlserver_clr
 from simulator.sources.sqlserver import times as sqlserver_times
 from simulator.sources.sqlserver.type_table import (
@@ -60,14 +61,7 @@ def parse_values(texts: Sequence[str | None], type: ColumnType) -> pa.Array:
     """
     parse = _PARSERS[family(type)]
     values = [None if text is None else parse(text, type) for text in texts]
-    carrier = arrow_type(type)
-    if pa.types.is_temporal(carrier):
-        return pa.array(values, type=pa.int32() if carrier == pa.date32() else pa.int64()).view(carrier)
-    if carrier == pa.float32():
-        # through NumPy, so that a value is rounded once
-        plain = np.array([0.0 if value is None else value for value in values], dtype=np.float32)
-        return pa.array(plain, mask=np.array([value is None for value in values], dtype=bool), type=carrier)
-    return pa.array(values, type=carrier)
+    return literals.carried(values, arrow_type(type))
 
 
 def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
@@ -76,10 +70,7 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     Bytes and shapes are `0x…`, floats have the digits that bring back the same value.
     """
     show = _FORMATTERS.get(family(type), _show)
-    raw = array
-    if pa.types.is_temporal(array.type):
-        raw = array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64())
-    return [None if value is None else show(value, type) for value in raw.to_pylist()]
+    return [None if value is None else show(value, type) for value in literals.raw_values(array)]
 
 
 def _bit(text: str, type: ColumnType) -> int:
@@ -91,46 +82,22 @@ def _bit(text: str, type: ColumnType) -> int:
     return int(int(word) != 0)
 
 
-def _integer(text: str, type: ColumnType) -> int:
-    word = text.strip()
-    if not _INTEGER.fullmatch(word):
-        raise ValueError(f"{short(text)} is not a whole number")
-    low, high = bounds(type)
-    if not low <= int(word) <= high:
-        raise ValueError(f"{word} is outside {low} to {high}, the bounds of {type.name}")
-    return int(word)
-
-
 def _decimal(text: str, type: ColumnType) -> Decimal:
     precision, scale = precision_scale(type)
-    with localcontext(prec=200) as context:
-        try:
-            exact = Decimal(text.strip())
-            if not exact.is_finite():
-                raise InvalidOperation
-            value = exact.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP, context=context)
-        except InvalidOperation:
-            raise ValueError(f"{short(text)} is not a decimal number") from None
-        unscaled = int(value.scaleb(scale))
-        most = MONEY.get(type.name, 10**precision - 1)
-        if not -most - (type.name in MONEY) <= unscaled <= most:
-            raise ValueError(f"{text.strip()} does not fit {type_text(type)}")
-        return value if value else abs(value)
+    value = literals.decimal(text, precision, scale, type_text(type))
+    most = MONEY.get(type.name)
+    if most is not None and not -most - 1 <= value.scaleb(scale) <= most:
+        raise ValueError(f"{text.strip()} does not fit {type_text(type)}")
+    return value
 
 
 def _float(text: str, type: ColumnType) -> float:
-    word = text.strip()
-    try:
-        value = float(word)
-    except ValueError:
-        value = float("nan")
-    if value != value or "_" in word or word.lower().lstrip("+-").startswith(("inf", "nan")):
-        raise ValueError(f"{short(text)} is not a number such as 1.5 or 1e3")
+    value = literals.finite_float(text)
     most = _MOST_REAL if type.name == "real" else float(np.finfo(np.float64).max)
     with np.errstate(over="ignore"):
         stored = float(np.float32(value)) if type.name == "real" else value
     if abs(stored) > most:
-        raise ValueError(f"{word} is beyond the range of {type.name}")
+        raise ValueError(f"{text.strip()} is beyond the range of {type.name}")
     return stored
 
 
@@ -146,7 +113,7 @@ def _datetime(text: str, type: ColumnType) -> int | str:
 
 def _text(text: str, type: ColumnType) -> str:
     if type.labels and text not in type.labels:
-        raise ValueError(f"{short(text)} is none of {', '.join(map(repr, type.labels[:8]))}")
+        raise ValueError(f"{short(text)} is none of {literals.listed(type.labels)}")
     try:
         encoded = text.encode(codec(type), "surrogatepass")
     except UnicodeEncodeError as error:
@@ -163,7 +130,7 @@ def _text(text: str, type: ColumnType) -> str:
 
 def _binary(text: str, type: ColumnType) -> bytes:
     match = _HEX.fullmatch(text)
-    value = bytes.fromhex(match[1].zfill(len(match[1]) + len(match[1]) % 2)) if match else text.encode()
+    value = literals.hexadecimal(match[1]) if match else text.encode()
     if type.name == "timestamp":
         if len(value) > 8:
             raise ValueError(f"{short(text)} has {len(value)} bytes, and a rowversion has 8")
@@ -253,7 +220,7 @@ def _geometry(text: str, type: ColumnType) -> bytes:
 
 _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
     "bit": _bit,
-    "integer": _integer,
+    "integer": lambda text, type: literals.integer(text, bounds(type), type.name),
     "decimal": _decimal,
     "float": _float,
     "date": lambda text, type: sqlserver_times.day(text.strip()),

@@ -1,0 +1,136 @@
+"""What literals of several systems have in common: numbers, bytes, labels, days, times of day, and their carriers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.carriers import FIRST_DAY
+from simulator.errors import short
+
+_INTEGER: Final = re.compile(r"[+-]?\d+")
+
+
+def carried(values: Sequence[Any], carrier: pa.DataType) -> pa.Array:
+    """Values as an array of a carrier; dates and times are their numbers."""
+    if pa.types.is_temporal(carrier):
+        return pa.array(values, type=pa.int32() if carrier == pa.date32() else pa.int64()).view(carrier)
+    if carrier == pa.float32():
+        # through NumPy, so that a value is rounded once
+        nulls = np.array([value is None for value in values], dtype=bool)
+        with np.errstate(over="ignore"):
+            plain = np.array([0.0 if value is None else value for value in values], dtype=np.float64).astype(np.float32)
+        return pa.array(plain, mask=nulls, type=carrier)
+    return pa.array(values, type=carrier)
+
+
+def raw_values(array: pa.Array) -> list[Any]:
+    """The inverse of `carried`."""
+    if pa.types.is_temporal(array.type):
+        array = array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64())
+    values: list[Any] = array.to_pylist()
+    return values
+
+
+def integer(text: str, bounds: tuple[int, int], type_name: str) -> int:
+    word = text.strip()
+    if not _INTEGER.fullmatch(word):
+        raise ValueError(f"{short(text)} is not a whole number")
+    low, high = bounds
+    if not low <= int(word) <= high:
+        raise ValueError(f"{word} is outside {low} to {high}, the bounds of {type_name}")
+    return int(word)
+
+
+def exact(text: str) -> Decimal:
+    """A finite number, as it is written."""
+    try:
+        value = Decimal(text.strip())
+        if not value.is_finite() or "_" in text:
+            raise InvalidOperation
+    except InvalidOperation:
+        raise ValueError(f"{short(text)} is not a decimal number") from None
+    return value
+
+
+def decimal(text: str, precision: int, scale: int, type_text: str) -> Decimal:
+    """Of so many digits, rounded half up to so many of them behind the point; no zero has a sign.
+
+    >>> decimal("1.005", 5, 2, ""), decimal("-0.001", 5, 2, ""), decimal("1250", 5, -2, "")
+    (Decimal('1.01'), Decimal('0.00'), Decimal('1.3E+3'))
+    """
+    with localcontext(prec=300):
+        try:
+            value = exact(text).quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP)
+        except InvalidOperation:
+            raise ValueError(f"{short(text)} is not a decimal number") from None
+        if abs(value) >= Decimal(10) ** (precision - scale):
+            raise ValueError(f"{text.strip()} does not fit {type_text}")
+    return value if value else abs(value)
+
+
+def plain(value: Decimal) -> str:
+    """Without an exponent and without needless zeros: `12.5`, `100`."""
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def finite_float(text: str) -> float:
+    """A floating point number; a text that is too great for one becomes infinity."""
+    word = text.strip()
+    try:
+        value = float(word)
+    except ValueError:
+        value = float("nan")
+    if value != value or "_" in word or word.lower().lstrip("+-").startswith("inf"):
+        raise ValueError(f"{short(text)} is not a number such as 1.5 or 1e3")
+    return value
+
+
+def hexadecimal(digits: str) -> bytes:
+    """Bytes of hexadecimal digits; an odd one stands alone in the first byte."""
+    return bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """The first labels, for messages."""
+    return ", ".join(map(repr, labels[:8])) + (" …" if len(labels) > 8 else "")
+
+
+def day(text: str, year: int, month: int, day: int) -> int:
+    """Days since 1970."""
+    try:
+        return dt.date(year, month, day).toordinal() + FIRST_DAY - 1
+    except ValueError:
+        raise ValueError(f"{short(text)} is not in the calendar") from None
+
+
+def seconds(text: str, hour: str | None, minute: str | None, second: str | None) -> int:
+    """Seconds since midnight; what is not written is 0."""
+    hours, minutes, rest = int(hour or 0), int(minute or 0), int(second or 0)
+    if hours > 23 or minutes > 59 or rest > 59:
+        raise ValueError(f"{short(text)} has no such time of day")
+    return hours * 3600 + minutes * 60 + rest
+
+
+def fraction(digits: str | None, places: int, unit_digits: int) -> int:
+    """A second's fraction in units of 10^-`unit_digits` s, rounded half up to so many places; may be a whole second.
+
+    >>> fraction("5", 3, 6), fraction("9995", 3, 6)
+    (500000, 1000000)
+    """
+    if not digits:
+        return 0
+    kept = int(digits[: places + 1].ljust(places + 1, "0"))
+    return (kept + 5) // 10 * int(10 ** (unit_digits - places))
+
+
+def clock(seconds: int) -> str:
+    """`12:34:56`."""
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
