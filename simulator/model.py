@@ -85,6 +85,8 @@ class Column:
 
     `typed_in`: where the column's definition stands in the log itself, as typed, the types of all columns that the same
     statement defined. Products that read DDL texts know the column from there, and older ones from the server.
+    `key_retyped`: PRIMARY KEY was typed with the column, and a later statement typed the column without it; it is still
+    the key, but not to all who read the texts.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Column:
     nullable: bool = True
     field: str = ""
     typed_in: tuple[str, ...] = ()
+    key_retyped: bool = False
 
     def __post_init__(self) -> None:
         if not self.field:

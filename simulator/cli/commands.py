@@ -249,8 +249,8 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
 
 
 def _report_errors(stream: Stream) -> None:
-    """What --force went on after."""
-    for error in stream.errors:
+    """What --force continued after, and what a server may do otherwise."""
+    for error in (*stream.errors, *stream.warnings):
         click.echo(f"cdcsim: {error}", err=True)
 
 

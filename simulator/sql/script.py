@@ -86,6 +86,7 @@ class Outcome:
     session: Session
     failure: ScenarioError | None = None
     errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # what may be otherwise on a server
     steps: list[tuple[str, int]] = field(default_factory=list)
     # Transactions that `-- @snapshot` put before the stream are gone from the log; this is what they left.
     before: Session | None = None
@@ -132,7 +133,10 @@ def run(
             failure = f"the SQL engine fails at {_begin(part)} ({type(error).__name__}: {error}); please report it."
             problem = ScenarioError(script.file, part.line, "", failure)
         else:
+            outcome.warnings += [f"{script.file}:{part.line}: warning: {w}: {_begin(part)}." for w in session.warnings]
+            session.warnings.clear()
             continue
+        session.warnings.clear()
         if not force:
             outcome.failure = problem
             break

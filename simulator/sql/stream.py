@@ -31,7 +31,8 @@ class SqlStream(LiteralStream):
         self.script, self.force = script, force
         self._before: list[tuple[Table, list[Row]]] = []
         outcome = run(script, source, force=force, at_snapshot=self._keep)
-        self.failure, self.errors, self.steps = outcome.failure, tuple(outcome.errors), tuple(outcome.steps)
+        self.failure, self.steps = outcome.failure, tuple(outcome.steps)
+        self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
         super().__init__(
             script.file,
             source,
@@ -100,7 +101,7 @@ def _printed(row: Any, documents: Sequence[int]) -> Any:
 def _forget_spellings(session: Session) -> None:
     """No log that a product reads says how the types were typed of tables that were there before."""
     for data in session.all_tables():
-        fields = tuple(replace(field, typed_in=()) for field in data.definition.fields)
+        fields = tuple(replace(field, typed_in=(), inline_key=False, retyped=False) for field in data.definition.fields)
         data.define(replace(data.definition, fields=fields))
 
 

@@ -27,7 +27,7 @@ CAPTURES: Final = {
     Capture("1.1.6-mysql5.7.22-types", "canal-json,version=1.1.6", "mysql-5.7"): 79,
     Capture("1.1.8-mariadb10.11.19-operations", "canal-json", "mariadb-10.11", user="root@127.0.0.1"): 239,
     Capture("1.1.8-mysql5.7.22-aliases", "canal-json", "mysql-5.7"): 226,
-    Capture("1.1.8-mysql5.7.22-operations", "canal-json", "mysql-5.7"): 176,
+    Capture("1.1.8-mysql5.7.22-operations", "canal-json", "mysql-5.7", user="root@%"): 176,
     Capture("1.1.8-mysql5.7.22-statement", "canal-json", "mysql-5.7"): 29,
     Capture("1.1.8-mysql5.7.22-types", "canal-json", "mysql-5.7"): 79,
     Capture("1.1.8-mysql8.0.15-gtid", f"canal-json,master_gtid={UUID}:1-2", "mysql-8.0"): 14,
@@ -39,7 +39,7 @@ CAPTURES: Final = {
         "mysql-8.0",
         partitions=3,
     ): 13,
-    Capture("1.1.8-mysql8.0.31-operations", "canal-json", "mysql-8.0"): 180,
+    Capture("1.1.8-mysql8.0.31-operations", "canal-json", "mysql-8.0", user="root@%"): 180,
     Capture("1.1.8-mysql8.0.31-partition", "canal-json" + PARTITION, "mysql-8.0", partitions=6): 118,
     Capture(
         "1.1.8-mysql8.0.31-partition-regex",

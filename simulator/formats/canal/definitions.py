@@ -19,10 +19,11 @@ from simulator.sources.mysql.type_table import family
 # The spellings of TEXT types that are text to Canal; others, such as `text(30)` typed in DDL, are bytes.
 TEXT_SPELLINGS: Final = frozenset({"tinytext", "text", "mediumtext", "longtext"})
 
-# Types that Canal's parser does not know in a CREATE or ALTER TABLE; it does not read such a statement at all.
+# Types that Canal's parser does not know in a CREATE or ALTER TABLE, and version comments where a column's definition
+# begins; it does not read such a statement at all.
 _UNREAD: Final = re.compile(
     r"(national\s+char|nchar|national\s+character|char)\s+varying\b|national\s+character\b|nchar\s+varchar\b"
-    r"|long\s+var|.*\sbyte$",
+    r"|long\s+var|.*\sbyte$|/\*!",
     re.IGNORECASE,
 )
 

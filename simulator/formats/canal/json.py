@@ -83,8 +83,10 @@ def mysql_types(settings: CanalSettings) -> PerTable:
 
 
 def key_names(table: Table, style: Style) -> str:
-    """The key's columns in column order; null without a key."""
-    names = [quote(backquoted(table.columns[i].name), style) for i in sorted(table.key_positions)]
+    """The key's columns in column order; null without any. Canal forgets a PRIMARY KEY that was typed with a column
+    when a later statement types the column anew."""
+    columns = [table.columns[i] for i in sorted(table.key_positions)]
+    names = [quote(backquoted(column.name), style) for column in columns if not column.key_retyped]
     return f"[{','.join(names)}]" if names else "null"
 
 

@@ -55,6 +55,15 @@ VIEWS_READ: Final = frozenset({"mysql"})
 _DATABASE_NAME: Final = re.compile(
     r"(?:database|schema)\s+(?:if\s+(?:not\s+)?exists\s+)?(`(?:[^`]|``)+`)", re.IGNORECASE
 )
+_COMMENT_BEFORE_NAME: Final = re.compile(r"\bcreate\s+(?:database|schema)\s*/\*!", re.IGNORECASE)
+# A statement that stands in version comments as a whole is none to Canal.
+_IN_COMMENT: Final = re.compile(r"\s*(?:/\*!(?:(?!\*/).)*\*/\s*)+", re.DOTALL)
+# An ALTER VIEW whose definer's host is not % is not understood.
+_OTHER_DEFINER: Final = re.compile(r"^\s*ALTER\b[^(]*?\bDEFINER\s*=\s*`[^`]*`@`(?!%`)", re.IGNORECASE)
+_UNREAD_BODY: Final = re.compile(
+    r"\s*CREATE\b(?:(?!\bBEGIN\b).)*\b(?:TRIGGER|PROCEDURE|FUNCTION|EVENT)\b.*\b(?:RE)?SIGNAL\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def backquoted(name: str) -> str:
@@ -70,7 +79,9 @@ def word(event: SchemaChange, settings: Settings[CanalOptions]) -> str:
 
 
 def unread(event: SchemaChange) -> bool:
-    """A CREATE TABLE that Canal's parser does not understand."""
+    """A statement that Canal's parser does not understand: some types, bodies with SIGNAL."""
+    if event.kind is SchemaChangeKind.OTHER:
+        return _UNREAD_BODY.match(event.sql) is not None
     if event.kind is not SchemaChangeKind.CREATE_TABLE or event.after is None:
         return False
     return not readable([text for column in event.after.columns for text in column.typed_in])
@@ -85,8 +96,13 @@ def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
         )
     if not isinstance(event, SchemaChange):
         return False
+    if _IN_COMMENT.fullmatch(event.sql):
+        return True
     if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER):
-        return version >= "1.1.8" and settings.source.id in VIEWS_READ
+        read = version >= "1.1.8" and settings.source.id in VIEWS_READ
+        return read and _OTHER_DEFINER.search(event.sql) is None
+    if unread(event):
+        return False
     if event.kind is SchemaChangeKind.TABLE_OPTIONS:
         return bool(version <= "1.1.5")
     return event.kind in WITHOUT_TABLE
@@ -95,6 +111,8 @@ def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
 def ddl_database(event: SchemaChange) -> str:
     """The database of a statement: as typed where it creates or drops one, "" where Canal does not understand it."""
     if event.kind in (SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE):
+        if _COMMENT_BEFORE_NAME.search(event.sql):
+            return ""
         typed = _DATABASE_NAME.search(event.sql)
         return typed[1] if typed else event.database
     if event.kind in (SchemaChangeKind.ALTER_VIEW, SchemaChangeKind.ALTER_USER) or unread(event):

@@ -42,8 +42,16 @@ def _moment(value: Any, field: Field, row: int, rules: Rules, what: str) -> Temp
         if found is not None and isinstance(value, Decimal) and (value >= 100_000_000 or 0 <= value < 1):
             found = Temporal("datetime", found.day, found.us + int(value % 1 * 1_000_000), 6)
     else:
-        parsed = temporal.parse_datetime(text_of(value), truncate=rules.truncates_fractions)
+        text = text_of(value)
+        parsed = temporal.parse_datetime(text, truncate=rules.truncates_fractions)
         found, whole = parsed if parsed else (None, True)
+        minutes = temporal.offset_minutes(text)
+        if found is not None and minutes is not None:
+            if rules.server == "mysql-8.0" and abs(minutes) <= 840:
+                utc = temporal.us_of(found) - minutes * 60_000_000
+                found = temporal.of_us(rules.zone.to_local(utc), found.digits)
+            else:
+                whole = False
     fraction = isinstance(value, Decimal) and 0 < value < 1 and rules.no_zero_date
     if found is None or not whole or fraction or not _allowed(found, rules):
         if rules.strict:

@@ -18,6 +18,7 @@ class Field:
 
     `default` is the text of its DEFAULT (an SQL expression), None where it has none; `typed_in` are the types of all
     columns that the same statement defined, as typed; `bare`: its default was dropped, so that not even NULL is one.
+    `inline_key`: PRIMARY KEY was typed with the column; `retyped`: and a later statement typed the column without it.
     """
 
     name: str
@@ -32,9 +33,11 @@ class Field:
     bare: bool = False
     collation: str = ""
     typed_in: tuple[str, ...] = ()
+    inline_key: bool = False
+    retyped: bool = False
 
     def column(self) -> Column:
-        return Column(self.name, self.type, self.nullable, typed_in=self.typed_in)
+        return Column(self.name, self.type, self.nullable, typed_in=self.typed_in, key_retyped=self.retyped)
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Definition:
     charset: str = "utf8mb4"
     collation: str = ""
     temporary: bool = False
+    transactional: bool = True  # False: MyISAM and its like, whose changes no rollback takes back
     version: int = 0
 
     def place(self, name: str) -> int | None:

@@ -105,10 +105,13 @@ class _Alter:
             words.take("=")
             words.next()
         else:
-            charset, collation, auto, some = table_options(words, self.context)
-            if not some:
+            options = table_options(words, self.context)
+            charset, collation = options.charset, options.collation
+            if not options.some:
                 raise words.problem()
-            self.auto = auto if auto is not None else self.auto
+            self.auto = options.auto if options.auto is not None else self.auto
+            if options.transactional is not None:
+                self.definition = replace(self.definition, transactional=options.transactional)
             if charset or collation:
                 charset = charset or self.definition.charset
                 collation = collation or default_collation(charset, self.session.server)
@@ -185,7 +188,7 @@ class _Alter:
         made = column(self.words, self.context, items)
         primary = self.definition.primary
         if primary is not None and old.name in primary.names:
-            made = replace(made, nullable=False)
+            made = replace(made, nullable=False, retyped=not made.inline_key and (old.inline_key or old.retyped))
         fields = list(self.definition.fields)
         del fields[place]
         origin = self.origin.pop(place)
@@ -203,7 +206,8 @@ class _Alter:
             if self.definition.primary is None:
                 raise SqlError(1091, "PRIMARY", "INDEX")
             keys = tuple(key for key in self.definition.keys if key.kind != "primary")
-            self.definition = replace(self.definition, keys=keys)
+            unkeyed = tuple(replace(one, inline_key=False, retyped=False) for one in self.definition.fields)
+            self.definition = replace(self.definition, keys=keys, fields=unkeyed)
             self.kinds.append(K.ALTER_TABLE)
         elif words.take("FOREIGN", "KEY"):
             name = words.name()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from simulator.model import SchemaChangeKind, Table, TableId
 from simulator.sql.catalog.definitions import Database, Definition, Key
@@ -40,7 +42,8 @@ def bare(id: TableId) -> Table:
 def create_database(session: Session, words: Reader, sql: str) -> None:
     exists = words.take("IF", "NOT", "EXISTS")
     name = words.name()
-    charset, collation, _, _ = table_options(words, context_of(session, name))
+    options = table_options(words, context_of(session, name))
+    charset, collation = options.charset, options.collation
     if not words.done:
         raise words.problem()
     if name in session.databases:
@@ -75,7 +78,8 @@ def alter_database(session: Session, words: Reader, sql: str) -> None:
     name = session.database if words.upper in ("CHARACTER", "CHARSET", "DEFAULT", "COLLATE") else words.name()
     if name not in session.databases:
         raise SqlError(1049, name)
-    charset, collation, _, _ = table_options(words, context_of(session, name))
+    options = table_options(words, context_of(session, name))
+    charset, collation = options.charset, options.collation
     if not words.done:
         raise words.problem()
     database = session.databases[name]
@@ -94,15 +98,28 @@ def context_of(session: Session, database: str) -> Context:
 # -------------------------------------------------------------------------------------------------------------- tables
 
 
+# A version comment where a column's or key's definition begins.
+_IN_COMMENT: Final = re.compile(r"[(,](?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!!).*?\*/)*(/\*!)", re.DOTALL)
+
+
+def _typed(types: list[str], text: str) -> tuple[str, ...]:
+    """What readers of the statement's text know of its types: nothing of a statement that is a version comment."""
+    if text.lstrip().startswith("/*!"):
+        return ()
+    comment = _IN_COMMENT.search(text)
+    return (*types, *([comment[1]] if comment else []))
+
+
 def read_table(
     words: Reader, session: Session, id: TableId, context: Context, temporary: bool
 ) -> tuple[Definition, bool]:
     """The definition that follows a table's name, and whether AS SELECT comes then."""
     # options stand behind the columns whose character set they settle
-    start, charset, collation, auto = words.at, "", "", None
+    start = words.at
     if words.peek("("):
         words.brackets()
-    charset, collation, auto, _ = table_options(words, context)
+    options = table_options(words, context)
+    charset, collation = options.charset, options.collation
     after = words.at
     words.at = start
     if charset or collation:
@@ -118,12 +135,22 @@ def read_table(
             if words.take(")"):
                 break
             words.need(",")
-    types = tuple(items.types)
+    types = _typed(items.types, session.text)
     fields = tuple(replace(one, typed_in=types) for one in items.fields)
-    definition = Definition(id, fields, charset=context.charset, collation=context.collation, temporary=temporary)
+    definition = Definition(
+        id,
+        fields,
+        charset=context.charset,
+        collation=context.collation,
+        temporary=temporary,
+        transactional=options.transactional is not False,
+    )
     words.at = max(after, words.at)
     if words.take("PARTITION", "BY"):
-        words.at = len(words.words)  # where rows lie does not show
+        words.at = len(words.words)
+        session.warnings.append(
+            "a server reads and logs the rows of this table partition by partition; here they are not"
+        )
     words.one_of("IGNORE", "REPLACE")
     words.take("AS")
     if words.upper == "SELECT" or words.peek("(", "SELECT"):
@@ -133,8 +160,8 @@ def read_table(
     if not words.done:
         raise words.problem()
     definition = finished(definition, items, mariadb=session.server.mariadb)
-    if auto is not None:
-        session.user_variables["?auto"] = auto
+    if options.auto is not None:
+        session.user_variables["?auto"] = options.auto
     return definition, False
 
 

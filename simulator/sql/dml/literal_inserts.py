@@ -50,6 +50,8 @@ def insert_literals(session: Session, text: str) -> bool:
     name = (head[3] or "").replace("``", "`") or head[4]
     if not head[3] and name.lower() in _NOT_NAMES:
         return False
+    if session.view(database, name) is not None:
+        return False
     session.text, session.annotated, session.generated_ids = text, False, 0
     session.run += 1
     session.refuses_texts = False

@@ -258,7 +258,9 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
     if candidates is None:
         limited = node.args.get("limit") is not None
         where_scope = scope.at("where clause")
-        candidates = list(path_of(data, None if where is None else where.this, where_scope, limited=limited).numbered)
+        path = path_of(data, None if where is None else where.this, where_scope, limited=limited)
+        candidates = list(path.numbered)
+        session.order_unsure = path.close and node.args.get("order") is None
     rows = iter(candidates)
     found = [(number, row) for number, row in rows if test is None or truth_of(test([row]))]
     session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes

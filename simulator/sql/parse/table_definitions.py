@@ -77,13 +77,13 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
         return replace(made, auto=True, nullable=False)
     if words.one_of("PRIMARY KEY", "PRIMARY"):
         items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
-        return replace(made, nullable=False)
+        return replace(made, nullable=False, inline_key=True)
     if words.one_of("UNIQUE KEY", "UNIQUE"):
         items.keys.append(Key("", "unique", ((made.name, None),)))
         return made
     if words.take("KEY"):
         items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
-        return replace(made, nullable=False)
+        return replace(made, nullable=False, inline_key=True)
     if words.take("COMMENT"):
         words.text()
         return made
@@ -316,10 +316,26 @@ def _free_name(key: Key, keys: list[Key]) -> str:
     return name
 
 
-def table_options(words: Reader, context: Context) -> tuple[str, str, int | None, bool]:
-    """(charset or "", collation or "", AUTO_INCREMENT, any at all): options of a table up to what is none."""
+# Storage engines without transactions.
+_PLAIN_ENGINES: Final = frozenset(("myisam", "memory", "heap", "aria", "archive", "csv", "blackhole", "merge"))
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """Options of a table: "" and None for those that are not named; `some`: there is any."""
+
+    charset: str = ""
+    collation: str = ""
+    auto: int | None = None
+    transactional: bool | None = None
+    some: bool = False
+
+
+def table_options(words: Reader, context: Context) -> TableOptions:
+    """Options up to what is none."""
     charset = collation = ""
     auto: int | None = None
+    transactional: bool | None = None
     some = False
     while not words.done:
         words.take(",")
@@ -334,6 +350,9 @@ def table_options(words: Reader, context: Context) -> tuple[str, str, int | None
         elif words.take("AUTO_INCREMENT"):
             words.take("=")
             auto = words.integer()
+        elif words.take("ENGINE"):
+            words.take("=")
+            transactional = words.next().value.lower() not in _PLAIN_ENGINES
         elif words.upper in _OPTIONS:
             words.next()
             words.one_of("DIRECTORY")
@@ -346,11 +365,11 @@ def table_options(words: Reader, context: Context) -> tuple[str, str, int | None
         check_charset(charset)
     if collation and not charset:
         charset = collation.split("_")[0]
-    return charset, collation, auto, some
+    return TableOptions(charset, collation, auto, transactional, some)
 
 
 _OPTIONS: Final = frozenset((
-    "ENGINE", "COMMENT", "ROW_FORMAT", "KEY_BLOCK_SIZE", "AVG_ROW_LENGTH", "CHECKSUM", "COMPRESSION", "CONNECTION",
+    "COMMENT", "ROW_FORMAT", "KEY_BLOCK_SIZE", "AVG_ROW_LENGTH", "CHECKSUM", "COMPRESSION", "CONNECTION",
     "DATA", "INDEX", "DELAY_KEY_WRITE", "ENCRYPTION", "INSERT_METHOD", "MAX_ROWS", "MIN_ROWS", "PACK_KEYS", "PASSWORD",
     "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES", "TABLESPACE", "PAGE_CHECKSUM", "TRANSACTIONAL",
     "STORAGE",

@@ -22,6 +22,8 @@ from simulator.sql.values.kinds import truth_of
 # What reading a page and looking at a row cost: MySQL 8.0, and servers before it.
 _PAGE_80, _ROW_80 = 0.25, 0.1
 _PAGE, _ROW = 1.0, 0.2
+# Costs that differ by less than this factor are close: pages and rows are estimates to a server.
+CLOSE: Final = 1.4
 # Comparisons that a range of an index can answer, and in how many ranges.
 _RANGES: Final[dict[type, int]] = {
     exp.EQ: 1, exp.NullSafeEQ: 1, exp.LT: 1, exp.LTE: 1, exp.GT: 1, exp.GTE: 1, exp.NEQ: 2, exp.Between: 1,
@@ -30,10 +32,14 @@ _RANGES: Final[dict[type, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """The index by which rows are read (None: the clustered one), and the rows in that order."""
+    """The index by which rows are read (None: the clustered one), and the rows in that order.
+
+    `close`: another way costs about as much and gives another order, so a server's statistics may choose that.
+    """
 
     key: Key | None
     numbered: Sequence[tuple[int, Row]]
+    close: bool = False
 
     def rows(self, env: Any) -> list[Row]:
         return [row for _, row in self.numbered]
@@ -71,6 +77,7 @@ def path_of(
     count = max(1, len(scanned))
     scan = page + 1.1 + count * row + 1
     best: tuple[float, Key, list[tuple[int, Row]]] | None = None
+    others: list[tuple[float, Key | None]] = [(scan, None)]
     for key in data.definition.keys if conditions and scanned else ():
         within = _range(data, key, conditions, scanned)
         if within is None:
@@ -82,15 +89,30 @@ def path_of(
         elif used is not None and _covers(data, key, used):
             pages = 1
         cost = pages * page + len(rows) * row + 0.01
+        others.append((cost, key))
         if (cost < scan or limited) and (best is None or cost < best[0]):
             best = cost, key, rows
     if best is not None:
-        _, key, rows = best
-        return AccessPath(key, rows if _is_clustered(data, key) else in_index_order(data, key, rows))
+        cost, key, rows = best
+        numbered = rows if _is_clustered(data, key) else in_index_order(data, key, rows)
+        return AccessPath(key, numbered, _is_close(data, cost, numbered, others))
     covering = None if used is None else shortest_covering(data, used)
     if covering is not None:
         return AccessPath(covering, in_index_order(data, covering, scanned))
-    return AccessPath(None, scanned)
+    return AccessPath(None, scanned, _is_close(data, scan, scanned, others))
+
+
+def _is_close(
+    data: Data, cost: float, numbered: Sequence[tuple[int, Row]], others: Sequence[tuple[float, Key | None]]
+) -> bool:
+    """Whether another way costs about as much and reads these rows in another order."""
+    ways = [key for other, key in others if max(other, cost) < CLOSE * min(other, cost)]
+    if len(ways) < 2 or len(numbered) < 2:
+        return False
+    wanted = {number for number, _ in numbered}
+    rows = [pair for pair in data.scan() if pair[0] in wanted]
+    orders = [rows if key is None or _is_clustered(data, key) else in_index_order(data, key, rows) for key in ways]
+    return any([number for number, _ in order] != [number for number, _ in orders[0]] for order in orders)
 
 
 def condition_of(node: Any, scope: Scope, number: int) -> Condition | None:

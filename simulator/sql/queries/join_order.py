@@ -12,7 +12,7 @@ from sqlglot import exp
 from simulator.sql.catalog.definitions import Key
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions.scope import Scope, compiled
-from simulator.sql.queries.access_paths import condition_of, conjuncts, in_index_order, path_of
+from simulator.sql.queries.access_paths import CLOSE, condition_of, conjuncts, in_index_order, path_of
 from simulator.sql.queries.tables import Relation
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.values.kinds import truth_of
@@ -51,15 +51,21 @@ class Step:
     tests: Sequence[Test]
 
 
-def ordered_joins(joins: Sequence[Joinable], where: Any, scope: Scope) -> list[Step] | None:
-    """None where the joins stay as they are written: outer ones, and what is no table."""
+def ordered_joins(
+    joins: Sequence[Joinable], where: Any, scope: Scope, used: Sequence[frozenset[int] | None]
+) -> list[Step] | None:
+    """None where the joins stay as they are written: outer ones, and what is no table. `used`: the columns that are
+    wanted of each (None: all)."""
     if len(joins) > MOST_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
         return None
     nodes = [one for join in joins for one in conjuncts(join.on)] + conjuncts(where)
     sources = [_sources(node, scope, len(joins)) for node in nodes]
     tests = [Test(needed, compiled(node, scope.at("on clause"))) for needed, node in zip(sources, nodes, strict=True)]
-    tables = [_Table(number, join.relation, nodes, sources, scope) for number, join in enumerate(joins)]
-    best = min(permutations(range(len(joins))), key=lambda order: _rank([tables[n] for n in order]))
+    tables = [_Table(n, join.relation, nodes, sources, scope, used[n]) for n, join in enumerate(joins)]
+    ranks = {order: _rank([tables[n] for n in order]) for order in permutations(range(len(joins)))}
+    best, *rest = sorted(ranks, key=lambda order: ranks[order])
+    if any(ranks[one][0] == ranks[best][0] and ranks[one][1] < CLOSE * ranks[best][1] for one in rest):
+        scope.session.order_unsure = True
     steps: list[Step] = []
     there: set[int] = set()
     for number in best:
@@ -108,7 +114,13 @@ class _Table:
     """A table of the join: its rows and what reading it costs."""
 
     def __init__(
-        self, number: int, relation: Relation, nodes: Sequence[Any], sources: Sequence[frozenset[int]], scope: Scope
+        self,
+        number: int,
+        relation: Relation,
+        nodes: Sequence[Any],
+        sources: Sequence[frozenset[int]],
+        scope: Scope,
+        used: frozenset[int] | None,
     ) -> None:
         self.number, self.relation, self.scope = number, relation, scope
         self.data: Data | None = relation.data
@@ -119,7 +131,7 @@ class _Table:
         tests = [compiled(node, alone) for node in own]
         self.kept = [row for row in self.rows if all(truth_of(test([row])) for test in tests)]
         condition = exp.and_(*[node.copy() for node in own]) if own else None
-        self.path = None if self.data is None else path_of(self.data, condition, alone)
+        self.path = None if self.data is None else path_of(self.data, condition, alone, used=used)
         conditions = [condition_of(node, alone, 0) for node in own]
         self.constant = {one.place for one in conditions if one is not None and one.points and one.ranges == 1}
         self.equal = self._equalities(nodes, sources)

@@ -12,7 +12,7 @@ from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import Unsupported
 from simulator.sql.expressions.scope import Scope, Source, compiled
 from simulator.sql.queries.access_paths import AccessPath, path_of
-from simulator.sql.queries.join_order import joined_rows, ordered_joins
+from simulator.sql.queries.join_order import Step, joined_rows, ordered_joins
 from simulator.sql.queries.tables import Common, Prepare, Relation, relation_of
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import truth_of
@@ -67,11 +67,15 @@ class Joined:
 
     def reading_order(self, node: Any) -> list[int]:
         """The numbers of the sources in the order in which they are read."""
-        where = node.args.get("where")
         steps = None
         if len(self.joins) > 1 and not any(join.side or join.fixed for join in self.joins):
-            steps = ordered_joins(self.joins, None if where is None else where.this, self.scope)
+            steps = self._steps(node)
         return list(range(len(self.joins))) if steps is None else [step.number for step in steps]
+
+    def _steps(self, node: Any) -> list[Step] | None:
+        where = node.args.get("where")
+        used = [_columns(node, self.scope, n) if isinstance(node, exp.Select) else None for n in range(len(self.joins))]
+        return ordered_joins(self.joins, None if where is None else where.this, self.scope, used)
 
     def _path(self, where: Any, node: Any = None) -> AccessPath | None:
         data = self.joins[0].relation.data if self.joins else None
@@ -91,6 +95,7 @@ class Joined:
             def scanned(env: Any) -> list[Any]:
                 outer = list(env[:base])
                 path = self._path(None if where is None else where.this, node)
+                self.session.order_unsure |= path is not None and path.close
                 envs = [[*outer, row] for row in (self.joins[0].relation.rows if path is None else path.rows)(outer)]
                 return envs if test is None else [each for each in envs if truth_of(test(each))]
 
@@ -98,7 +103,7 @@ class Joined:
         if self.joins and not self.scope.base and not any(join.side or join.fixed for join in self.joins):
 
             def in_order(env: Any) -> list[Any]:
-                steps = ordered_joins(self.joins, None if where is None else where.this, self.scope)
+                steps = self._steps(node)
                 if steps is None:
                     return self._joined([], ons, test)
                 return joined_rows([], len(self.joins), steps)
@@ -203,17 +208,17 @@ def _using(names: Sequence[str], before: Sequence[Source], source: Source) -> An
 def _columns(node: Any, scope: Scope, number: int) -> frozenset[int] | None:
     """The places of one source's columns that a query uses; None: all."""
     found: set[int] = set()
+    source = scope.sources[scope.base + number]
     for one in node.find_all(exp.Column, exp.Star):
+        if isinstance(one, exp.Column) and one.table and one.table.lower() != source.alias.lower():
+            continue
         if isinstance(one, exp.Star):
             if isinstance(one.parent, exp.Count):
                 continue
             return None
         if isinstance(one.this, exp.Star):
             return None
-        place = next(
-            (i for i, name in enumerate(scope.sources[scope.base + number].names) if name.lower() == one.name.lower()),
-            None,
-        )
+        place = next((i for i, name in enumerate(source.names) if name.lower() == one.name.lower()), None)
         if place is not None:
             found.add(place)
     return frozenset(found)

@@ -204,9 +204,14 @@ class _Select:
         node = self.node
         limit, distinct = limit_of(node), node.args.get("distinct") is not None
         collation, rows_of = str(self.session.collation), self.from_.rows(node)
+        sorts = node.args.get("order") is not None or node.args.get("group") is not None
+        sorted_at_last = sorts and node.find(exp.PropertyEQ) is None
 
         def run(env: Any) -> list[Values]:
+            unsure = self.session.order_unsure
             envs = rows_of(env)
+            if sorted_at_last:
+                self.session.order_unsure = unsure
             for step in steps:
                 envs = step(envs)
             # what is assigned to variables is assigned row by row, and before the rows are sorted

@@ -22,6 +22,7 @@ from simulator.stream.literal.transactions import Text
 _QUOTED_BYTES: Final = re.compile(
     r"(?<!\w)x'([0-9a-f]*)'|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.IGNORECASE | re.DOTALL
 )
+OTHER_ORDER: Final = "a server's statistics may choose another index here, and so change these rows in another order"
 ROW_WORDS: Final = ("INSERT", "REPLACE", "UPDATE", "DELETE")
 
 
@@ -105,6 +106,9 @@ def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
         else:
             statements.delete(session, node)
         session.statement_undo = session.row_count = len(session.undo) - mark
+        if session.order_unsure and session.row_count > 1:
+            session.warnings.append(OTHER_ORDER)
+        session.order_unsure = False
 
     return run
 

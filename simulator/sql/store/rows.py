@@ -13,7 +13,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sources.mysql import values as mysql_values
 from simulator.sql.catalog.definitions import Compiled, Definition, Field, Key, Trigger
 from simulator.sql.errors import SqlError
-from simulator.sql.values.comparison import folded
+from simulator.sql.values.comparison import ordered
 
 Row = tuple[Any, ...]
 
@@ -21,7 +21,7 @@ Row = tuple[Any, ...]
 def index_value(stored: Any, one: Field, prefix: int | None) -> Any:
     """What a key holds of a stored value: texts as their collation sees them."""
     if isinstance(stored, str):
-        return folded(stored if prefix is None else stored[:prefix], one.collation or "utf8mb4_general_ci")
+        return ordered(stored if prefix is None else stored[:prefix], one.collation or "utf8mb4_general_ci")
     return stored if prefix is None or not isinstance(stored, bytes) else stored[:prefix]
 
 

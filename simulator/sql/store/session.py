@@ -67,6 +67,7 @@ class Session:
     last_insert_id: int = 0
     undo: list[tuple[Data, int, Row | None]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    plain_entries: list[Entry] = field(default_factory=list)  # of tables without transactions, logged by statement
     savepoints: list[Savepoint] = field(default_factory=list)
     in_transaction: bool = False
     autocommit: bool = True
@@ -98,6 +99,8 @@ class Session:
     row_count: int = -1  # rows that the last statement changed
     explicit_insert_id: int = 0  # LAST_INSERT_ID(x) of this statement
     routines: dict[tuple[str, str, str], Routine] = field(default_factory=dict)  # by kind, database and name
+    order_unsure: bool = False  # rows of the statement may come in another order on a server
+    warnings: list[str] = field(default_factory=list)  # of the statement
     forced_id: int = 0  # SET insert_id, for the next row
     read_only: bool = False  # of the transaction
     temporary_touched: bool = False  # the transaction made or dropped a temporary table
@@ -231,7 +234,8 @@ class Session:
 
     def changed(self, data: Data, number: int, old: Row | None) -> None:
         """Remember how a row was, for a rollback."""
-        self.undo.append((data, number, old))
+        if data.definition.transactional:
+            self.undo.append((data, number, old))
 
     def back_to(self, undo: int, entries: int) -> None:
         while len(self.undo) > undo:
@@ -247,13 +251,22 @@ class Session:
             yield
         except Exception:
             self.back_to(*mark)
+            self._log_plain()
             if not self.in_transaction and not self.xa:
                 self.undo.clear()
             raise
+        self._log_plain()
         if not self.in_transaction and not self.xa and self.autocommit:
             self.commit()
         elif not self.autocommit:
             self.in_transaction = True
+
+    def _log_plain(self) -> None:
+        """What a statement did to tables without transactions, which is a transaction of its own in the log."""
+        if self.plain_entries:
+            self.log.commit(self.plain_entries, self.now_ms, self.gtid_next)
+            self.now_us += STEP_US
+            self.plain_entries = []
 
     def commit(self) -> None:
         """End the transaction; nothing is logged where nothing changed."""
@@ -290,7 +303,8 @@ class Session:
             self.annotated = True
             self._annotate(data)
         logged_before, logged_after = self._images(data, kind, touched)
-        last = self.entries[-1] if self.entries else None
+        entries = self.entries if data.definition.transactional else self.plain_entries
+        last = entries[-1] if entries else None
         together = (
             isinstance(last, RowChange)
             and last.table is data.table
@@ -301,16 +315,15 @@ class Session:
         )
         if not together:
             self.run += 1
-        self.entries.append(
-            RowChange(data.table, kind, before, after, self.run, self.now_ms, logged_before, logged_after)
-        )
+        entries.append(RowChange(data.table, kind, before, after, self.run, self.now_ms, logged_before, logged_after))
 
     def _annotate(self, data: Data) -> None:
         id = data.definition.id
+        entries = self.entries if data.definition.transactional else self.plain_entries
         if self.settings["annotate"]:
-            self.entries.append(Text(StatementKind.ANNOTATION, id.database, id.name, self.text, self.now_ms))
+            entries.append(Text(StatementKind.ANNOTATION, id.database, id.name, self.text, self.now_ms))
         elif self.settings["rows_query"]:
-            self.entries.append(Text(StatementKind.ROWS_QUERY, id.database, id.name, self.text, self.now_ms))
+            entries.append(Text(StatementKind.ROWS_QUERY, id.database, id.name, self.text, self.now_ms))
 
     def _images(self, data: Data, kind: Kind, touched: frozenset[int]) -> tuple[Positions, Positions]:
         """binlog_row_image: which columns the images hold."""

@@ -6,12 +6,37 @@ import re
 import unicodedata
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import Bits, Label, Raw, bytes_of, number_of, text_of
 from simulator.sql.values.temporal import Temporal
+
+# Unicode's order: blanks and marks, other signs, currencies, digits, letters.
+_MARKS: Final = str.maketrans(
+    {mark: chr(place) for place, mark in enumerate(" _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~", 1)} | {"$": "\x2f$"}
+)
+# Letters that Unicode's order takes apart: since version 9 like others, before that behind them.
+_LETTERS: Final = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ħ": "h"}
+_OLD_LETTERS: Final = {letter: f"{plain[0]}\uffff" for letter, plain in _LETTERS.items()}
+_BEYOND_BMP: Final = re.compile("[\U00010000-\U0010ffff]")
+
+
+@lru_cache(maxsize=65_536)
+def ordered(text: str, collation: str) -> str:
+    """What orders texts under a collation; equal for texts that are equal."""
+    key = folded(text, collation)
+    if "_0900_" not in collation and "_unicode_" not in collation:
+        return key
+    key = key.translate(_MARKS)
+    return key if key.isascii() else "".join(map(_in_order, key))
+
+
+def _in_order(character: str) -> str:
+    if character < "\x80" or character in "\ufffd\uffff" or character.isalnum():
+        return character
+    return ("\x2f" if unicodedata.category(character) == "Sc" else "\x2e") + character
 
 
 @lru_cache(maxsize=65_536)
@@ -29,6 +54,11 @@ def folded(text: str, collation: str) -> str:
         return text.upper() if "_ci" in collation else text
     if "_general_" in collation:
         text = text.replace("ß", "s")  # one letter there; two in other collations
+    else:
+        letters = _LETTERS if "_0900_" in collation else _OLD_LETTERS
+        text = "".join(letters.get(c.lower(), c) for c in text)
+    if "_0900_" not in collation and "_520_" not in collation:
+        text = _BEYOND_BMP.sub("\ufffd", text)  # they know none of these characters, so all are equal
     plain = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
     return plain.upper() if "_0900_" not in collation else plain.casefold().upper()
 
@@ -49,7 +79,7 @@ def compare(left: Any, right: Any, collation: str) -> int | None:
         if isinstance(left, bytes) or isinstance(right, bytes):
             a, b = bytes_of(left), bytes_of(right)
         else:
-            a, b = folded(str(left), collation), folded(str(right), collation)
+            a, b = ordered(str(left), collation), ordered(str(right), collation)
     else:
         a, b = number_of(left), number_of(right)
         if isinstance(a, Decimal) != isinstance(b, Decimal) and isinstance(a, float | Decimal):
@@ -106,7 +136,7 @@ def sort_key(value: Any, collation: str) -> Any:
     if isinstance(value, Label | Bits):
         return (1, value.number if isinstance(value, Label) else int(value))
     if isinstance(value, str):
-        return (1, folded(value, collation))
+        return (1, ordered(value, collation))
     if isinstance(value, Temporal):
         return (1, value.key)
     if isinstance(value, Raw):

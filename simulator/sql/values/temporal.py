@@ -21,6 +21,7 @@ _DELIMITED: Final = re.compile(
     re.DOTALL,
 )
 _DIGITS: Final = re.compile(r"\s*(\d{5,14})(?:\.(\d*))?\s*(.*)", re.DOTALL)
+_OFFSET: Final = re.compile(r"([+-])(\d{2}):(\d{2})$")
 _TIME: Final = re.compile(r"\s*(-?)(?:(\d+)\s+)?(\d+)(?::(\d{1,2}))?(?::(\d{1,2}))?(?:\.(\d*))?\s*(.*)", re.DOTALL)
 _MONTH: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -155,11 +156,14 @@ def parse_datetime(text: str, *, truncate: bool = False) -> tuple[Temporal, bool
     if found is None or hour_ > 23 or minute_ > 59 or second_ > 59:
         return None
     us = (hour_ * 3600 + minute_ * 60 + second_) * 1_000_000 + _fraction(digits, truncate=truncate)
-    offset = re.fullmatch(r"([+-])(\d{2}):(\d{2})", rest)
     moment = Temporal("datetime", found, us, min(len(digits or ""), 6))
-    if offset:
-        return moment, True
-    return moment, not rest
+    return moment, not rest or offset_minutes(rest) is not None
+
+
+def offset_minutes(text: str) -> int | None:
+    """The offset from UTC at the end of a date with a time; None: there is none."""
+    match = _OFFSET.search(text)
+    return None if match is None else (1 if match[1] == "+" else -1) * (int(match[2]) * 60 + int(match[3]))
 
 
 # Ranges of numbers that are dates, what is added for the century, and the digits of the time (number_to_datetime).

@@ -114,6 +114,8 @@ class Stream(ABC):
     last_turn: int | None = None
     failure: UsageError | None = None
     errors: tuple[str, ...] = ()
+    # Where a script's stream may differ from that of a server.
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @abstractmethod
