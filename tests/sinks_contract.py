@@ -202,6 +202,7 @@ class RefusingSinkContract(SinkContract):
     """The contract of sinks whose destination refuses some messages."""
 
     too_large: int  # bytes of a value that the destination of `small_url` refuses
+    repeats = False  # whether messages on their way together with a refused one are sent again
 
     def small_url(self, topic: str) -> str:
         """As `url`, refusing values of `too_large` bytes."""
@@ -230,7 +231,8 @@ class RefusingSinkContract(SinkContract):
             assert position.next == OrderKey(1, 42, 0)
             assert position.acknowledged == {(topic, 0): OrderKey(1, 41, 0)}
         # the last message may have been on its way when the failure was reported
-        assert self.values(topic) == {0: [b"1", b"2", b"4"][: sink.delivered]}
+        (found,) = self.values(topic).values()
+        assert (list(dict.fromkeys(found)) if self.repeats else found) == [b"1", b"2", b"4"][: sink.delivered]
 
 
 def stream(topic: str, batches: range, rows: int = 500, partitions: int = 12) -> Iterator[MessageBatch]:

@@ -44,6 +44,7 @@ HOMES: Final = {
     "fastavro": ("cli/messages.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
+    "pika": ("sinks/rabbitmq/*", "lazy"),
     "pyarrow": ("*",),
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),

@@ -5,6 +5,7 @@ Read `sink.py` first, the contract; `framing.py` makes lines and files of values
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator import registry
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 # scheme: opener(url) -> Sink
 SINKS: Final = {
     "-": "simulator.sinks.files:open_stdout",
+    "amqp": "simulator.sinks.rabbitmq.sink:open_rabbitmq",
+    "amqps": "simulator.sinks.rabbitmq.sink:open_rabbitmq",
     "file": "simulator.sinks.files:open_files",
     "kafka": "simulator.sinks.kafka.sink:open_kafka",
     "memory": "simulator.sinks.memory:open_memory",
@@ -29,18 +32,27 @@ BROKERS: Final = {"kafka": "kafka", "rocketmq": "rocketmq", "amqp": "rabbitmq", 
 LINES: Final = ("-", "file")
 
 
-def open_sink(url: str, *, envelope: bool = False, container: Container | None = None) -> Sink:
-    """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `memory:`.
+def open_sink(
+    url: str,
+    *,
+    envelope: bool = False,
+    container: Container | None = None,
+    properties: Mapping[str, Any] | None = None,
+) -> Sink:
+    """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`, `memory:`.
 
     `envelope` writes whole messages instead of values where the destination is text; `container` is what files of
-    binary values need to know. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
+    binary values need to know; `properties` are those that the product gives each message on RabbitMQ. Raises
+    UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
-    opener = registry.load("sink", SINKS, scheme, "--to is -, file:DIR or kafka://HOST:PORT/TOPIC.")
+    opener = registry.load("sink", SINKS, scheme, "--to is -, file:DIR, kafka://HOST:PORT/TOPIC or amqp://HOST/VHOST.")
     if envelope and scheme not in LINES:
         raise UsageError(f"--envelope writes JSON lines: it goes with --to - or --to file:DIR, not with {scheme}.")
     more: dict[str, Any] = {"envelope": True} if envelope else {}
     if scheme == "file" and container is not None:
         more["container"] = container
+    if BROKERS.get(scheme) == "rabbitmq" and properties:
+        more["properties"] = properties
     sink: Sink = opener(url, **more)
     return sink

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -76,10 +76,10 @@ def path(text: str) -> Path:
     return Path(text)
 
 
-def words(text: str) -> str:
-    if not text:
+def text(given: str) -> str:
+    if not given:
         raise ValueError("a text")
-    return text
+    return given
 
 
 def servers(hosts: str, what: str, *, port: int, form: str, separator: str = ",") -> str:
@@ -93,11 +93,12 @@ def servers(hosts: str, what: str, *, port: int, form: str, separator: str = ","
     return separator.join(found)
 
 
-def check_pattern(topic: str) -> None:
-    """Raises UsageError for a placeholder that topics do not have."""
-    for name in re.findall(r"\{(.*?)\}", topic):
-        if name not in PLACEHOLDERS:
-            raise UsageError(f"the topic {topic!r} has {{{name}}}: it may have {{database}}, {{schema}} and {{table}}.")
+def check_pattern(pattern: str, known: Sequence[str] = PLACEHOLDERS, *, what: str = "the topic") -> None:
+    """Raises UsageError for a placeholder that is not known."""
+    for name in re.findall(r"\{(.*?)\}", pattern):
+        if name not in known:
+            allowed = ", ".join(f"{{{each}}}" for each in known[:-1]) + f" and {{{known[-1]}}}"
+            raise UsageError(f"{what} {pattern!r} has {{{name}}}: it may have {allowed}.")
 
 
 def environment(text: str) -> str:

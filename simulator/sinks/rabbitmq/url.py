@@ -1,0 +1,168 @@
+"""The URL of the RabbitMQ sink.
+
+`amqp://user@host:5672/vhost?exchange=cdc&exchange_type=direct&queue={topic}&password_env=RABBITMQ_PASSWORD`; `amqps://`
+is TLS on port 5671. No vhost is the vhost `/`, no user is `guest` with its password. The options:
+
+| option | meaning | default |
+| --- | --- | --- |
+| topic=PATTERN | the topic of messages, with {database}, {schema} and {table} | the format's own |
+| exchange=NAME | where messages are published; it must exist, or its type be given | the default exchange |
+| exchange_type=TYPE | declare the exchange, durable: direct, topic, fanout, headers, or a plug-in's type | |
+| routing_key=PATTERN | the routing key; {topic} and {tag} are the message's | its tag, else its topic |
+| queue=PATTERN | declare a durable queue and bind it by the routing key; {topic} and {tag} as above | |
+| queue_type=TYPE | classic, quorum or stream | classic |
+| partitions=N | N queues: `.0` to `.N-1` behind queue names and routing keys | one, without a number |
+| mandatory=true or false | whether a message that reaches no queue is an error | true |
+| persistent=true or false | whether messages survive a restart of the broker | true |
+| content_type=TEXT | of the messages | the product's |
+| window=N | messages on their way without a confirm | 2000 |
+| password_env=NAME | the environment variable that holds the password | |
+| password_file=FILE | the file whose first line is the password | |
+| ca=FILE | with amqps: the authority that signed the broker's certificate | the system's |
+| cert=FILE, key=FILE | with amqps: the client's certificate and its key | |
+| heartbeat_secs=S | how often both sides must be heard; 0: never | 20 |
+| timeout_secs=S | how long to wait for the broker: to connect, and in mid-run for it to come back | 5, and 300 |
+
+With `exchange_type=x-consistent-hash` messages are published with their key as the routing key, and queues are bound
+with weight 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from simulator.errors import OptionError
+from simulator.sinks.url import (
+    Options,
+    check_pattern,
+    environment,
+    first_line,
+    flag,
+    one_of,
+    parse_options,
+    path,
+    seconds,
+    servers,
+    text,
+    whole_number,
+)
+
+CONSISTENT_HASH: Final = "x-consistent-hash"
+CONNECT_SECS: Final = 5.0
+OUTAGE_SECS: Final = 300.0
+
+OPTIONS: Final[Options] = {
+    "topic": text,
+    "exchange": str,
+    "exchange_type": text,
+    "routing_key": str,
+    "queue": text,
+    "queue_type": one_of("classic", "quorum", "stream"),
+    "partitions": whole_number(1, 10_000),
+    "mandatory": flag,
+    "persistent": flag,
+    "content_type": text,
+    "window": whole_number(1, 100_000),
+    "password_env": environment,
+    "password_file": first_line,
+    "ca": path,
+    "cert": path,
+    "key": path,
+    "heartbeat_secs": whole_number(0, 65535),
+    "timeout_secs": seconds,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RabbitmqUrl:
+    """A parsed `amqp://` URL; None is what the URL does not say."""
+
+    host: str
+    port: int
+    tls: bool = False
+    vhost: str = "/"
+    user: str = "guest"
+    password: str = field(default="guest", repr=False)
+    topic: str | None = None
+    exchange: str = ""
+    exchange_type: str | None = None
+    routing_key: str | None = None
+    queue: str | None = None
+    queue_type: str = "classic"
+    partitions: int | None = None
+    mandatory: bool = True
+    persistent: bool = True
+    content_type: str | None = None
+    window: int = 2000
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+    heartbeat_secs: int = 20
+    timeout_secs: float | None = None
+
+    @property
+    def connect_secs(self) -> float:
+        return self.timeout_secs or CONNECT_SECS
+
+    @property
+    def outage_secs(self) -> float:
+        return self.timeout_secs or OUTAGE_SECS
+
+    def __str__(self) -> str:
+        return f"RabbitMQ {self.host}:{self.port}"
+
+
+def parse_url(url: str) -> RabbitmqUrl:
+    """`amqp://bob@h/cdc?queue=q` is `RabbitmqUrl("h", 5672, vhost="cdc", user="bob", queue="q", …)`.
+
+    Raises OptionError and UsageError; neither repeats the URL, which may hold secrets.
+    """
+    scheme, found, rest = url.partition("://")
+    if scheme not in ("amqp", "amqps") or not found:
+        raise OptionError("a RabbitMQ URL begins with 'amqp://' or 'amqps://', as in amqp://localhost/?queue=orders.")
+    tls = scheme == "amqps"
+    where, _, query = rest.partition("?")
+    authority, _, vhost = where.partition("/")
+    login, _, address = authority.rpartition("@")
+    user, colon, _ = login.partition(":")
+    if colon:
+        raise OptionError(
+            "a RabbitMQ URL takes no password: put it into an environment variable and add password_env=NAME, or into"
+            " a file and add password_file=FILE."
+        )
+    server = servers(address, "RabbitMQ server", port=5671 if tls else 5672, form=f"{scheme}://host:port")
+    options = parse_options(query, OPTIONS, "a RabbitMQ URL")
+    if "password_env" in options and "password_file" in options:
+        raise OptionError("the RabbitMQ URL has both password_env and password_file: leave one out.")
+    password = options.pop("password_env", None) or options.pop("password_file", None)
+    if user and user != "guest" and password is None:
+        raise OptionError(
+            f"the RabbitMQ URL has no password for {user!r}: add password_env=NAME or password_file=FILE."
+        )
+    for name in ("ca", "cert", "key"):
+        if name in options and not tls:
+            raise OptionError(f"the RabbitMQ URL's option {name!r} is for TLS: begin the URL with amqps://.")
+    if ("cert" in options) != ("key" in options):
+        raise OptionError("the RabbitMQ URL's options 'cert' and 'key' belong together: add the other one.")
+    if "exchange_type" in options and not options.get("exchange"):
+        raise OptionError("the RabbitMQ URL's option 'exchange_type' is for a named exchange: add exchange=NAME.")
+    if "queue_type" in options and "queue" not in options:
+        raise OptionError("the RabbitMQ URL's option 'queue_type' is for a queue: add queue=NAME.")
+    if "routing_key" in options and not options.get("exchange"):
+        raise OptionError("the default exchange sends to the queue of that name: add exchange=NAME, or queue=NAME.")
+    check_pattern(options.get("topic", ""))
+    for name in ("routing_key", "queue"):
+        check_pattern(options.get(name, ""), ("topic", "tag"), what=f"the {name.replace('_', ' ')}")
+    host, _, port = server.rpartition(":")
+    return RabbitmqUrl(
+        host.strip("[]"),
+        int(port),
+        tls=tls,
+        vhost=unquote(vhost) or "/",
+        user=unquote(user) or "guest",
+        password=password or "guest",
+        **options,
+    )
