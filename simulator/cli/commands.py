@@ -193,7 +193,8 @@ def run(
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
     if summary_to is not None and not summary_to.absolute().parent.is_dir():
         raise UsageError(f"--summary-to {summary_to}: there is no folder {str(summary_to.parent)!r}.")
-    with open_sink(to, envelope=envelope, container=job.codec.layout.container) as sink:
+    layout = job.codec.layout
+    with open_sink(to, envelope=envelope, container=layout.container, properties=layout.rabbitmq) as sink:
         report = None if quiet else progress.Reporter(limits)
         this = job.run(
             sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report

@@ -7,7 +7,7 @@ addressed already (`simulator.delivery`) and yields finished messages: none, one
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -95,6 +95,7 @@ class Layout:
     * `routing` and `packing` are the product's way of addressing messages and of putting rows together.
     * `columns`: places of the columns of a table that changes of a kind print; None: all. The others are not drawn.
     * `container`: what a file of the values is, if they are Avro.
+    * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; the content type is JSON's otherwise.
     * `sends`: of the format's kinds of event, those that the settings let through; None: all.
     * `statements`: the kinds of DDL that it writes; None: all. `omits`: single events that it leaves out although it
       sends their kind.
@@ -110,6 +111,7 @@ class Layout:
     metadata: Metadata | None = None
     columns: Callable[[Table, Kind], Collection[int]] | None = None
     container: Container | None = None
+    rabbitmq: Mapping[str, Any] = field(default_factory=dict)
     sends: frozenset[Kind] | None = None
     statements: frozenset[SchemaChangeKind] | None = None
     omits: Callable[[Event], bool] = of_stream
@@ -215,10 +217,10 @@ class Codec:
             }
             rows += [{**message, "partition": partition} for partition in address.partitions]
         columns = {}
-        for field in MESSAGE_SCHEMA:
-            plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-            column = pa.array([row.get(field.name) for row in rows], plain)
-            columns[field.name] = column if plain == field.type else column.dictionary_encode()
+        for member in MESSAGE_SCHEMA:
+            plain = member.type.value_type if pa.types.is_dictionary(member.type) else member.type
+            column = pa.array([row.get(member.name) for row in rows], plain)
+            columns[member.name] = column if plain == member.type else column.dictionary_encode()
         return MessageBatch.of(len(rows), **columns)
 
 

@@ -55,7 +55,8 @@ def publish(
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
     broker = broker_of(to)
     job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
-    with open_sink(to, container=job.codec.layout.container) as sink:
+    layout = job.codec.layout
+    with open_sink(to, container=layout.container, properties=layout.rabbitmq) as sink:
         summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
     if job.failure is not None:
         raise job.failure

@@ -80,7 +80,8 @@ def test_urls(url: str, parsed: RabbitmqUrl, monkeypatch: pytest.MonkeyPatch) ->
         ("amqp://bob@h", "the RabbitMQ URL has no password for 'bob': add password_env=NAME or password_file=FILE."),
         (
             "amqp://bob@h?password_env=NO_SUCH",
-            "the RabbitMQ URL's option 'password_env' is the name of an environment variable that is set, not 'NO_SUCH'.",
+            "the RabbitMQ URL's option 'password_env' is the name of an environment variable that is set,"
+            " not 'NO_SUCH'.",
         ),
         (
             "amqp://bob@h?password_file=/nowhere",

@@ -137,6 +137,8 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
     )
 
 
+# What its RabbitMQ producer gives each message: MessageProperties.PERSISTENT_TEXT_PLAIN (captured).
+PERSISTENT_TEXT_PLAIN: Final = {"content_type": "text/plain", "delivery_mode": 2, "priority": 0}
 STYLES: Final = {
     "1.1.4": json_style.FASTJSON1,
     "1.1.5": json_style.FASTJSON1,
@@ -167,6 +169,7 @@ def layout(settings: CanalSettings) -> Layout:
         routing(options),
         # One flat message is one rows event: binlog_row_event_max_size is 8192 by default.
         Packing(packed_row_bytes, event_header, options.event_max_size, options.rows_per_message or None),
+        rabbitmq=PERSISTENT_TEXT_PLAIN,
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
         typed_json=True,
     )

@@ -69,10 +69,9 @@ class RabbitmqSink(Sink):
         self.url = url
         self.broker = Broker(url)
         self._properties = {
-            "content_type": "application/json",
-            **properties,
-            **({"content_type": url.content_type} if url.content_type else {}),
+            "content_type": url.content_type or properties.get("content_type", "application/json"),
             "delivery_mode": 2 if url.persistent else 1,
+            **{name: value for name, value in properties.items() if name not in ("content_type", "delivery_mode")},
         }
         self._sent: deque[Sent] = deque()  # all that is not confirmed, in the order of the delivery tags
         self._sent_bytes = 0
