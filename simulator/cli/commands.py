@@ -104,7 +104,7 @@ def cli() -> None:
 @format_option
 @click.option(
     "--to", default="-", metavar="URL",
-    help="Write to file:DIR or kafka://HOST:PORT/TOPIC; default: - (standard output).",
+    help="Write to file:DIR, kafka://HOST:PORT/TOPIC or amqp://HOST/VHOST; default: - (standard output).",
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",

@@ -46,7 +46,8 @@ def open_sink(
     UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
-    opener = registry.load("sink", SINKS, scheme, "--to is -, file:DIR, kafka://HOST:PORT/TOPIC or amqp://HOST/VHOST.")
+    hint = "--to is -, file:DIR, kafka://HOST:PORT/TOPIC or amqp://HOST/VHOST."
+    opener = registry.load("sink", SINKS, scheme, hint)
     if envelope and scheme not in LINES:
         raise UsageError(f"--envelope writes JSON lines: it goes with --to - or --to file:DIR, not with {scheme}.")
     more: dict[str, Any] = {"envelope": True} if envelope else {}

@@ -32,15 +32,21 @@ def topic() -> str:
 
 
 @pytest.fixture(scope="module")
-def breakable_broker(start_rabbitmq: Callable[..., Any]) -> Any:
-    return start_rabbitmq(settings={"max_message_size": "1000000"})
+def started(start_rabbitmq: Callable[..., Any]) -> Any:
+    return start_rabbitmq(secure=True, settings={"max_message_size": "1000000"})
 
 
 @pytest.fixture
-def breakable(breakable_broker: Any) -> Any:
-    """A broker that may be stopped, killed and frozen."""
-    breakable_broker.start()  # the test before may have failed
-    return breakable_broker
+def breakable(started: Any) -> Any:
+    """A broker that may be stopped, killed and frozen; starting it takes ten seconds, so all tests share one."""
+    started.start()  # the test before may have left it stopped
+    return started
+
+
+@pytest.fixture
+def rabbitmq(request: pytest.FixtureRequest) -> str:
+    """The address of a broker that nobody breaks."""
+    return os.environ.get("CDCSIM_RABBITMQ") or str(request.getfixturevalue("breakable").address)
 
 
 def connection(address: str) -> pika.BlockingConnection:
@@ -129,7 +135,7 @@ class TestContractOfOneQueue(SinkContract):
         self.address = rabbitmq
 
     def url(self, topic: str) -> str:
-        return f"amqp://{self.address}/?queue={{topic}}&window=7"
+        return f"amqp://{self.address}/?queue={{topic}}&window=50"
 
     def read(self, topic: str) -> dict[int, list[Received]]:
         return {0: [received(properties, body) for _, properties, body in consumed(self.address, topic)]}
@@ -366,22 +372,17 @@ def test_an_unknown_type_of_exchange(rabbitmq: str, topic: str) -> None:
     assert "unknown exchange type 'x-nope'" in sentence
 
 
-@pytest.fixture(scope="module")
-def secured(start_rabbitmq: Callable[..., Any]) -> Any:
-    return start_rabbitmq(secure=True)
-
-
-def test_tls(secured: Any, topic: str) -> None:
-    address = f"localhost:{secured.ports['tls']}"
-    with open_sink(f"amqps://{address}/?queue={topic}&ca={secured.certificate}") as sink:
+def test_tls(breakable: Any, topic: str) -> None:
+    address = f"localhost:{breakable.ports['tls']}"
+    with open_sink(f"amqps://{address}/?queue={topic}&ca={breakable.certificate}") as sink:
         sink.send(batch("t", [b"1"]))
         sink.flush()
-    assert bodies(secured.address, topic) == [b"1"]
+    assert bodies(breakable.address, topic) == [b"1"]
     assert refused(f"amqps://{address}/") == (
         f"TLS with RabbitMQ {address} failed: self-signed certificate. The authority's file is ca= in the URL."
     )
     assert refused(f"amqp://{address}/?timeout_secs=2").endswith("Does the port want TLS (amqps://)?")
-    assert "TLS with RabbitMQ" in refused(f"amqps://{secured.address}/?timeout_secs=2&ca={secured.certificate}")
+    assert "TLS with RabbitMQ" in refused(f"amqps://{breakable.address}/?timeout_secs=2&ca={breakable.certificate}")
 
 
 # Trouble in the middle
@@ -395,12 +396,12 @@ def with_duplicates(found: list[bytes], most: int) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-@pytest.mark.parametrize("queue_type", ["classic", "quorum"])
-@pytest.mark.parametrize("end", ["stop", "kill"])
+# A quorum queue that is killed right after it was declared is lost to RabbitMQ 3.10 itself.
+@pytest.mark.parametrize(("end", "queue_type"), [("kill", "classic"), ("stop", "quorum")])
 def test_a_broker_that_restarts_only_costs_time(
     breakable: Any, topic: str, capfd: Any, end: str, queue_type: str
 ) -> None:
-    total, rows = 120, 500
+    total, rows = 40, 500
     options = f"exchange=x.{topic}&exchange_type=direct&queue={topic}&partitions=12&queue_type={queue_type}"
     with open_sink(f"amqp://{breakable.address}/?{options}") as sink:
 
@@ -425,23 +426,6 @@ def test_a_broker_that_restarts_only_costs_time(
         found = [body for _, _, body in consumed(breakable.address, f"{topic}.{number}", queue_type)]
         assert with_duplicates(found, 2000) == expected
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_broker_that_stays_away(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=2") as sink:
-        sink.send(batch("t", [b"x"] * 10))
-        sink.flush()
-        breakable.kill()
-        started = time.monotonic()
-        sentence = failure(sink, batch("t", [b"y"] * 10, first_turn=70))
-        assert 1.5 < time.monotonic() - started < 20
-        assert sentence == (
-            "10 of 20 messages were not delivered; the first was turn 70.0 for topic 't' partition 0 (1 bytes):"
-            f" RabbitMQ {breakable.address} was away for 2 s: Connection refused."
-        )
-        assert (sink.delivered, sink.failed) == (10, 10)
-    breakable.start()
-    assert bodies(breakable.address, topic) == [b"x"] * 10
 
 
 def test_a_disk_alarm(breakable: Any, topic: str) -> None:
@@ -486,6 +470,7 @@ def test_a_frozen_broker_does_not_hang_the_end(breakable: Any, topic: str) -> No
     sink.send(batch("t", [b"1"]))
     sink.flush()
     os.kill(breakable.pid, signal.SIGSTOP)
+    time.sleep(0.5)  # until its threads have stopped
     try:
         sink.send(batch("t", [b"2"] * 100, first_turn=1))
         timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
@@ -519,3 +504,18 @@ def test_the_window_bounds_what_is_on_its_way(breakable: Any, topic: str) -> Non
         sink.flush()
         assert (sink.delivered, sink.failed) == (5000, 0)
     assert len(bodies(breakable.address, topic)) == 5000
+
+
+def test_a_broker_that_stays_away(breakable: Any, topic: str) -> None:
+    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=2") as sink:
+        sink.send(batch("t", [b"x"] * 10))
+        sink.flush()
+        breakable.kill()
+        started = time.monotonic()
+        sentence = failure(sink, batch("t", [b"y"] * 10, first_turn=70))
+        assert 1.5 < time.monotonic() - started < 20
+        assert sentence == (
+            "10 of 20 messages were not delivered; the first was turn 70.0 for topic 't' partition 0 (1 bytes):"
+            f" RabbitMQ {breakable.address} was away for 2 s: Connection refused."
+        )
+        assert (sink.delivered, sink.failed) == (10, 10)

@@ -87,7 +87,7 @@ class Broker:
 
     def words(self, error: Exception) -> str:
         """What the broker says: `NOT_FOUND - no exchange 'x' in vhost '/'`."""
-        found = re.search(r"\(\d+\)[,:]? ['\"](.*?)['\"]\)*$", str(error) or repr(error), re.DOTALL)
+        found = re.search(r"\(\d+\)?[,:]? ['\"](.*?)['\"]\)*$", str(error) or repr(error), re.DOTALL)
         cause = _cause(error)
         reason = cause.strerror if isinstance(cause, OSError) else ""
         text = found[1] if found else reason or str(cause) or repr(cause)

@@ -29,6 +29,8 @@ WINDOW_BYTES: Final = 64 << 20
 BACK_OFF_SECS: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
 # How long close() and a failed run wait for confirms.
 LEAVE_SECS: Final = 5.0
+# A queue that lost its leader may forget a message without a word: after so long without a confirm all are sent again.
+STALL_SECS: Final = 10.0
 SHORT_STRING: Final = 255
 
 
@@ -223,16 +225,19 @@ class RabbitmqSink(Sink):
             return ready() or self.ledger.has_failed or self._closed
 
         while self._connection.is_open:  # after a failure it is not
+            low = self._connection.confirms.low
             try:
-                self._connection.wait(settled, seconds)
+                self._connection.wait(settled, STALL_SECS if seconds is None else seconds)
+                if seconds is not None or settled():
+                    return
+                if self._connection.confirms.low == low and not self._connection.is_blocked:
+                    raise TimeoutError(f"no confirm for {STALL_SECS:g} s")
             except self.broker.troubles as error:
                 if not self._sent:  # there is time until the next message
                     self._lost = error
                     self._disconnect()
                     return
                 self._recover(error)
-            else:
-                return
 
     def _read_answers(self) -> None:
         """Account for what is confirmed, refused or returned."""
@@ -287,7 +292,7 @@ class RabbitmqSink(Sink):
         if isinstance(error, exceptions.ChannelClosedByBroker):
             self._recover_channel(error)
             return
-        deadline = time.monotonic() + self.url.outage_secs
+        deadline = time.monotonic() + self.url.outage_secs - self.ledger.stalled_seconds
         attempt = 0
         blocked = isinstance(error, exceptions.ConnectionBlockedTimeout)
         while not blocked and not self._closed and time.monotonic() < deadline:
