@@ -26,6 +26,12 @@ def decimal_plain(array: pa.Array, type: ColumnType) -> pa.Array:
     return _decimal(array, grouped=False)
 
 
+def decimal_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
+    """A decimal without trailing zeros, never scientific: `5`, `-0.5`, `100`."""
+    text = decimal_plain(array, type)
+    return pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".") if array.type.scale > 0 else text
+
+
 def decimal_groups(array: pa.Array, type: ColumnType) -> pa.Array:
     """A decimal as LogBuffer.getDecimal0 of the dbsync library prints it: groups of nine digits after the point are
     written in full, what is left of the scale only where it is not zero, and a lone point gets a zero.

@@ -139,12 +139,12 @@ def test_the_hidden_key_is_the_same_in_both_images() -> None:
 
 def test_rows_of_drds_are_in_physical_tables() -> None:
     assert physical_name(table_of("t", {"id": "int"}, ["id"]), 11).split(".")[1].endswith("_11")
-    records = stream("dts-avro,source_type=DRDS", "orders", "mysql", 2000)
+    records = stream("dts-avro,drds=on", "orders", "mysql", 2000)
     of_key: dict[tuple[str, str], set[str]] = {}
     for found in records:
         if found["fields"] is None:
             continue
-        assert found["source"]["sourceType"] == "DRDS"
+        assert found["source"]["sourceType"] == "MySQL"
         tags = found["tags"]
         match = re.fullmatch(r"(\w+)_[a-z]{4}_(\d{4})[.](\w+)_[a-z]{4}_(\d\d)", found["objectName"])
         assert match
@@ -159,19 +159,99 @@ def test_rows_of_drds_are_in_physical_tables() -> None:
     assert len({name for names in of_key.values() for name in names}) > 16
 
 
-def test_a_source_type_belongs_to_its_source() -> None:
-    with pytest.raises(OptionError, match=r"^-f dts-avro,source_type=DRDS: it belongs to mysql, not oracle-19c[.]$"):
-        codec_of("dts-avro,source_type=DRDS", "oracle-19c")
+@pytest.mark.parametrize("option", ["source_type=DRDS", "drds=on"])
+def test_a_source_type_belongs_to_its_source(option: str) -> None:
+    with pytest.raises(OptionError, match=f"^-f dts-avro,{option}: it belongs to mysql, not oracle-19c[.]$"):
+        codec_of(f"dts-avro,{option}", "oracle-19c")
+
+
+@pytest.mark.parametrize(
+    ("options", "source", "types", "fraction"),
+    [
+        ("", "mysql-8.0", ("datetime(6)",), 123_456),
+        (",drds=on", "mysql-8.0", ("datetime(6)",), 123_456),
+        (",source_type=DRDS", "mysql-8.0", ("datetime(6)",), 123_456_000),
+        (",source_type=DRDS,oracle_frac=us", "mysql-8.0", ("datetime(6)",), 123_456),
+        ("", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456),
+        (",source_type=PPAS", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456_000),
+    ],
+)
+def test_readers_take_nanoseconds_of_other_source_types(
+    options: str, source: str, types: tuple[str, ...], fraction: int
+) -> None:
+    columns = {"id": "int", **{f"c{i}": type for i, type in enumerate(types)}}
+    literals = [f"{'' if type in ('time', 'timetz') else '2024-05-01 '}12:00:00.123456" for type in types]
+    batch = batch_of(table_of("t", columns, ["id"], source=source), INSERT, [["1", *literals]], source=source)
+    (value,) = encoded(codec_of(f"dts-avro{options}", source), batch)
+    members = [value[1].get("value", value[1]) for value in decode("dts-avro", value)["afterImages"][1:]]
+    assert [value["millis"] for value in members] == [fraction] * len(types)
+
+
+@pytest.mark.parametrize(
+    ("year", "missing"), [("2023", set()), ("2021", {"metaVersion"}), ("2020", {"metaVersion", "server_id"})]
+)
+def test_older_messages_lack_tags(year: str, missing: set[str]) -> None:
+    for name in ("insert", "a row of a snapshot", "add column"):
+        (case,) = [case for case in cases_of("mysql-8.0") if case.name == name]
+        newest, older = (
+            decode("dts-avro", messages_of(f"dts-avro{options}", "mysql-8.0", block_of(case))[0].value or b"")["tags"]
+            for options in ("", f",tags={year}")
+        )
+        assert older == {name: tag for name, tag in newest.items() if name not in missing}
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "name"),
+    [
+        ("mysql-8.0", "", "utf8mb3"),
+        ("mysql-8.0", ",source_version=8.0.27", "utf8"),
+        ("mysql-5.7", "", "utf8"),
+        ("mariadb-10.11", "", "utf8mb3"),
+    ],
+)
+@pytest.mark.parametrize("spelled", ["utf8", "utf8mb3"])
+def test_the_server_names_character_sets(source: str, options: str, name: str, spelled: str) -> None:
+    table = table_of("t", {"id": "int", "c": f"varchar(9) character set {spelled}"}, ["id"], source=source)
+    (value,) = encoded(codec_of(f"dts-avro{options}", source), batch_of(table, INSERT, [["1", "x"]], source=source))
+    assert decode("dts-avro", value)["afterImages"][1][1] == {"charset": name, "value": b"x"}
+
+
+@pytest.mark.parametrize(
+    ("type", "literal", "members", "text"),
+    [
+        ("NUMBER(10,2)", "12.5", ["12.5", 3, 1], "12.5"),
+        ("NUMBER(10,2)", "10", ["10", 2, 0], "10"),
+        ("NUMBER(10,2)", "0", ["0", 1, 0], "0"),
+        ("NUMBER(10,2)", "-0.1", ["-0.1", 1, 1], "-0.1"),
+        ("NUMBER(38,20)", "1.50", ["1.5", 2, 1], "1.5"),
+        ("NUMBER(18)", "1000", ["1000", 4, 0], "1000"),
+    ],
+)
+def test_numbers_as_oracle_stores_them(type: str, literal: str, members: list[Any], text: str) -> None:
+    table = table_of("T", {"ID": "NUMBER(9)", "C": type}, ["ID"], source="oracle")
+    batch = batch_of(table, INSERT, [["1", literal]], source="oracle")
+    (record,) = encoded(codec_of("dts-avro", "oracle-19c"), batch)
+    assert list(decode("dts-avro", record)["afterImages"][1][1].values()) == members
+    (value,) = encoded(codec_of("dts-canal-json", "oracle-19c"), batch)
+    assert json.loads(value)["data"][0]["C"] == text
 
 
 def test_a_table_that_changes_has_another_version() -> None:
-    made = []
-    for columns in ({"id": "int", "v": "int"}, {"id": "int", "v": "bigint"}, {"id": "int", "v": "bigint", "w": "int"}):
+    versions = []
+    for columns, key in (
+        ({"id": "int", "v": "int"}, ["id"]),
+        ({"id": "int", "v": "int"}, ["id", "v"]),
+        ({"id": "int", "v": "int unsigned"}, ["id"]),
+        ({"id": "int", "v": "varchar(9)"}, ["id"]),
+        ({"id": "int", "v": "varchar(10)"}, ["id"]),
+        ({"id": "int", "w": "varchar(10)"}, ["id"]),
+        ({"id": "int", "v": "varchar(10)", "w": "int"}, ["id"]),
+    ):
         row = ["1"] * len(columns)
-        (value,) = encoded(codec_of("dts-avro"), batch_of(table_of("t", columns, ["id"]), INSERT, [row]))
-        made.append(decode("dts-avro", value)["tags"]["metaVersion"])
-    assert len(set(made)) == 3
-    assert all(0 <= int(version) < 1 << 32 for version in made)
+        (value,) = encoded(codec_of("dts-avro"), batch_of(table_of("t", columns, key), INSERT, [row]))
+        versions.append(decode("dts-avro", value)["tags"]["metaVersion"])
+    assert len(set(versions)) == len(versions)
+    assert all(0 <= int(version) < 1 << 32 for version in versions)
 
 
 # ------------------------------------------------------------------------------------------------- a stream of records

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from building import Case, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of, samples_of
 from decoding import decode
 
 from simulator.errors import DeliveryFailed, NotOffered, UnsupportedType
 from simulator.formats import open_codec
-from simulator.model import DELETE, INSERT, UPDATE
+from simulator.model import DELETE, INSERT, UPDATE, SchemaChangeKind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
@@ -98,6 +98,31 @@ def test_statements_may_have_a_topic_of_their_own(format: str) -> None:
     assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(case))} == {"statements"}
     assert {message.topic for message in messages_of(text, "mysql-8.0", block_of(row))} == {"dts"}
     assert {message.topic for message in messages_of(format, "mysql-8.0", block_of(case))} == {"dts"}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_ddl_can_be_left_out(format: str) -> None:
+    (case,) = [case for case in cases_of("mysql-8.0") if case.name == "add column"]
+    assert messages_of(f"{format},ddl=on", "mysql-8.0", block_of(case))
+    assert messages_of(f"{format},ddl=off", "mysql-8.0", block_of(case)) == []
+
+
+def test_a_rename_goes_where_the_name_that_it_prints_leads() -> None:
+    """The table policy: rows of the old name, then the statement, in one partition; rows of the new name in another."""
+    old, new = (table_of(name, {"id": "int"}, ["id"]) for name in ("t1", "t3"))
+    rename = Ddl(SchemaChangeKind.RENAME_TABLE, "rename table t1 to t3", old, new)
+    block = block_of(Case("x", (Rows(INSERT, old, [["1"]]), rename, Rows(INSERT, new, [["2"]]))))
+    made = messages_of("dts-canal-json,kafka_key=partition_key", "mysql-8.0", block, route="table", partitions=24)
+    assert [json.loads(message.value or b"")["table"] for message in made] == ["t1", "t1", "t3"]
+    assert [message.key for message in made] == [b"shop.t1", b"shop.t1", b"shop.t3"]
+    assert made[0].partition == made[1].partition != made[2].partition
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_rows_without_a_key_have_no_message_key(format: str) -> None:
+    rows = Rows(INSERT, table_of("t", {"a": "int"}), [["1"]])
+    (message,) = messages_of(f"{format},kafka_key=partition_key", "mysql-8.0", block_of(Case("x", (rows,))))
+    assert (message.key, message.partition) == (None, 0)
 
 
 @pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json"])
@@ -233,6 +258,6 @@ def test_an_update_of_an_oracle_row() -> None:
     assert ours == (
         '{"meta":{"time":"2024-03-01T08:00:00","userid":84,"op":"upd","scn":"14589063118712",'
         '"rowid":"AAATGpAAIAAItcIAAA","trans":"7.0.411499","seq":1,"size":1,"table":"SHOP.ITEM","idx":"1/1",'
-        '"posttime":"2024-03-01T08:00:01"},"data":{"PRICE":"12.50"},'
-        '"key":{"ID":"7","PRICE":"10.00","NOTE":null}}'
+        '"posttime":"2024-03-01T08:00:01"},"data":{"PRICE":"12.5"},'
+        '"key":{"ID":"7","PRICE":"10","NOTE":null}}'
     )

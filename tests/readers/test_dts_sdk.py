@@ -193,12 +193,13 @@ def read_all(sdk: Reader, format: str, source: str) -> set[str]:
 
 
 def test_related_sources(sdk: Reader) -> None:
-    for type, source, tables in (
-        ("DRDS", "mysql-8.0", r"shop_[a-z]{4}_000\d[.]customers_[a-z]{4}_\d\d"),
-        ("PPAS", "postgresql-16", "shop[.]customers"),
+    for options, type, source, tables in (
+        ("drds=on", "MySQL", "mysql-8.0", r"shop_[a-z]{4}_000\d[.]customers_[a-z]{4}_\d\d"),
+        ("source_type=DRDS", "DRDS", "mysql-8.0", "shop[.]customers"),
+        ("source_type=PPAS", "PPAS", "postgresql-16", "shop[.]customers"),
     ):
         (case,) = [case for case in cases_of(source) if case.name == "insert"]
-        format = f"dts-avro,source_type={type}"
+        format = f"dts-avro,{options}"
         (told,) = ask(sdk, [message.value or b"" for message in messages_of(format, source, block_of(case))])
         assert told["source"] == type
         assert re.fullmatch(tables, f"{told['database']}.{told['table']}"), told

@@ -9,26 +9,27 @@ printed messages of 2020 to 2024. A message holds one record from its first byte
 | INSERT, INIT | the table's | yes | null | row | of rows; INIT: pk_uk_info, metaVersion |
 | UPDATE | the table's | yes | row | row | of rows |
 | DELETE | the table's | yes | row | null | of rows |
-| DDL | its database's or table's | null | null | the statement, a text | of statements |
+| DDL | its database's | null | null | the statement, a text | of statements |
 | BEGIN, COMMIT, HEARTBEAT | null | null | null | null | see `record/tags` |
 | NOOP | null | null | null | null | none |
 
 * Both images of an update are complete, unless `row_image=minimal` (`record/images`). NULL is the union's null.
 * MongoDB: records have a document and its key instead of columns, and commands are COMMAND (`record/documents`).
-* `source_type=DRDS` names physical tables, with the logical names in tags (`record/drds`); `source_type=PPAS` is
-  PostgreSQL as EDB's.
+* `drds=on`: records name physical tables, with the logical names in tags (`record/drds`). They say MySQL, as the one
+  printed message does. `source_type=DRDS` and `source_type=PPAS` say that instead of MySQL and PostgreSQL.
 * `rds_hidden_pk=on`: MySQL tables without a key have the hidden one of RDS as last field; pk_uk_info is `{}`.
 * Change tracking (`product=subscription`) has no INIT. It has BEGIN and COMMIT around each transaction, and heartbeats.
   Nothing says whether synchronisation sends these; it does not here, unless `begin_commit=on` or `heartbeat=on`.
-* `millis` of Timestamp and DateTime are microseconds for MySQL and PostgreSQL, nanoseconds for other sources.
+* `millis` of Timestamp is microseconds; so is that of DateTime for MySQL and PostgreSQL, nanoseconds for others.
 * sourceTimestamp is the second of the commit, bornTimestamp the second when the product read the change. A heartbeat
   has the sourceTimestamp of the last commit before it.
 * metaVersion is the CRC-32 of the table's name and fields: readers cache fields by it.
 * NOOP (`noop=on`, instead of HEARTBEAT) is a record of 48 bytes, which the vendor's clients must ignore; zeros before
   its position fill it up.
 
-Decided here, since nothing says it: ids number the records, with gaps; connections are a fixed few; DDL names the
-database alone for CREATE TABLE, as the one printed message does, else its table.
+* DDL names the database alone, as the one printed message does, a CREATE TABLE (`ddl_object=table`: an existing table).
+
+Decided here, since nothing says it: ids number the records, with gaps; connections are a fixed few.
 """
 
 from __future__ import annotations
@@ -67,8 +68,13 @@ def sends(options: AvroOptions) -> frozenset[Kind]:
     tracking = options.product == "subscription"
     marks = tracking if options.begin_commit is None else options.begin_commit
     heartbeats = options.noop or (tracking if options.heartbeat is None else options.heartbeat)
-    kinds = {INSERT, UPDATE, DELETE, DDL} | (set() if tracking else {READ})
-    return frozenset(kinds | (set(MARKS) if marks else set()) | ({HEARTBEAT} if heartbeats else set()))
+    return frozenset(
+        {INSERT, UPDATE, DELETE}
+        | (set() if tracking else {READ})
+        | ({DDL} if options.ddl else set())
+        | (set(MARKS) if marks else set())
+        | ({HEARTBEAT} if heartbeats else set())
+    )
 
 
 def layout(settings: Settings[AvroOptions]) -> Layout:
@@ -77,6 +83,9 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
     if options.source_type and options.source_type not in system.source_types:
         theirs = ", ".join(id for id in SYSTEMS if options.source_type in row(id).source_types)
         raise OptionError(f"-f dts-avro,source_type={options.source_type}: it belongs to {theirs}, not {source}.")
+    if options.drds and not system.drds:
+        theirs = ", ".join(id for id in SYSTEMS if row(id).drds)
+        raise OptionError(f"-f dts-avro,drds=on: it belongs to {theirs}, not {source}.")
     # partitions are made of values as the JSON formats write them
     json = Settings(TextOptions(), source)
     return Layout(

@@ -205,6 +205,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
         Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2),
         routing(settings.options, system),
         complete=refuse_large(FORMAT.id),
+        sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},
     )
 
 

@@ -3,11 +3,12 @@
 Page: "Kafka partition synchronization strategy". All to partition 0; by database and table; or by the values of the
 key (rows of tables without one go to partition 0). An update goes by the row before; "Split message delivery after
 partition key update" makes a DELETE and an INSERT of an update that changes the key. DDL goes to partition 0, under the
-table policy to the partition of its table.
+table policy to the partition of its table: of a renamed one by the old name, which the message has.
 
 The page says that the hash is Java's hashCode. What is hashed and how it becomes a partition is decided here: values
 without a separator, the hash without its sign, modulo the partitions. The page's example of formats (id 1 in partition
-1, id 2 in partition 2) agrees for 3, 4, 6, 8, 12, 16 and 24 partitions. Messages have no key and no headers.
+1, id 2 in partition 2) agrees for 3, 4, 6, 8, 12, 16 and 24 partitions. Messages have no headers, and no key; with
+`kafka_key=partition_key` it is the hashed text, and rows without columns to hash have none.
 """
 
 from __future__ import annotations
@@ -62,14 +63,14 @@ def routing(
     keys = options.kafka_key == "partition_key"
     by_table = ByName(system.table_text, JAVA_MASK)
     single = Single(text=by_table.text)
-    by_columns = ByText(JAVA_MASK, single, image="before")
+    by_columns = ByText(JAVA_MASK, Single(), image="before")
     policies: dict[str, Policy] = {"key": by_columns, "single": single, "table": by_table, "columns": by_columns}
     return Routing(
         Topics(topic),
         {"single": single} if only_one else policies,
         hashed_text if keys else None,
         "every" if split_all else "routing columns" if options.split_on_key_update else "never",
-        DtsStatements(options.ddl_topic, by_table=by_table, keys=keys),
+        DtsStatements(options.ddl_topic, "old", by_table=by_table, keys=keys),
     )
 
 

@@ -39,6 +39,13 @@ class ServerOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StatementOptions:
+    """DDL."""
+
+    ddl: bool = option(True, "off: DDL is not sent, which the product's wizard offers.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class TextOptions(DeliveryOptions):
     """Values in the JSON formats."""
 
@@ -50,7 +57,7 @@ class TextOptions(DeliveryOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CanalOptions(TextOptions, ServerOptions):
+class CanalOptions(TextOptions, StatementOptions, ServerOptions):
     """Options of dts-canal-json."""
 
     images: Literal["current", "before-2022-03-20"] = option(
@@ -103,14 +110,18 @@ class RecordOptions(ServerOptions):
 
     schema_variant: Literal["B", "A"] = option("B", "The schema's version; A has no bornTimestamp.")
     born_unit: Literal["s", "ms"] = option("s", "Unit of bornTimestamp: seconds, as in real messages, or milliseconds.")
-    ddl_object: Literal["table", "db"] = option(
-        "table", "objectName of DDL about an existing table: the table's, or the database alone."
+    ddl_object: Literal["db", "table"] = option(
+        "db", "objectName of DDL: the database alone, as in a printed message, or the table's if it exists."
+    )
+    tags: Literal["2023", "2021", "2020"] = option(
+        "2023", "Tags as messages of that year have them: server_id came in 2021, metaVersion in 2023."
     )
     oracle_frac: Literal["ns", "us"] = option(
-        "ns", "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, which SDK 2.0 reads."
+        "ns", "Fractions of sources other than MySQL and PostgreSQL: nanoseconds, or microseconds, which SDK 2.0 reads."
     )
+    drds: bool = option(False, "on: MySQL is DRDS (PolarDB-X): rows name physical tables, tags the logical ones.")
     source_type: Literal["DRDS", "PPAS"] | None = option(
-        None, "DRDS: MySQL as DRDS (PolarDB-X), which names physical tables; PPAS: PostgreSQL as EDB's."
+        None, "SourceType of records: DRDS instead of MySQL, or PPAS instead of PostgreSQL."
     )
     row_image: Literal["full", "minimal"] = option(
         "full", "What the source logs: whole rows, or keys and changed columns, where other values are NONE."
@@ -128,7 +139,7 @@ class RecordOptions(ServerOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AvroOptions(RecordOptions, DeliveryOptions):
+class AvroOptions(RecordOptions, StatementOptions, DeliveryOptions):
     """Options of dts-avro."""
 
     product: Literal["sync", "subscription"] = option(

@@ -40,11 +40,10 @@ _CENTURIES_US: Final = 146_097 * US_PER_DAY
 
 
 def number(array: pa.Array) -> pa.Array:
-    """A NUMBER without trailing zeros, never with an exponent: `100`, `12.5`, `-0.001`."""
+    """A NUMBER as Oracle stores it, without trailing zeros: `100`, `12.5`, `-0.001`."""
     if not pa.types.is_decimal(array.type):
         return array if pa.types.is_string(array.type) else array.cast(pa.string())
-    text = decimal_text.decimal_plain(array, _NO_FRACTION)
-    return pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".") if array.type.scale > 0 else text
+    return decimal_text.decimal_trimmed(array, _NO_FRACTION)
 
 
 def local(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:

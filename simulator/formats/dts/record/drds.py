@@ -1,9 +1,9 @@
 """Rows of DRDS (PolarDB-X): MySQL's, in physical tables of many databases.
 
-objectName is the physical table, as in the one printed message (`test_drds_hzy_pyii_0005.sample_order_real_aeje_11`);
-the tags l_db_name and l_tb_name are the logical names. Decided here: eight databases of two tables each, which agrees
-with that message; a hash of the key before the change decides a row's table, so it stays the same as long as the key
-does; the four letters are a hash of the name.
+In the one printed message (of 2024) sourceType is MySQL, objectName the physical table
+(`test_drds_hzy_pyii_0005.sample_order_real_aeje_11`), and the tags l_db_name and l_tb_name are the logical names.
+Decided here: eight databases of two tables each, which agrees with that message; a hash of the key before the change
+decides a row's table, so it stays the same as long as the key does; the four letters are a hash of the name.
 """
 
 from __future__ import annotations

@@ -48,24 +48,24 @@ def dates(array: pa.Array) -> list[Bytes]:
     return _members("DateTime", array, days, zeros, zeros, "YMD")
 
 
-def timestamps(array: pa.Array, members: str, branch: str = "DateTime") -> list[Bytes]:
-    """DateTimes with all members, the fraction in microseconds; those with a time zone in UTC."""
+def timestamps(array: pa.Array, members: str, units: int, branch: str = "DateTime") -> list[Bytes]:
+    """DateTimes with all members, the fraction in `units` of a microsecond; those with a time zone in UTC."""
     array = decoded(array)
     us, _ = whole_numbers(array)
     days, rest = np.divmod(us, US_PER_DAY)
     infinite = np.abs(us) == INFINITE_US
     days = np.where(infinite, np.sign(us) * INFINITE_DAYS, days)
     seconds = np.where(infinite, 0, rest // 1_000_000)
-    return _members(branch, array, days, seconds, np.where(infinite, 0, rest % 1_000_000), members)
+    return _members(branch, array, days, seconds, np.where(infinite, 0, rest % 1_000_000 * units), members)
 
 
-def zoned_timestamps(array: pa.Array, members: str) -> list[Bytes]:
+def zoned_timestamps(array: pa.Array, members: str, units: int) -> list[Bytes]:
     """Timestamps with a time zone in UTC: readers want an offset, not the name of a zone."""
-    pieces = timestamps(array, members, "TimestampWithTimeZone")
+    pieces = timestamps(array, members, units, "TimestampWithTimeZone")
     return [*pieces, avro.string("+00:00")]
 
 
-def zoned_times(array: pa.Array, members: str) -> list[Bytes]:
+def zoned_times(array: pa.Array, members: str, units: int) -> list[Bytes]:
     """Times of day and their offset, from the server's text: `12:34:56.5+02`."""
 
     def record(text: str) -> bytes:
@@ -74,18 +74,18 @@ def zoned_times(array: pa.Array, members: str) -> list[Bytes]:
             raise ValueError(f"{text!r} is not a time with an offset")
         clock, hours, minutes, seconds = match.groups()
         zone = f"{hours}:{minutes or '00'}{seconds or ''}"
-        return datetime_record(members_of(clock, members), members, 1) + avro.string(zone)
+        return datetime_record(members_of(clock, members), members, units) + avro.string(zone)
 
     return [BRANCHES["TimestampWithTimeZone"], plain(of_distinct(array, record))]
 
 
-def _members(branch: str, array: pa.Array, days: Ints, seconds: Ints, us: Ints, members: str) -> list[Bytes]:
-    """Records of days since 1970, seconds of the day and microseconds."""
+def _members(branch: str, array: pa.Array, days: Ints, seconds: Ints, fraction: Ints, members: str) -> list[Bytes]:
+    """Records of days since 1970, seconds of the day and fractions."""
     rare = (days < FIRST_DAY) | (days > _LAST_DAY)
     clocked = "h" in members
     ordinary = np.where(rare, 0, days) if rare.any() else days
     pieces: list[Bytes] = [BRANCHES[branch], with_nulls_of(day_members(ordinary), array)]
-    pieces += [clock_members(seconds), fraction_member(us)] if clocked else [b"\x00" * 4]
+    pieces += [clock_members(seconds), fraction_member(fraction)] if clocked else [b"\x00" * 4]
     if not rare.any():
         return pieces
     records = [
@@ -94,14 +94,14 @@ def _members(branch: str, array: pa.Array, days: Ints, seconds: Ints, us: Ints, 
             np.asarray(array.is_valid())[rare].tolist(),
             days[rare].tolist(),
             seconds[rare].tolist(),
-            us[rare].tolist(),
+            fraction[rare].tolist(),
             strict=True,
         )
     ]
     return [pc.replace_with_mask(avro.join(pieces, len(array)), pa.array(rare), pa.array(records, pa.binary()))]
 
 
-def _numbers(day: int, seconds: int, us: int, *, clocked: bool) -> list[int | None]:
+def _numbers(day: int, seconds: int, fraction: int, *, clocked: bool) -> list[int | None]:
     """The seven members of a day outside the years 1 to 9999."""
     if abs(day) == INFINITE_DAYS:
         year, month, number = INFINITY if day > 0 else MINUS_INFINITY
@@ -110,6 +110,6 @@ def _numbers(day: int, seconds: int, us: int, *, clocked: bool) -> list[int | No
         year, month, number = civil(day)
         before = year <= 0
         year = 1 - year if before else year
-    clock = [seconds // 3600, seconds // 60 % 60, seconds % 60, us] if clocked else []
+    clock = [seconds // 3600, seconds // 60 % 60, seconds % 60, fraction] if clocked else []
     sign = -1 if before else 1
     return [sign * part for part in (year, month, number, *clock)] + [None] * (4 - len(clock))

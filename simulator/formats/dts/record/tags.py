@@ -14,13 +14,14 @@ Printed messages show those of MySQL, except of COMMIT. Tags of other sources an
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record.record import Texts, digits
 from simulator.formats.dts.systems import system_of
-from simulator.model import BEGIN, COMMIT, Kind, SchemaChange, Table
+from simulator.model import BEGIN, MARKS, READ, Kind, SchemaChange, Table
 from simulator.sources.log import Entries, entry
 from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.source import Source
@@ -28,6 +29,12 @@ from simulator.text.json_style import quote
 
 # MySQL's status variables of a session with defaults, as in printed messages: flags, sql_mode, character set.
 STATUS: Final = {"Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1168113696", "Q_CHARSET_CODE": "33"}
+# Tags that messages of a year lack: the first printed ones with server_id are of 2021, with metaVersion of 2023.
+LATER: Final[Mapping[str, tuple[str, ...]]] = {
+    "2023": (),
+    "2021": ("metaVersion",),
+    "2020": ("metaVersion", "server_id"),
+}
 # Connections to the source: each transaction belongs to one.
 FIRST_THREAD, THREADS = 1000, 16
 
@@ -39,28 +46,34 @@ def keys(table: Table) -> str:
     return '{"PRIMARY":[' + ",".join(map(quote, table.primary_key)) + "]}"
 
 
+def version_of(object_name: str, fields: bytes, table: Table) -> str:
+    """metaVersion: 32 bits that differ if the names, the types or the key of a table differ."""
+    types = [(t.name, t.length, t.scale, t.unsigned, t.charset, t.labels) for t in (c.type for c in table.columns)]
+    return str(zlib.crc32(object_name.encode() + fields + repr((types, table.primary_key)).encode()))
+
+
 class Tags:
     """The tags of a source's records."""
 
     def __init__(self, options: RecordOptions, source: Source) -> None:
         self.options, self.log, self.system = options, source.log, system_of(source)
+        self._later = LATER[options.tags]
 
     def of_changes(self, kind: Kind, of_table: Mapping[str, str], at: Entries, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks; marks have none of a table."""
         reader: dict[str, Texts] = {"readerThroughoutTime": digits(write_ms)}
-        if not self.system.mysql:
-            if not of_table:
-                return reader
-            return {"pk_uk_info": of_table["pk_uk_info"], **reader, "metaVersion": of_table["metaVersion"]}
-        thread = {"thread_id": digits(FIRST_THREAD + at.txn % THREADS)}
-        if kind is BEGIN:
+        thread: dict[str, Texts] = {"thread_id": digits(FIRST_THREAD + at.txn % THREADS)} if self.system.mysql else {}
+        if kind is BEGIN and self.system.mysql:
             session: dict[str, Texts] = {name: STATUS[name] for name in ("Q_SQL_MODE_CODE", "Q_CHARSET_CODE")}
             return {**session, **self._gtid(at), **thread, **reader, "Q_FLAGS2_CODE": STATUS["Q_FLAGS2_CODE"]}
-        if kind is COMMIT:
+        if kind in MARKS:
             return {**thread, **reader}
-        first = {"pk_uk_info": of_table["pk_uk_info"]}
-        last = {"server_id": self.options.server_id, "metaVersion": of_table["metaVersion"]}
-        return {**first, **reader, **thread, **last}
+        first: dict[str, Texts] = {"pk_uk_info": of_table["pk_uk_info"]}
+        last: dict[str, Texts] = {"metaVersion": of_table["metaVersion"]}
+        if kind is READ:
+            return self._dated({**first, **last})
+        server: dict[str, Texts] = {"server_id": self.options.server_id} if self.system.mysql else {}
+        return self._dated({**first, **reader, **thread, **server, **last})
 
     def of_statement(self, event: SchemaChange) -> dict[str, Texts]:
         """The tags of a statement, in alphabetical order."""
@@ -76,7 +89,11 @@ class Tags:
             "server_id": self.options.server_id,
             "thread_id": str(FIRST_THREAD + event.txn % THREADS),
         }
-        return dict(sorted(tags.items()))
+        return self._dated(dict(sorted(tags.items())))
+
+    def _dated(self, tags: dict[str, Texts]) -> dict[str, Texts]:
+        """Without the tags that came later."""
+        return {name: tag for name, tag in tags.items() if name not in self._later} if self._later else tags
 
     def _gtid(self, at: Entries, *, executed: bool = False) -> dict[str, Texts]:
         """The transaction's GTID, and the executed GTID set, if the source has GTIDs."""

@@ -22,11 +22,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import decoded
+from simulator.batch import Ints, decoded
 from simulator.carriers import is_narrow, numbers, unscaled, validity
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
 from simulator.formats.dts.record.times import datetimes, timestamps, zoned
@@ -90,20 +89,26 @@ def characters(array: pa.Array, charset: str = "UTF-8") -> list[Bytes]:
 # ------------------------------------------------------------------------------------------------------------- numbers
 
 _POWERS: Final = 10 ** np.arange(1, 19, dtype=np.int64)
-_PRECISIONS: Final = [avro.long(digits) for digits in range(20)]
+_SIZES: Final = [avro.long(digits) for digits in range(20)]
 
 
-def decimals(array: pa.Array) -> list[Bytes]:
-    """The number in plain digits, its scale kept; `348.00` has precision 5 and scale 2, `0.00` 1 and 2.
+def decimals(array: pa.Array, *, trimmed: bool = False) -> list[Bytes]:
+    """The number in plain digits, its scale kept: `348.00` has precision 5 and scale 2, `0.00` 1 and 2. `trimmed`:
+    without trailing zeros.
 
     The carrier is an Arrow decimal, or text if the number keeps the scale that it was given.
     """
     type = decoded_type(array)
     if pa.types.is_decimal(type):
         array = decoded(array)
-        texts = decimal_text.decimal_plain(array, ColumnType("decimal"))
+        render = decimal_text.decimal_trimmed if trimmed else decimal_text.decimal_plain
+        texts = render(array, ColumnType("decimal"))
         if is_narrow(array):
-            return _narrow(texts, unscaled(array), array, type.scale)
+            numerators, scales = unscaled(array), np.full(len(array), type.scale)
+            for _ in range(type.scale if trimmed else 0):
+                zero = (numerators % 10 == 0) & (scales > 0)
+                numerators, scales = np.where(zero, numerators // 10, numerators), scales - zero
+            return _narrow(texts, numerators, array, scales if trimmed else type.scale)
         array = texts
     elif pa.types.is_int64(type):
         array = decoded(array)
@@ -113,7 +118,7 @@ def decimals(array: pa.Array) -> list[Bytes]:
     return [BRANCHES["Decimal"], plain(of_distinct(array, decimal_record))]
 
 
-def _narrow(texts: pa.Array, unscaled: npt.NDArray[np.int64], array: pa.Array, scale: int) -> list[Bytes]:
+def _narrow(texts: pa.Array, unscaled: Ints, array: pa.Array, scale: int | Ints) -> list[Bytes]:
     """Decimals of at most 18 digits, which are counted by comparing numbers."""
     nulls = nulls_of(array)
     size = np.abs(unscaled if nulls is None else np.where(nulls, 0, unscaled))
@@ -121,8 +126,8 @@ def _narrow(texts: pa.Array, unscaled: npt.NDArray[np.int64], array: pa.Array, s
     return [
         BRANCHES["Decimal"],
         *avro.string_pieces(texts),
-        avro.looked_up(_PRECISIONS, digits),
-        avro.long(scale),
+        avro.looked_up(_SIZES, digits),
+        avro.long(scale) if isinstance(scale, int) else avro.looked_up(_SIZES, scale),
     ]
 
 

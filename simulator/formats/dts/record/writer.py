@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,7 +14,7 @@ from simulator.formats.dts.record import documents, drds
 from simulator.formats.dts.record.images import HIDDEN_KEY, Images
 from simulator.formats.dts.record.positions import Positions, positions
 from simulator.formats.dts.record.record import NOTHING, Texts, fields_of, object_name, records, statement
-from simulator.formats.dts.record.tags import Tags, keys
+from simulator.formats.dts.record.tags import Tags, keys, version_of
 from simulator.formats.dts.record.values import Values
 from simulator.formats.dts.systems import system_of
 from simulator.formats.members import table_of
@@ -30,6 +29,7 @@ from simulator.model import (
     READ,
     UPDATE,
     Column,
+    ColumnType,
     Event,
     Heartbeat,
     Kind,
@@ -111,10 +111,8 @@ class Writer:
             else:
                 self.system.check(table, self.format)
                 fields = self._fields(table)
-                tags = {"pk_uk_info": keys(table), "metaVersion": str(zlib.crc32(name.encode() + fields))}
-                fraction = 1 if self.options.oracle_frac == "us" else self.system.fraction
-                types = ((self.system.types[column.type.name], column.type) for column in table.columns)
-                shape = Shape(name, fields, tags, tuple(self.system.values(*each, fraction) for each in types))
+                tags = {"pk_uk_info": keys(table), "metaVersion": version_of(name, fields, table)}
+                shape = Shape(name, fields, tags, tuple(self._values(column.type) for column in table.columns))
             self._shapes[table] = shape
         return self._shapes[table]
 
@@ -126,6 +124,15 @@ class Writer:
             None if tail is None else lambda column: tail(table, column),
         )
 
+    def _values(self, type: ColumnType) -> Values:
+        # readers take fractions of MySQL and PostgreSQL for microseconds, by SourceType
+        fraction = 1000 if self.options.source_type else self.system.fraction
+        if self.options.oracle_frac == "us":
+            fraction = 1
+        if type.charset:
+            type = replace(type, charset=self.system.charset(type.charset, self.version))
+        return self.system.values(self.system.types[type.name], type, fraction)
+
     def _hidden_key(self, table: Table) -> bool:
         """Whether RDS for MySQL adds a key to the table."""
         return self.options.rds_hidden_pk and not table.primary_key and self.system.hidden_key
@@ -136,20 +143,18 @@ class Writer:
         """One record per message."""
         batch, count = packed.changes, len(packed)
         kind, envelope = batch.kind, batch.envelope
+        at = entries(envelope)
+        where = Positions() if kind is READ else positions(self.log, at)
         name: Texts | None = None
         fields, images = NOTHING, ([NOTHING], [NOTHING])
-        tags: Mapping[str, Texts] = {}
-        if kind not in MARKS:
+        if kind in MARKS:
+            tags = self.tags.of_changes(kind, {}, at, envelope.write_ms)
+        else:
             shape = self.shape(batch.table)
-            name, fields, tags = shape.object_name, shape.fields, shape.tags
-            images = self._images(shape, batch)
-        where = Positions()
-        if kind is not READ:
-            at = entries(envelope)
-            where = positions(self.log, at)
-            tags = self.tags.of_changes(kind, tags, at, envelope.write_ms)
-        if self.source_type == "DRDS" and kind not in MARKS:
-            name, tags = drds.names(batch), {**tags, **drds.tags(batch.table)}
+            name, fields, images = shape.object_name, shape.fields, self._images(shape, batch)
+            tags = self.tags.of_changes(kind, shape.tags, at, envelope.write_ms)
+            if self.options.drds:
+                name, tags = drds.names(batch), {**tags, **drds.tags(batch.table)}
         values = records(
             count,
             operation=self.operations[kind],

@@ -3,6 +3,7 @@ seconds and labels."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -54,6 +55,18 @@ def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
     return values_of(dts, type, fraction)
 
 
+def charset(name: str, version: str) -> str:
+    """MySQL calls utf8 `utf8mb3` from 8.0.28 on (printed messages of 8.0.28 and 8.0.34), MariaDB from 10.6 on.
+
+    >>> charset("utf8", "8.0.28"), charset("utf8mb3", "5.7.26-log"), charset("utf8", "10.11.19-MariaDB-log")
+    ('utf8mb3', 'utf8', 'utf8mb3')
+    """
+    if name not in ("utf8", "utf8mb3"):
+        return name
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+    return "utf8mb3" if numbers >= ((10, 6) if "MariaDB" in version else (8, 0, 28)) else "utf8"
+
+
 MYSQL: Final = System(
     source_types=("MySQL", "DRDS"),
     versions={"8.0": "8.0.28", "5.7": "5.7.26-log"},
@@ -65,9 +78,16 @@ MYSQL: Final = System(
     mysql=True,
     gtids=True,
     hidden_key=True,
+    drds=True,
+    charset=charset,
 )
 OCEANBASE: Final = replace(
-    MYSQL, source_types=("MySQL",), versions={"4.3": "5.7.25-OceanBase-v4.3"}, gtids=False, hidden_key=False
+    MYSQL,
+    source_types=("MySQL",),
+    versions={"4.3": "5.7.25-OceanBase-v4.3"},
+    gtids=False,
+    hidden_key=False,
+    drds=False,
 )
 # A JSON column is a LONGTEXT that the server checks.
 MARIADB: Final = replace(

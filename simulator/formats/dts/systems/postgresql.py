@@ -65,11 +65,11 @@ def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
         case "DateTime", "YMD":
             return postgresql_times.dates
         case "DateTime", "YMDhmsf":
-            return lambda array: postgresql_times.timestamps(array, dts.detail)
+            return lambda array: postgresql_times.timestamps(array, dts.detail, fraction)
         case "TimestampWithTimeZone", "YMDhmsf":
-            return lambda array: postgresql_times.zoned_timestamps(array, dts.detail)
+            return lambda array: postgresql_times.zoned_timestamps(array, dts.detail, fraction)
         case "TimestampWithTimeZone", "hmsf":
-            return lambda array: postgresql_times.zoned_times(array, dts.detail)
+            return lambda array: postgresql_times.zoned_times(array, dts.detail, fraction)
     return values_of(dts, type, fraction)
 
 

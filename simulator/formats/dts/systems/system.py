@@ -34,6 +34,7 @@ class System:
     * `table_text`: the names that the table policy hashes.
     * `mysql`: it has MySQL's types and binary log, which decide sqlType, mysqlType and tags.
     * `gtids`: transactions may have GTIDs. `hidden_key`: RDS adds a key to tables without one.
+    * `drds`: it may be DRDS. `charset`: what a server of a version calls a character set.
     * `rowids`: rows have a ROWID. `userid`: who commits, in SharePlex JSON.
     * `logged_as`: types that the source's log has as another one.
     * `documents`: rows are documents, which are written whole; columns have no types of their own.
@@ -51,6 +52,8 @@ class System:
     mysql: bool = False
     gtids: bool = False
     hidden_key: bool = False
+    drds: bool = False
+    charset: Callable[[str, str], str] = lambda name, version: name
     rowids: bool = False
     userid: int = 0
     logged_as: Mapping[str, ColumnType] = field(default_factory=dict)
