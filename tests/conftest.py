@@ -14,8 +14,8 @@ from simulator.cli import commands as cli
 
 # In CI a property is tried with the same examples each time: a new counterexample is found at a desk, where someone
 # can look at it, not by a change that has nothing to do with it.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("desk", deadline=None, max_examples=50)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 

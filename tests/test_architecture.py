@@ -86,31 +86,34 @@ def name_of(path: Path) -> str:
 
 def imports(path: Path) -> Iterator[Import]:
     """All imports of a file; `from simulator import formats` is the module simulator.formats."""
-    tree = parsed(path)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    lazy = {id(inner) for function in functions for inner in ast.walk(function)}
-    guards = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    typing_only = {id(inner) for guard in guards for inner in ast.walk(guard)}
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
-            names = [str(node.module)]
-            if node.module == "simulator":
-                names = [
-                    f"simulator.{alias.name}" if module_exists(alias.name) else "simulator" for alias in node.names
-                ]
-        for name in names:
-            yield Import(name_of(path), node.lineno, name, id(node) in lazy, id(node) in typing_only)
+
+    def inside(parent: ast.AST, lazy: bool, typing_only: bool) -> Iterator[Import]:
+        for node in ast.iter_child_nodes(parent):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+                names = [str(node.module)]
+                if node.module == "simulator":
+                    names = [
+                        f"simulator.{alias.name}" if module_exists(alias.name) else "simulator" for alias in node.names
+                    ]
+            for name in names:
+                yield Import(name_of(path), node.lineno, name, lazy, typing_only)
+            if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+                function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                guard = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+                yield from inside(node, lazy or function, typing_only or guard)
+
+    return inside(parsed(path), lazy=False, typing_only=False)
 
 
 def module_exists(name: str) -> bool:
     return (ROOT / name).is_dir() or (ROOT / f"{name}.py").is_file()
 
 
-ALL: Final = [found for path in files() for found in imports(path)]
+ALL: Final = tuple(found for path in files() for found in imports(path))
 
 
 def part(dotted: str) -> str:
@@ -236,12 +239,11 @@ def dotted(path: Path) -> str:
 
 def graph() -> dict[str, set[str]]:
     """Each module and those that it imports when it is imported."""
-    names = {dotted(path) for path in files()}
-    found: dict[str, set[str]] = {name: set() for name in names}
-    for path in files():
-        for each in imports(path):
-            if not (each.lazy or each.typing_only) and each.module in names - {dotted(path)}:
-                found[dotted(path)].add(each.module)
+    names = {name_of(path): dotted(path) for path in files()}
+    found: dict[str, set[str]] = {name: set() for name in names.values()}
+    for each in ALL:
+        if not (each.lazy or each.typing_only) and each.module in found.keys() - {names[each.file]}:
+            found[names[each.file]].add(each.module)
     return found
 
 

@@ -40,7 +40,7 @@ def check(messages: list[Message], format: str, declared: set[str]) -> None:
         assert message.partition in range(3)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     source=st.sampled_from(sorted(sources.SOURCES)),
     scenario=scenarios(),

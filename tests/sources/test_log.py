@@ -271,7 +271,7 @@ def in_order(stream: ChangeStream, turns: int) -> tuple[Entries, npt.NDArray[np.
     return Entries(*arrays), kinds
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(list(sources.SOURCES)), scenarios())
 def test_positions_rise_along_the_stream(source: str, scenario: dict[str, Any]) -> None:
     """Positions rise strictly, and ids of transactions change where transactions do. A heartbeat has the position

@@ -61,7 +61,7 @@ class Replay:
 
 
 @pytest.mark.parametrize("source", ["mysql-8.0", "mysql-5.7", "mariadb-10.11"])
-@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(text=scripts())
 def test_random_scripts(source: str, text: str) -> None:
     found = sources.find(source)

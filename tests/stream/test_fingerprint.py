@@ -21,7 +21,7 @@ from simulator.stream.scenario.scenario import Scenario
 from simulator.values import pools
 
 MYSQL: Final = sources.find("mysql")
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 TEXT: Final = """\
 database: shop

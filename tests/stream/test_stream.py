@@ -28,7 +28,7 @@ from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
 
 MYSQL = sources.find("mysql")
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 Row = tuple[Any, ...]
 

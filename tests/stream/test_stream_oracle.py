@@ -22,7 +22,7 @@ from simulator.stream.scenario.loader import load
 from simulator.stream.scenario.resolve import resolve
 
 SYSTEMS = ("oracle", "oracle-21c", "oceanbase-oracle")
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def stream_of(scenario: dict[str, Any], system: str = "oracle") -> ChangeStream:
