@@ -518,7 +518,9 @@ def test_a_broken_pipe_is_silent(arguments: list[str]) -> None:
         process.stdout.close()
         process.wait(60)
         assert process.stderr is not None
-        assert (process.returncode, process.stderr.read()) == (0, b"")
+        # a slow machine reports progress before the first block is there
+        words = [line for line in process.stderr.read().splitlines() if not line.endswith(b" delivered")]
+        assert (process.returncode, words) == (0, [])
     assert first.startswith((b'{"', b"-- turn"))
 
 

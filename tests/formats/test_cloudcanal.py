@@ -425,12 +425,11 @@ def test_rows_are_counted_in_each_partition() -> None:
     assert packed.partition.tolist() == [1, 0, 1]
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_rows_of_the_full_load_share_messages(partitions: int) -> None:
+def test_rows_of_the_full_load_share_messages() -> None:
     """Table by table, in each partition, in their order; the rows are those of messages with one row each."""
 
     def scanned(options: str) -> list[Any]:
-        with MemorySink(partitions=partitions) as sink:
+        with MemorySink(partitions=3) as sink:
             open_job("orders", f"cloudcanal-json{options}").run(sink, limits=Limits(0, 1), snapshot=True)()
             return [(m, json.loads(m.value or b"")) for m in sink.messages() if m.kind is READ]
 

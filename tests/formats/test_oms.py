@@ -339,14 +339,17 @@ def test_every_value_of_systems_that_oms_does_not_read_is_json(source: str) -> N
     codecs = [
         open_codec(format, system, allow_undocumented=True) for format in (*FORMATS, "oms-default,legacy_types=on")
     ]
-    for text in system.corpus_types:
-        table = table_of("t", {key: "int", "c": text}, [key], source=source)
-        literals = system.boundary_values(table.columns[1].type)
-        rows = [[str(number), literal] for number, literal in enumerate(literals, 1)]
-        for kind in (READ, INSERT):
-            batch = batch_of(table, kind, rows, phase=0 if kind is READ else 1, source=source)
-            for codec in codecs:
-                values = encoded(codec, batch)
-                assert len(values) == len(rows)
-                for value in values:
-                    json.loads(value, parse_int=str)  # numbers of thousands of digits
+    types = {f"c{number}": text for number, text in enumerate(system.corpus_types)}
+    table = table_of("t", {key: "int", **types}, [key], source=source)
+    literals = [system.boundary_values(column.type) for column in table.columns[1:]]
+    rows = [
+        [str(number + 1), *(values[number % len(values)] for values in literals)]
+        for number in range(max(map(len, literals)))
+    ]
+    for kind in (READ, INSERT):
+        batch = batch_of(table, kind, rows, phase=0 if kind is READ else 1, source=source)
+        for codec in codecs:
+            values = encoded(codec, batch)
+            assert len(values) == len(rows)
+            for value in values:
+                json.loads(value, parse_int=str)  # numbers of thousands of digits

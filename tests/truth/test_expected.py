@@ -54,9 +54,9 @@ def written(folder: Path, form: str) -> Rows:
     return held
 
 
-@pytest.mark.parametrize(("scenario", "start"), [("orders", 0), ("orders", 30_000)])
+@pytest.mark.parametrize(("scenario", "start"), [("orders", 0), ("orders", 3000)])
 def test_a_consumer_holds_these_rows(command: Command, tmp_path: Path, scenario: str, start: int) -> None:
-    held, turn = consumed(scenario, limit=3000, start_at=start)
+    held, turn = consumed(scenario, limit=1500, start_at=start)
     command("expected", scenario, "--at", str(turn), "--to", tmp_path / "rows", "--as", "jsonl", status=0)
     assert written(tmp_path / "rows", "jsonl") == held
 
