@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
@@ -37,9 +38,42 @@ def _pretty(value: bytes | None, codec: Codec) -> str:
         decoded = schemaless_reader(BytesIO(value[container.framing :]), schema, None)
         return orjson.dumps(decoded, option=orjson.OPT_INDENT_2, default=_bytes).decode()
     try:
-        return orjson.dumps(orjson.loads(value), option=orjson.OPT_INDENT_2).decode()
+        orjson.loads(value)
     except orjson.JSONDecodeError:
         return value.decode(errors="replace")
+    return indented(value.decode())
+
+
+# A string, an empty object or list, a bracket, a comma, a colon, or a number or word; blanks are skipped.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+def indented(text: str) -> str:
+    """JSON with a member a line; texts and numbers stay as the product wrote them.
+
+    >>> print(indented('{"a":[1.50,"x"],"b":{}}'))
+    {
+      "a": [
+        1.50,
+        "x"
+      ],
+      "b": {}
+    }
+    """
+    parts: list[str] = []
+    depth = 0
+    for token in _TOKEN.findall(text):
+        if token in ("}", "]"):
+            depth -= 1
+            parts.append("\n" + "  " * depth)
+        parts.append("".join(token.split()) if token[0] in "{[" else token)
+        if token in ("{", "["):
+            depth += 1
+        if token in ("{", "[", ","):
+            parts.append("\n" + "  " * depth)
+        elif token == ":":
+            parts.append(" ")
+    return "".join(parts)
 
 
 def _bytes(value: object) -> str:

@@ -15,6 +15,7 @@ import pytest
 from command import COMMAND, ROOT, Command, Done, cdcsim, environment, start, summary
 
 import simulator
+from simulator.cli.messages import indented
 from simulator.errors import NotOffered, UsageError
 from simulator.formats import FORMATS
 from simulator.formats import find as find_format
@@ -41,8 +42,8 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "now"], "(now)"),
         ([*RUN, "--limt", "3"], "no option '--limt'. Did you mean '--limit'?"),
         (["formats", "--jsn"], "Did you mean '--json'?"),
-        ([*RUN, "--limit", "-1"], "-1"),
-        ([*RUN, "--limit", "many"], "'many'"),
+        ([*RUN[:-1], "-1"], "-1"),
+        ([*RUN[:-1], "many"], "'many'"),
         ([*RUN, "--turns", "1e3"], "'1e3'"),
         ([*RUN, "--start-at", "99999999999999999999"], "is not a number from 0 to 1000000000000000"),
         ([*RUN, "--clock", "moon"], "'moon'"),
@@ -92,6 +93,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "--to", "file:somewhere?partitions=none"], "from 1 to 10000"),
         ([*RUN, "--to", "kafka://localhost/x?partitons=3"], "Did you mean 'partitions'?"),
         ([*RUN, "--summary-to", "no/where/summary.json"], "there is no folder 'no/where'"),
+        ([*RUN, "--limit", "7"], "--limit is given twice: leave one out"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -452,6 +454,22 @@ def test_show(command: Command) -> None:
     assert values == [json.loads(line) for line in lines[:3]]
     several = command("show", "orders", "-f", "canal-json", "-n", "20", "--partitions", "6").out
     assert len(set(re.findall(head, several, re.MULTILINE))) > 1
+
+
+def test_show_prints_values_as_the_product_wrote_them() -> None:
+    text = '{"price":12.30,"name":"\\u00e9 {[,:]}","none":{ },"list":[1E+2,null,[]]}'
+    assert [line.strip() for line in indented(text).splitlines()] == [
+        "{",
+        '"price": 12.30,',
+        '"name": "\\u00e9 {[,:]}",',
+        '"none": {},',
+        '"list": [',
+        "1E+2,",
+        "null,",
+        "[]",
+        "]",
+        "}",
+    ]
 
 
 def test_show_more_than_there_are(command: Command) -> None:
