@@ -125,6 +125,16 @@ def primitive(numbers: npt.NDArray[Any], type: pa.DataType, nulls: npt.NDArray[n
     return pa.Array.from_buffers(type, len(numbers), [validity(nulls), pa.py_buffer(np.ascontiguousarray(numbers))], -1)
 
 
+def cut_times(array: pa.Array, unit_us: int) -> pa.Array:
+    """Timestamps or times of day down to a multiple of so many microseconds; infinity stays."""
+    us = numbers(array)
+    rest = us % unit_us
+    if not rest.any():
+        return array
+    nulls = np.asarray(array.is_null()) if array.null_count else None
+    return primitive(np.where(np.abs(us) == INFINITE_US, us, us - rest), array.type, nulls)
+
+
 # ----------------------------------------------------------------------------------------------- times that are texts
 
 

@@ -34,12 +34,7 @@ class UnknownName(UsageError):
     """A name that is in no table. `UnknownName("format", "canal_json", ["canal-json"], "…")` suggests the nearest."""
 
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        parts = [f"no {what} {name!r}."]
-        if guess := closest(name, known):
-            parts.append(f"Did you mean {guess!r}?")
-        if hint:
-            parts.append(hint)
-        super().__init__(" ".join(parts))
+        super().__init__(f"no {what} {name!r}.{did_you_mean(name, known)}" + (f" {hint}" if hint else ""))
 
 
 class ScenarioError(UsageError):
@@ -86,3 +81,9 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     lowered = {k.lower(): k for k in known}
     match = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return lowered[match[0]] if match else None
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The end of a message, with a blank before it: ` Did you mean 'canal-json'?`, or what is said otherwise."""
+    guess = closest(name, known)
+    return f" Did you mean {guess!r}?" if guess else otherwise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from simulator.errors import closest
+from simulator.errors import did_you_mean
 
 
 def sentence(error: click.ClickException) -> str:
@@ -17,12 +17,11 @@ def sentence(error: click.ClickException) -> str:
         names = [
             name for parameter in error.ctx.command.params for name in (*parameter.opts, *parameter.secondary_opts)
         ]
-        guess = closest(error.option_name, names)
-        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
+        hint = did_you_mean(error.option_name, names, f" `{command} --help` lists them all.")
         return f"{command}: no option {error.option_name!r}.{hint}"
     if isinstance(error.ctx.command, click.Group) and "No such command" in text:
         name = text.split("'")[1]
-        guess = closest(name, error.ctx.command.list_commands(error.ctx))
-        hint = f" Did you mean {guess!r}?" if guess else f" `{command} --help` lists them all."
+        known = error.ctx.command.list_commands(error.ctx)
+        hint = did_you_mean(name, known, f" `{command} --help` lists them all.")
         return f"{command}: no command {name!r}.{hint}"
     return f"{command}: {text.rstrip('.')}. `{command} --help` lists the options."

@@ -16,7 +16,7 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.policies.xor import ByXor
 from simulator.delivery.routing import Address, Policy, Route, Routing, Spread, Texts, hashed_text
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError, did_you_mean
 from simulator.model import MARKS, Event, Table
 
 
@@ -26,8 +26,7 @@ def parse_route(text: str | None, routing: Routing) -> Route:
         return Route(next(iter(routing.policies)))
     name, _, columns = text.partition(":")
     if name not in routing.policies:
-        guess = closest(name, routing.policies)
-        hint = f" Did you mean {guess!r}?" if guess and guess != name else ""
+        hint = did_you_mean(name, routing.policies)
         raise UsageError(f"--route {text}: the product's policies are {', '.join(routing.policies)}.{hint}")
     names = tuple(part.strip() for part in columns.split(",") if part.strip())
     if name == "columns" and not names:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from simulator.errors import OptionError, UsageError, closest
+from simulator.errors import OptionError, UsageError, did_you_mean
 
 T = TypeVar("T")
 
@@ -41,8 +41,7 @@ class Option:
     def value(self, format: str, text: str) -> Any:
         """The option's value of a text. Raises OptionError."""
         if self.choices and text not in self.choices:
-            guess = closest(text, self.choices)
-            hint = f" Did you mean {guess!r}?" if guess else ""
+            hint = did_you_mean(text, self.choices)
             raise OptionError(f"-f {format},{self.name}={text}: it is one of {', '.join(self.choices)}.{hint}")
         try:
             return self.parse(text)
@@ -85,8 +84,7 @@ def parsed(format: str, options: type[T], given: Mapping[str, str]) -> T:
     known = {each.name: each for each in described(options)}
     for name in given:
         if name not in known:
-            guess = closest(name, known)
-            hint = f" Did you mean {guess!r}?" if guess else f" It has {', '.join(known) or 'none'}."
+            hint = did_you_mean(name, known, f" It has {', '.join(known) or 'none'}.")
             raise OptionError(f"-f {format}: there is no option {name!r}.{hint}")
     return options(**{name: known[name].value(format, text) for name, text in given.items()})
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Route
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError, did_you_mean
 from simulator.formats import open_codec
 from simulator.formats.format import Broker, Codec
 from simulator.model import Message
@@ -100,8 +100,7 @@ class Job:
         names = self.stream.column_names
         for name in route.columns:
             if name not in names:
-                guess = closest(name, names)
-                hint = f" Did you mean {guess!r}?" if guess else ""
+                hint = did_you_mean(name, names)
                 raise UsageError(f"--route {text}: no table of {self.scenario.file} has a column {name!r}.{hint}")
         return route
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from simulator.errors import OptionError, UsageError, closest
+from simulator.errors import OptionError, UsageError, did_you_mean
 
 Parser = Callable[[str], Any]
 Options = Mapping[str, Parser]
@@ -30,9 +30,8 @@ def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> 
         name, given, text = part.partition("=")
         name, text = unquote(name), unquote(text)
         if name not in options:
-            guess = closest(name, options)
-            hint = f"Did you mean {guess!r}?" if guess else f"It takes {', '.join(options)}{rest}."
-            raise OptionError(f"{url} has no option {name!r}. {hint}")
+            hint = did_you_mean(name, options, f" It takes {', '.join(options)}{rest}.")
+            raise OptionError(f"{url} has no option {name!r}.{hint}")
         if name in found:
             raise OptionError(f"{the_url} has the option {name!r} twice: leave one out.")
         try:

@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from simulator.model import Column, ColumnType, Table
+
+# Whether every value of the first type is a value of the second, which has more; both are of one family.
+Rule: TypeAlias = Callable[[ColumnType, ColumnType], bool]
+
+
+def wider_bounds(old: tuple[int, int], new: tuple[int, int]) -> bool:
+    return new[0] <= old[0] and old[1] <= new[1] and old != new
+
+
+def wider_decimal(old: tuple[int, int], new: tuple[int, int]) -> bool:
+    """Precision and scale: no fewer digits behind the point, and no fewer before it."""
+    return new[1] >= old[1] and new[0] - new[1] >= old[0] - old[1] and old != new
+
+
+def more_labels(old: ColumnType, new: ColumnType) -> bool:
+    """Labels are only put behind the others: the old ones keep their numbers."""
+    return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
+
+
+def widens(rules: Mapping[str, Rule], family: Callable[[ColumnType], str], old: ColumnType, new: ColumnType) -> bool:
+    """By the rule of the types' family; types of two families, and of one without a rule, are never widened."""
+    rule = rules.get(family(old))
+    return rule is not None and family(new) == family(old) and rule(old, new)
 
 
 class Ddl(ABC):

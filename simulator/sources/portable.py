@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError
+from simulator.sources import type_texts
 
 # The portable types, and how many arguments each takes. `enum('a','b')` is one more.
 ARGUMENTS: Final[Mapping[str, tuple[int, ...]]] = {
@@ -52,8 +53,7 @@ def parsed(text: str) -> tuple[str, tuple[str, ...]]:
     match = _TEXT.fullmatch(text)
     name = match[1].lower() if match else text.strip()
     if not match or name not in ARGUMENTS:
-        guess = closest(name, [*ARGUMENTS, "enum"])
-        raise UsageError(f"{name!r} is not a portable type." + (f" Did you mean {guess!r}?" if guess else ""))
+        raise type_texts.unknown(name, "a portable", [*ARGUMENTS, "enum"])
     given = tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
     if len(given) not in ARGUMENTS[name]:
         example = {"string": "string(40)", "bytes": "bytes(16)"}.get(name, name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError
 from simulator.model import ColumnType
+from simulator.sources import type_texts
 from simulator.sources.mongodb.type_table import ALIASES, TYPES, Alias
 
 _TEXT: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*")
@@ -23,9 +24,7 @@ def parse_type(text: str) -> ColumnType:
     word = match[1].lower() if match else text.strip()
     names = {name.lower(): name for name in TYPES}
     if not match or (word not in names and word not in ALIASES):
-        guess = closest(word, [*names, *ALIASES])
-        guess = names.get(guess, guess) if guess else None
-        raise UsageError(f"{word!r} is not a BSON type." + (f" Did you mean {guess!r}?" if guess else ""))
+        raise type_texts.unknown(word, "a BSON", [*TYPES, *ALIASES])
     alias = ALIASES.get(word) or Alias(names[word])
     name = alias.name
     first, second = (int(part) if part else None for part in match.groups()[1:])
@@ -49,9 +48,7 @@ def type_text(type: ColumnType, *, style: str | None = None) -> str:
     >>> type_text(parse_type("uuid")), type_text(parse_type("decimal(9,2)"), style="bare")
     ('binData(4)', 'decimal')
     """
-    style = style or STYLES[0]
-    if style not in STYLES:
-        raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
+    style = type_texts.style_of(style, STYLES)
     if style == "bare":
         return type.name
     if type.name == "decimal" and type.length is not None:

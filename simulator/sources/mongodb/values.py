@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import primitive, time_text
+from simulator.carriers import cut_times, primitive, time_text
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
@@ -53,8 +53,10 @@ def parse_values(texts: Sequence[str | None], type: ColumnType) -> pa.Array:
 
 def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
     """The inverse of `parse_values`, in texts that it reads as the same values."""
-    show = _FORMATTERS.get(type.name, _show)
-    return [None if value is None else show(value, type) for value in literals.raw_values(array)]
+    show = _FORMATTERS.get(type.name)
+    return [
+        None if value is None else show(value, type) if show else str(value) for value in literals.raw_values(array)
+    ]
 
 
 def _double(text: str, type: ColumnType) -> float:
@@ -177,10 +179,6 @@ _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
 }
 
 
-def _show(value: Any, type: ColumnType) -> str:
-    return str(value)
-
-
 _FORMATTERS: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "double": lambda value, type: repr(value),
     "decimal": lambda value, type: value if isinstance(value, str) else format(value, "f"),
@@ -212,9 +210,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     if type.name == "objectId":
         return _ids(array)
     if type.name == "date" and pa.types.is_timestamp(array.type):
-        unit = unit_us(type)
-        us = np.asarray(array.view(pa.int64()).fill_null(0))
-        return primitive(us - us % unit, array.type, np.asarray(array.is_null()) if array.null_count else None)
+        return cut_times(array, unit_us(type))
     wanted = arrow_type(type)
     return array if array.type == wanted else array.cast(wanted)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources.ddl import SqlDdl
+from simulator.sources.ddl import Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
 from simulator.sources.mysql.type_table import (
     DEFAULT_CHARSET,
     TYPES,
@@ -28,17 +28,11 @@ _BARE: Final = ("integer", "decimal", "float", "bit", "year", "binary")
 _WITHOUT_DEFAULT: Final = ("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob")
 
 
-def _integer(old: ColumnType, new: ColumnType) -> bool:
-    (low, high), (new_low, new_high) = bounds(old), bounds(new)
-    return new_low <= low and high <= new_high and (low, high) != (new_low, new_high)
-
-
 def _decimal(old: ColumnType, new: ColumnType) -> bool:
-    (precision, scale), (new_precision, new_scale) = precision_scale(old), precision_scale(new)
     if new.unsigned and not old.unsigned:
         return False
-    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
-    return holds and (precision, scale, old.unsigned) != (new_precision, new_scale, new.unsigned)
+    was, now = precision_scale(old), precision_scale(new)
+    return wider_decimal(was, now) or (was == now and old.unsigned != new.unsigned)
 
 
 def _float(old: ColumnType, new: ColumnType) -> bool:
@@ -71,13 +65,8 @@ def _room(type: ColumnType, width: int) -> int:
     return type.length if type.length is not None else TYPES[type.name].max_bytes // width
 
 
-def _labels(old: ColumnType, new: ColumnType) -> bool:
-    """Labels are only put behind the others: the old ones keep their numbers."""
-    return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
-
-
-_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
-    "integer": _integer,
+_WIDENS: Final[Mapping[str, Rule]] = {
+    "integer": lambda old, new: wider_bounds(bounds(old), bounds(new)),
     "decimal": _decimal,
     "float": _float,
     "bit": _longer,
@@ -85,8 +74,8 @@ _WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
     "time": _longer,
     "text": _texts,
     "binary": _bytes,
-    "enum": _labels,
-    "set": _labels,
+    "enum": more_labels,
+    "set": more_labels,
 }
 
 
@@ -166,9 +155,7 @@ class MysqlDdl(SqlDdl):
         >>> ddl.widens(int_type, ColumnType("bigint")), ddl.widens(int_type, ColumnType("bigint", unsigned=True))
         (True, False)
         """
-        of = family(old)
-        rule = _WIDENS.get(of)
-        return rule is not None and family(new) == of and rule(old, new)
+        return widens(_WIDENS, family, old, new)
 
 
 ddl: Final = MysqlDdl()

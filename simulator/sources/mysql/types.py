@@ -6,12 +6,12 @@ The table of types is `type_table`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError, did_you_mean
 from simulator.model import ColumnType
+from simulator.sources import type_texts
 from simulator.sources.mysql.type_table import (
     ALIASES,
     CHARSETS,
@@ -37,18 +37,6 @@ _LOBS: Final = {
     "blob": ("tinyblob", "blob", "mediumblob", "longblob"),
 }
 
-# Least and most allowed for each argument, and what it is called.
-_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
-    "width": (("the display width", 0, 255),),
-    "precision": (("the precision", 0, 65), ("the scale", 0, 30)),
-    "digits": (("the precision", 0, 255), ("the scale", 0, 30)),
-    "bits": (("the number of bits", 1, 64),),
-    "fraction": (("the number of fraction digits", 0, 6),),
-    "year": (("the display width", 4, 4),),
-    "char": (("the length", 0, 255),),
-    "varchar": (("the length", 0, 65_535),),
-    "lob": (("the length", 0, 4_294_967_295),),
-}
 
 _WORD: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
 _QUOTED: Final = re.compile(r"""\s*('(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")\s*""", re.DOTALL)
@@ -113,8 +101,7 @@ def _take_apart(text: str) -> _Spelling:
             break
     if not name_end:
         word = words[0] if words else text.strip()
-        guess = closest(word, [*TYPES, *ALIASES])
-        raise UsageError(f"{word!r} is not a MySQL type." + (f" Did you mean {guess!r}?" if guess else ""))
+        raise type_texts.unknown(word, "a MySQL", [*TYPES, *ALIASES])
     rest = text[name_end:].lstrip()
     arguments: tuple[int, ...] | None = None
     labels: tuple[str, ...] = ()
@@ -151,10 +138,8 @@ def _take_apart(text: str) -> _Spelling:
         else:
             raise UsageError(f"{text!r}: {word!r} is no attribute of a type.")
     if charset is not None and charset not in CHARSETS and charset != "binary":
-        guess = closest(charset, CHARSETS)
-        raise UsageError(
-            f"{text!r}: {charset!r} is not a character set known here." + (f" Did you mean {guess!r}?" if guess else "")
-        )
+        hint = did_you_mean(charset, CHARSETS)
+        raise UsageError(f"{text!r}: {charset!r} is not a character set known here.{hint}")
     return _Spelling(name, arguments, labels, tuple(attributes), charset)
 
 
@@ -206,14 +191,8 @@ def _arguments(text: str, spelling: _Spelling, row: MysqlType, implied: int | No
             return implied, None
         length, scale = (*row.default, None, None)[:2]
         return length, scale
-    allowed = _ARGUMENTS.get(row.arguments, ())
-    if implied is not None or len(given) > len(allowed):
-        most = ("no argument", "one argument", "two arguments")[0 if implied is not None else len(allowed)]
-        raise UsageError(f"{text!r}: {spelling.name} takes {most} in brackets.")
-    for value, (what, low, high) in zip(given, allowed, strict=False):
-        if not low <= value <= high:
-            limits = f"{low} to {high}" if low < high else f"{low}"
-            raise UsageError(f"{text!r}: {what} must be {limits}.")
+    allowed = type_texts.arguments(__file__).get(row.arguments, ()) if implied is None else ()
+    type_texts.check(text, spelling.name, given, allowed)
     length = given[0]
     second = given[1] if len(given) > 1 else None
     if row.name == "decimal":
@@ -287,8 +266,7 @@ def type_text(type: ColumnType, *, style: str) -> str:
     >>> type_text(parse_type("FLOAT(25)"), style="ddl_text")
     'double(25)'
     """
-    if style not in STYLES:
-        raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
+    style = type_texts.style_of(style, STYLES)
     if style == "bare":
         return type.name + (" unsigned" if type.unsigned else "")
     if style == "ddl_text" and type.spelled:

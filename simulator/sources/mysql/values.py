@@ -179,10 +179,6 @@ def _binary(text: str, type: ColumnType) -> bytes:
     return value.ljust(most, b"\0") if type.name == "binary" else value
 
 
-def _json(text: str, type: ColumnType) -> str:
-    return mysql_json.normalise(text)
-
-
 def _enum(text: str, type: ColumnType) -> int:
     place = _label(text, type.labels)
     if place is not None:
@@ -214,14 +210,6 @@ def _label(text: str, labels: tuple[str, ...]) -> int | None:
     return folded.index(text.casefold()) if folded.count(text.casefold()) == 1 else None
 
 
-def _show_set(mask: int, type: ColumnType) -> str:
-    return ",".join(label for i, label in enumerate(type.labels) if mask >> i & 1)
-
-
-def _geometry(text: str, type: ColumnType) -> bytes:
-    return mysql_geometry.to_bytes(text, type.name)
-
-
 _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
     "integer": _integer,
     "decimal": _decimal,
@@ -233,10 +221,10 @@ _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
     "year": _year,
     "text": _text,
     "binary": _binary,
-    "json": _json,
+    "json": lambda text, type: mysql_json.normalise(text),
     "enum": _enum,
     "set": _set,
-    "geometry": _geometry,
+    "geometry": lambda text, type: mysql_geometry.to_bytes(text, type.name),
 }
 _FORMATTERS: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "integer": lambda value, type: str(value).zfill(type.length or 0) if type.zerofill else str(value),
@@ -251,6 +239,6 @@ _FORMATTERS: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "binary": lambda value, type: "0x" + value.hex() if value else "",
     "json": lambda value, type: value,
     "enum": lambda value, type: type.labels[value - 1] if value else "",
-    "set": _show_set,
+    "set": lambda mask, type: ",".join(label for i, label in enumerate(type.labels) if mask >> i & 1),
     "geometry": lambda value, type: mysql_geometry.to_text(value),
 }

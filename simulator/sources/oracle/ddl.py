@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources.ddl import SqlDdl
+from simulator.sources.ddl import SqlDdl, wider_decimal
 from simulator.sources.oracle.type_table import family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
 from simulator.tables import words
@@ -106,7 +106,7 @@ class OracleDdl(SqlDdl):
                 was, now = number_digits(old), number_digits(new)
                 if was is None or now is None or min(old.scale or 0, new.scale or 0) < 0:
                     return False
-                return now != was and now[1] >= was[1] and now[0] - now[1] >= was[0] - was[1]
+                return wider_decimal(was, now)
             case "varchar2" | "nvarchar2":
                 if new.labels:
                     return len(new.labels) > len(old.labels)

@@ -6,11 +6,11 @@ The table of types is `type_table`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError
 from simulator.model import ColumnType
+from simulator.sources import type_texts
 from simulator.sources.oracle.type_table import (
     ALIASES,
     FIXED_POINT,
@@ -21,18 +21,6 @@ from simulator.sources.oracle.type_table import (
     OracleType,
 )
 
-# Least and most allowed for each argument, and what it is called.
-_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
-    "precision": (("the precision", 1, MOST_DIGITS), ("the scale", -84, 127)),
-    "binary": (("the binary precision", 1, 126),),
-    "fraction": (("the number of fraction digits", 0, 9),),
-    "char": (("the length", 1, 2000),),
-    "nchar": (("the length", 1, 1000),),
-    "varchar": (("the length", 1, 32_767),),
-    "nvarchar": (("the length", 1, 16_383),),
-    "raw": (("the length", 1, 32_767),),
-    "urowid": (("the length", 1, 4000),),
-}
 _WITH_LENGTH: Final = ("varchar", "nvarchar", "raw")
 _COUNTED: Final = ("char", "varchar")
 
@@ -68,8 +56,7 @@ def parse_type(text: str) -> ColumnType:
     typed_name = match[1].lower() if match else typed
     alias = ALIASES.get(typed_name) or Alias(typed_name)
     if match is None or alias.name not in TYPES:
-        guess = closest(typed_name, [*TYPES, *ALIASES])
-        raise UsageError(f"{typed_name!r} is not an Oracle type." + (f" Did you mean {guess!r}?" if guess else ""))
+        raise type_texts.unknown(typed_name, "an Oracle", [*TYPES, *ALIASES])
     return _plain(typed, typed_name, TYPES[alias.name], alias.implied, match[2])
 
 
@@ -97,22 +84,17 @@ def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], ins
     in_characters = False
     if row.arguments in _COUNTED and (unit := re.fullmatch(r"(.*?) ?(BYTE|CHAR)", inside.strip(), re.IGNORECASE)):
         parts, in_characters = [unit[1]], unit[2].upper() == "CHAR"
-    allowed = _ARGUMENTS[row.arguments]
-    if len(parts) > len(allowed):
-        most = "one argument" if len(allowed) == 1 else "two arguments"
-        raise UsageError(f"{text!r}: {typed} takes {most} in brackets.")
     values: list[int | None] = []
-    for i, (part, (what, low, high)) in enumerate(zip(parts, allowed, strict=False)):
+    for i, part in enumerate(parts):
         word = part.strip()
         if word == "*" and row.name in ("number", "float") and i == 0:
             # a star is the most that there is; alone it says nothing
             values.append(MOST_DIGITS if len(parts) > 1 else 126 if row.name == "float" else None)
-            continue
-        if not re.fullmatch(r"-?\d+", word):
+        elif re.fullmatch(r"-?\d+", word):
+            values.append(int(word))
+        else:
             raise UsageError(f"{text!r}: whole numbers belong between the brackets of {typed}.")
-        if not low <= int(word) <= high:
-            raise UsageError(f"{text!r}: {what} must be {low} to {high}.")
-        values.append(int(word))
+    type_texts.check(text, typed, values, type_texts.arguments(__file__)[row.arguments])
     length = values[0]
     scale = values[1] if len(values) > 1 else 0 if row.name == "number" and length is not None else None
     characters = in_characters or row.arguments in ("nchar", "nvarchar")
@@ -135,9 +117,7 @@ def type_text(type: ColumnType, *, style: str | None = None) -> str:
     >>> type_text(parse_type("integer")), type_text(parse_type("number(5,-2)")), type_text(parse_type("nchar(3)"))
     ('NUMBER(38)', 'NUMBER(5,-2)', 'NCHAR(3)')
     """
-    style = style or STYLES[0]
-    if style not in STYLES:
-        raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
+    style = type_texts.style_of(style, STYLES)
     name = type.name.upper()
     if style == "bare" or type.length is None:
         return name

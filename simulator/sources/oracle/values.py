@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import numbers, primitive, text_us, time_text
+from simulator.carriers import cut_times, numbers, text_us, time_text
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
@@ -96,11 +96,7 @@ def _stored_moments(array: pa.Array, type: ColumnType) -> pa.Array:
     digits = type.length or 0
     if pa.types.is_string(arrow_type(type)):
         return time_text(array, digits, zone="+00:00" if family(type) == "zoned" else "")
-    unit = 10 ** (6 - digits)
-    us = numbers(array)
-    if unit == 1 or not (us % unit).any():
-        return array
-    return primitive(us - us % unit, array.type, np.asarray(array.is_null()) if array.null_count else None)
+    return cut_times(array, 10 ** (6 - digits))
 
 
 def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:

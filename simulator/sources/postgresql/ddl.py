@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import pyarrow as pa
 
 from simulator.model import ColumnType
-from simulator.sources.ddl import SqlDdl
+from simulator.sources.ddl import Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
 from simulator.sources.postgresql.type_table import arrow_type, bounds, element, family, fraction_digits
 from simulator.sources.postgresql.types import enum_name, type_text
 from simulator.tables import words
@@ -33,11 +33,6 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _integer(old: ColumnType, new: ColumnType) -> bool:
-    (low, high), (new_low, new_high) = bounds(old), bounds(new)
-    return new_low <= low and high <= new_high and (low, high) != (new_low, new_high)
-
-
 def _decimal(old: ColumnType, new: ColumnType) -> bool:
     """Only from a numeric with a scale of its own: the values of others travel as text, and keep to theirs."""
     if not pa.types.is_decimal(arrow_type(old)):
@@ -46,9 +41,7 @@ def _decimal(old: ColumnType, new: ColumnType) -> bool:
         return True
     if not pa.types.is_decimal(arrow_type(new)):
         return False
-    (precision, scale), (new_precision, new_scale) = ((t.length or 0, t.scale or 0) for t in (old, new))
-    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
-    return holds and (precision, scale) != (new_precision, new_scale)
+    return wider_decimal((old.length or 0, old.scale or 0), (new.length or 0, new.scale or 0))
 
 
 def _fraction(old: ColumnType, new: ColumnType) -> bool:
@@ -68,26 +61,21 @@ def _texts(old: ColumnType, new: ColumnType) -> bool:
     return (old.length or _UNBOUND) < (new.length or _UNBOUND)
 
 
-def _labels(old: ColumnType, new: ColumnType) -> bool:
-    """Labels are only put behind the others: the old ones keep their numbers."""
-    return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
-
-
 def _bits(old: ColumnType, new: ColumnType) -> bool:
     if old.name != "bit varying" or new.name != "bit varying":
         return False
     return (old.length or _UNBOUND) < (new.length or _UNBOUND)
 
 
-_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
-    "integer": _integer,
+_WIDENS: Final[Mapping[str, Rule]] = {
+    "integer": lambda old, new: wider_bounds(bounds(old), bounds(new)),
     "decimal": _decimal,
     "float": lambda old, new: (old.name, new.name) == ("real", "double precision"),
     "datetime": _fraction,
     "timestamptz": _fraction,
     "time": _fraction,
     "text": _texts,
-    "enum": _labels,
+    "enum": more_labels,
     "bit": _bits,
 }
 
@@ -144,8 +132,7 @@ class PostgresqlDdl(SqlDdl):
         >>> ddl.widens(ColumnType("timestamp without time zone", 3), ColumnType("timestamp without time zone"))
         True
         """
-        rule = _WIDENS.get(family(old))
-        return rule is not None and family(new) == family(old) and rule(old, new)
+        return widens(_WIDENS, family, old, new)
 
 
 ddl: Final = PostgresqlDdl()

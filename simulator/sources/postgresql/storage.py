@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import INFINITE_US, numbers, primitive
+from simulator.carriers import cut_times
 from simulator.model import ColumnType
 from simulator.sources.postgresql.type_table import arrow_type, fraction_digits, padding
 
@@ -34,11 +33,5 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         array = array.cast(carrier)
     if width := padding(type):
         return pc.utf8_rpad(array, width=width)
-    if (pa.types.is_timestamp(carrier) or pa.types.is_duration(carrier)) and (unit := unit_us(type)) > 1:
-        us = numbers(array)
-        rest = us % unit
-        if rest.any():
-            cut = np.where(np.abs(us) == INFINITE_US, us, us - rest)
-            nulls = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-            return primitive(cut, carrier, nulls)
-    return array
+    timed = pa.types.is_timestamp(carrier) or pa.types.is_duration(carrier)
+    return cut_times(array, unit_us(type)) if timed else array

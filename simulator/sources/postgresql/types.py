@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError
 from simulator.model import ColumnType
+from simulator.sources import type_texts
 from simulator.sources.postgresql.type_table import EVERY_TYPE, PostgresType, aliases_of, element, types_of
 
 STYLES: Final = ("format_type", "bare")
@@ -37,13 +38,6 @@ class Dialect:
 
 POSTGRESQL_16: Final = Dialect("postgresql", "PostgreSQL", 16)
 
-# Least and most allowed for each argument, and what it is called.
-_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
-    "precision": (("the precision", 1, 1000), ("the scale", -1000, 1000)),
-    "characters": (("the length", 1, 10_485_760),),
-    "bits": (("the length", 1, 83_886_080),),
-    "fraction": (("the number of fraction digits", 0, 6),),
-}
 # Names of which a length is missing have this one.
 _DEFAULTS: Final = {"character": 1, "bit": 1}
 # Scales below 0 or above the precision: PostgreSQL since this version.
@@ -96,8 +90,7 @@ def parse_type(text: str, dialect: Dialect = POSTGRESQL_16) -> ColumnType:
 
 
 def _unknown(typed: str, dialect: Dialect) -> UsageError:
-    guess = closest(typed, [*dialect.types, *dialect.aliases])
-    return UsageError(f"{typed!r} is not a {dialect.title} type." + (f" Did you mean {guess!r}?" if guess else ""))
+    return type_texts.unknown(typed, f"a {dialect.title}", [*dialect.types, *dialect.aliases])
 
 
 def _labels(text: str, inside: str) -> tuple[str, ...]:
@@ -137,15 +130,9 @@ def _float(text: str, given: tuple[int, ...], array: bool) -> ColumnType:
 def _arguments(
     text: str, typed: str, name: str, given: tuple[int, ...], dialect: Dialect
 ) -> tuple[int | None, int | None]:
-    allowed = _ARGUMENTS.get(EVERY_TYPE[name].arguments, ())
     if not given:
         return _DEFAULTS.get(name), None
-    if len(given) > len(allowed):
-        most = ("no argument", "one argument", "two arguments")[len(allowed)]
-        raise UsageError(f"{text.strip()!r}: {typed} takes {most} in brackets.")
-    for value, (what, low, high) in zip(given, allowed, strict=False):
-        if not low <= value <= high:
-            raise UsageError(f"{text.strip()!r}: {what} must be {low} to {high}.")
+    type_texts.check(text.strip(), typed, given, type_texts.arguments(__file__).get(EVERY_TYPE[name].arguments, ()))
     if name != "numeric":
         return given[0], None
     scale = given[1] if len(given) > 1 else 0
@@ -169,9 +156,7 @@ def type_text(type: ColumnType, *, style: str | None = None) -> str:
     >>> type_text(parse_type("Timestamp( 3 ) with time zone"), style="format_type")
     'timestamp(3) with time zone'
     """
-    style = style or STYLES[0]
-    if style not in STYLES:
-        raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
+    style = type_texts.style_of(style, STYLES)
     if type.name == "enum":
         return enum_name(type)
     if style == "bare" or type.length is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from simulator.model import Column, ColumnType, Table
-from simulator.sources.ddl import SqlDdl
+from simulator.sources.ddl import Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
 from simulator.sources.sqlserver.type_table import NATIONAL, bounds, digits, family, precision_scale
 from simulator.sources.sqlserver.types import type_text
 from simulator.tables import words
@@ -23,17 +23,9 @@ def string(text: str, *, national: bool | None = None) -> str:
     return prefix + "'" + text.replace("'", "''") + "'"
 
 
-def _integer(old: ColumnType, new: ColumnType) -> bool:
-    (low, high), (new_low, new_high) = bounds(old), bounds(new)
-    return new_low <= low and high <= new_high and old.name != new.name
-
-
 def _decimal(old: ColumnType, new: ColumnType) -> bool:
-    (precision, scale), (new_precision, new_scale) = precision_scale(old), precision_scale(new)
-    if new.name in ("money", "smallmoney") and old.name not in ("money", "smallmoney"):
-        return False
-    holds = new_scale >= scale and new_precision - new_scale >= precision - scale
-    return holds and (precision, scale) != (new_precision, new_scale)
+    money = ("money", "smallmoney")
+    return (new.name not in money or old.name in money) and wider_decimal(precision_scale(old), precision_scale(new))
 
 
 def _times(old: ColumnType, new: ColumnType) -> bool:
@@ -42,7 +34,7 @@ def _times(old: ColumnType, new: ColumnType) -> bool:
 
 def _texts(old: ColumnType, new: ColumnType) -> bool:
     if old.labels and new.labels:
-        return len(new.labels) > len(old.labels) and new.labels[: len(old.labels)] == old.labels
+        return more_labels(old, new)
     if new.name in ("text", "ntext") or old.name in ("text", "ntext"):
         return False
     if new.name in ("char", "nchar"):  # filled up with blanks, which makes other values
@@ -65,8 +57,8 @@ def _room(type: ColumnType) -> int:
     return type.length if type.length is not None else 1 << 31
 
 
-_WIDENS: Final[Mapping[str, Callable[[ColumnType, ColumnType], bool]]] = {
-    "integer": _integer,
+_WIDENS: Final[Mapping[str, Rule]] = {
+    "integer": lambda old, new: wider_bounds(bounds(old), bounds(new)),
     "decimal": _decimal,
     "float": lambda old, new: (old.name, new.name) == ("real", "float"),
     "time": _times,
@@ -150,9 +142,7 @@ class SqlserverDdl(SqlDdl):
         >>> ddl.widens(ColumnType("nvarchar", 20), ColumnType("varchar", 80))
         False
         """
-        of = family(old)
-        rule = _WIDENS.get(of)
-        return rule is not None and family(new) == of and rule(old, new)
+        return widens(_WIDENS, family, old, new)
 
 
 ddl: Final = SqlserverDdl()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from simulator.carriers import FIRST_DAY, primitive, time_text
+from simulator.carriers import FIRST_DAY, cut_times, primitive, time_text
 from simulator.model import ColumnType
 from simulator.sources import literals
 from simulator.sources.sqlserver.type_table import digits
@@ -163,13 +163,9 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         return time_text(array, places)
     if places == 6:
         return array
-    us = np.asarray(array.view(pa.int64()).fill_null(0))
-    if type.name == "datetime":
-        us = thirds(us)
-    elif type.name == "smalldatetime":
-        us = minutes(us)
-    else:
-        us = us - us % unit_us(type)
+    if type.name not in ("datetime", "smalldatetime"):
+        return cut_times(array, unit_us(type))
+    us = (thirds if type.name == "datetime" else minutes)(np.asarray(array.view(pa.int64()).fill_null(0)))
     return primitive(us, array.type, np.asarray(array.is_null()) if array.null_count else None)
 
 

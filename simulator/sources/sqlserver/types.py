@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
-from simulator.errors import UsageError, closest
+from simulator.errors import UsageError
 from simulator.model import ColumnType
+from simulator.sources import type_texts
 from simulator.sources.sqlserver.type_table import ALIASES, CODE_PAGES, COLLATIONS, TYPES, Alias, SqlServerType
 
 _TEXT: Final = re.compile(
@@ -16,16 +16,6 @@ _TEXT: Final = re.compile(
     r"(?:collate\s+(?P<collation>[A-Za-z0-9_]+))?\s*",
     re.IGNORECASE,
 )
-# Least and most allowed for each argument, and what it is called.
-_ARGUMENTS: Final[Mapping[str, tuple[tuple[str, int, int], ...]]] = {
-    "precision": (("the precision", 1, 38), ("the scale", 0, 38)),
-    "mantissa": (("the number of bits", 1, 53),),
-    "fraction": (("the number of fraction digits", 0, 7),),
-    "bytes": (("the length", 1, 8000),),
-    "bytes or max": (("the length", 1, 8000),),
-    "pairs": (("the length", 1, 4000),),
-    "pairs or max": (("the length", 1, 4000),),
-}
 STYLES: Final = ("catalogue", "ddl_text", "bare")
 
 
@@ -43,8 +33,7 @@ def parse_type(text: str) -> ColumnType:
     typed = " ".join(match["name"].lower().strip("[]").split()) if match else text.strip()
     alias = ALIASES.get(typed) or Alias(typed)
     if not match or alias.name not in TYPES:
-        guess = closest(typed, [*TYPES, *ALIASES])
-        raise UsageError(f"{typed!r} is not a SQL Server type." + (f" Did you mean {guess!r}?" if guess else ""))
+        raise type_texts.unknown(typed, "a SQL Server", [*TYPES, *ALIASES])
     name, row = alias.name, TYPES[alias.name]
     length, scale = _arguments(text, typed, row, match["arguments"], alias.length)
     if name == "float":
@@ -69,14 +58,8 @@ def _arguments(
     if not all(part.isdecimal() for part in parts):
         also = ", or max," if row.arguments.endswith("or max") else ""
         raise UsageError(f"{text!r}: whole numbers{also} belong between the brackets of {typed}.")
-    allowed = () if implied else _ARGUMENTS.get(row.arguments, ())
-    if len(parts) > len(allowed):
-        most = ("no argument", "one argument", "two arguments")[len(allowed)]
-        raise UsageError(f"{text!r}: {typed} takes {most} in brackets.")
     values = [int(part) for part in parts]
-    for value, (what, low, high) in zip(values, allowed, strict=False):
-        if not low <= value <= high:
-            raise UsageError(f"{text!r}: {what} must be {low} to {high}.")
+    type_texts.check(text, typed, values, () if implied else type_texts.arguments(__file__).get(row.arguments, ()))
     second = values[1] if len(values) > 1 else None
     if row.arguments == "precision":
         second = second or 0
@@ -112,9 +95,7 @@ def type_text(type: ColumnType, *, style: str | None = None) -> str:
     >>> type_text(parse_type("float(53)"), style="bare"), type_text(parse_type("Dec( 8 )"), style="ddl_text")
     ('float', 'Dec( 8 )')
     """
-    style = style or STYLES[0]
-    if style not in STYLES:
-        raise UsageError(f"no style of type texts {style!r}; there are {', '.join(STYLES)}.")
+    style = type_texts.style_of(style, STYLES)
     row = TYPES[type.name]
     if style == "bare":
         return row.name

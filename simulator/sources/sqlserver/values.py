@@ -69,8 +69,10 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
 
     Bytes and shapes are `0x…`, floats have the digits that bring back the same value.
     """
-    show = _FORMATTERS.get(family(type), _show)
-    return [None if value is None else show(value, type) for value in literals.raw_values(array)]
+    show = _FORMATTERS.get(family(type))
+    return [
+        None if value is None else show(value, type) if show else str(value) for value in literals.raw_values(array)
+    ]
 
 
 def _bit(text: str, type: ColumnType) -> int:
@@ -234,10 +236,6 @@ _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
     "other": _other,
     "geometry": _geometry,
 }
-
-
-def _show(value: Any, type: ColumnType) -> str:
-    return str(value)
 
 
 def _show_moment(value: int | str, type: ColumnType) -> str:
