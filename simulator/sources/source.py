@@ -21,6 +21,7 @@ from simulator.sources import find, portable
 from simulator.sources.believable import Drawn
 from simulator.sources.ddl import Ddl
 from simulator.sources.log import Log
+from simulator.text.fixed_width import distinct_text
 
 # As what times are drawn whose carrier is text, by family.
 _DRAWN: Final[Mapping[str, pa.DataType]] = {
@@ -191,9 +192,7 @@ class Source(ABC):
         plain = decoded(array)
         if pa.types.is_integer(plain.type) or pa.types.is_decimal(plain.type):
             return plain.cast(pa.string()).fill_null("null")
-        distinct = plain.dictionary_encode()
-        words = pa.array([orjson.dumps(str(value)).decode() for value in distinct.dictionary.to_pylist()], pa.string())
-        return words.take(distinct.indices).fill_null("null")
+        return distinct_text(plain, lambda value: orjson.dumps(str(value)).decode()).fill_null("null")
 
     # --------------------------------------------------------------------------------------------------------- tables
 

@@ -207,6 +207,6 @@ def looked_up(texts: list[str], places: Ints, nulls: Nulls) -> pa.Array:
 
 def distinct_text(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     """Texts made one by one, of each distinct value."""
-    encoded = array.dictionary_encode()
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     texts = [None if value is None else text(value) for value in encoded.dictionary.to_pylist()]
     return pa.array(texts, type=pa.string()).take(encoded.indices)

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from simulator.carriers import validity
 
-_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
 def _codes(*ranges: tuple[int, int], upper: bool = False) -> dict[str, str]:
@@ -66,17 +66,19 @@ class Style:
 
 
 _CONTROLS: Final = _codes((0, 0x1F))
+# What MySQL (double_quote) and PostgreSQL (escape_json) escape in documents, as `str.translate` takes it.
+ESCAPES: Final = {ord(character): text for character, text in (_CONTROLS | SHORT).items()}
 # fastjson2 2.0.31
-FASTJSON2: Final = Style("fastjson2", _CONTROLS | _SHORT)
+FASTJSON2: Final = Style("fastjson2", _CONTROLS | SHORT)
 # fastjson2 2.0.4: its messages with other controls are not JSON
-FASTJSON2_RAW_CONTROLS: Final = Style("fastjson2-raw-controls", _SHORT)
+FASTJSON2_RAW_CONTROLS: Final = Style("fastjson2-raw-controls", SHORT)
 # fastjson 1.2.58
-FASTJSON1: Final = Style("fastjson1", _codes((0, 0x1F), (0x7F, 0x9F), (0x2028, 0x2029), upper=True) | _SHORT)
+FASTJSON1: Final = Style("fastjson1", _codes((0, 0x1F), (0x7F, 0x9F), (0x2028, 0x2029), upper=True) | SHORT)
 # Jackson with its default settings
-JACKSON: Final = Style("jackson", _codes((0, 0x1F), upper=True) | _SHORT)
+JACKSON: Final = Style("jackson", _codes((0, 0x1F), upper=True) | SHORT)
 # Gson with its default HTML-safe escaping
 HTML_SAFE: Final = Style(
-    "html-safe", _CONTROLS | _codes((0x2028, 0x2029)) | {c: f"\\u{ord(c):04x}" for c in "<>&='"} | _SHORT
+    "html-safe", _CONTROLS | _codes((0x2028, 0x2029)) | {c: f"\\u{ord(c):04x}" for c in "<>&='"} | SHORT
 )
 STYLES: Final[Mapping[str, Style]] = {
     style.name: style for style in (FASTJSON2, FASTJSON2_RAW_CONTROLS, FASTJSON1, JACKSON, HTML_SAFE)

@@ -132,7 +132,7 @@ def _moments(array: pa.Array, type: ColumnType, show: Show, zone: str | None) ->
         # the calendar's ends have the offsets of their last days
         inside = min(max(value, (FIRST_DAY + 1) * US_PER_DAY), _LAST_DAY * US_PER_DAY)
         offset = int(_offsets(pa.array([inside]).view(pa.timestamp("us")), zone)[0])
-        return show(value + offset, type).replace("+00", _offset_text(offset), 1)
+        return show(value + offset, type).replace("+00", offset_text(offset), 1)
 
     return _with_rare(array, rare, ordinary, one)
 
@@ -147,7 +147,7 @@ def _offsets(array: pa.Array, zone: str) -> Ints:
     return np.asarray(there - (us if nulls is None else np.where(nulls, 0, us)))
 
 
-def _offset_text(offset: int) -> str:
+def offset_text(offset: int) -> str:
     """`+00`, `+05:30`, `-00:01:15`."""
     seconds = abs(offset) // 1_000_000
     text = f"{'-' if offset < 0 else '+'}{seconds // 3600:02}"
@@ -159,5 +159,5 @@ def _offset_text(offset: int) -> str:
 def _offset_texts(offsets: Ints) -> pa.Array | str:
     distinct, inverse = np.unique(offsets, return_inverse=True)
     if len(distinct) == 1:
-        return _offset_text(int(distinct[0]))
-    return pa.array(map(_offset_text, distinct.tolist()), pa.string()).take(pa.array(inverse))
+        return offset_text(int(distinct[0]))
+    return pa.array(map(offset_text, distinct.tolist()), pa.string()).take(pa.array(inverse))

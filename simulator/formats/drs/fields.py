@@ -9,7 +9,7 @@ from simulator.batch import ChangeBatch
 from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import JsonOptions, MapOptions
 from simulator.formats.drs.systems.system import TableSystem
-from simulator.formats.members import by_row, table_of, whole_seconds
+from simulator.formats.members import TABLE, WRITE_MS, by_row, table_of, whole_seconds
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, Table
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
@@ -109,9 +109,9 @@ def mysql_fields(system: TableSystem, options: MapOptions, format: str) -> tuple
         Field("mysqlType", by_row(types)),
         Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
         Field("es", PerChange(event_times, event_time)),
-        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
+        Field("ts", WRITE_MS),
         Field("database", DATABASE),
-        Field("table", by_row(PerTable(lambda table, style: quote(table.id.name, style)), PerEvent(ddl_table))),
+        Field("table", by_row(TABLE, PerEvent(ddl_table))),
         Field("type", {**WORDS, DDL: PerEvent(ddl_word)}),
         Field("isDdl", by_row(False, True)),
         Field("sql", by_row("", PerEvent(lambda event: event.sql))),

@@ -35,7 +35,7 @@ from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import by_row, key_names, per_entry, table_of, whole_seconds
+from simulator.formats.members import EVENT_SECOND_MS, WRITE_MS, by_row, key_names, per_entry, table_of
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -169,12 +169,7 @@ def fields(settings: Settings[CanalOptions]) -> tuple[Field, ...]:
     members = (
         Field("data", data),
         Field("database", database),
-        Field(
-            "es",
-            PerChange(
-                lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
-            ),
-        ),
+        Field("es", EVENT_SECOND_MS),
         Field("gtid", gtid(settings)),
         Field("id", record_id(options)),
         Field("isDdl", by_row(False, True)),
@@ -184,7 +179,7 @@ def fields(settings: Settings[CanalOptions]) -> tuple[Field, ...]:
         Field("sql", by_row("", PerEvent(lambda event: event.sql))),
         Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
         Field("table", table),
-        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
+        Field("ts", WRITE_MS),
         Field("type", {READ: init, INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: "DDL"}),
     )
     if options.null_members == "null":

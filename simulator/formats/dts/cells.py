@@ -36,7 +36,7 @@ from simulator.formats.format import Settings
 from simulator.model import Column, ColumnType
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.fixed_width import whole_numbers
+from simulator.text.fixed_width import distinct_text, whole_numbers
 from simulator.text.template import join
 from simulator.text.timestamps import without_zeros
 from simulator.wire.fields import Cell
@@ -113,9 +113,7 @@ def byte_text(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Arr
 
 
 def interval(array: pa.Array, type: ColumnType, options: TextOptions) -> pa.Array:
-    coded = decoded(array).dictionary_encode()
-    texts = [interval_text(text, _INTERVALS[type.name]) for text in coded.dictionary.to_pylist()]
-    return pa.array(texts, pa.string()).take(coded.indices)
+    return distinct_text(decoded(array), lambda text: interval_text(text, _INTERVALS[type.name]))
 
 
 def interval_text(text: str, members: str) -> str:

@@ -36,11 +36,11 @@ from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb import type_table as mongodb_table
 from simulator.text import mysql as binlog_text
+from simulator.text.fixed_width import distinct_text
 from simulator.text.java import numbers as java
-from simulator.text.json_style import Style, escape
+from simulator.text.json_style import SHORT, Style, escape
 from simulator.text.template import join
 
-_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _EASY: Final = r"^[ !#-\[\]-~]*$"
 _is_easy: Final = re.compile(r"[ !#-\[\]-~]*").fullmatch
@@ -72,7 +72,7 @@ def _escapes() -> Mapping[int, str]:
         begin, end = int(first, 16), int(last, 16) + 1
         raw[begin:end] = [True] * (end - begin)
     odd = {code: f"\\u{code:04x}" for code in range(0x10000) if not raw[code]}
-    return odd | {ord(character): text for character, text in _SHORT.items()}
+    return odd | {ord(character): text for character, text in SHORT.items()}
 
 
 def _units(match: re.Match[str]) -> str:
@@ -255,9 +255,7 @@ class Shell:
 
     def _each(self, array: pa.Array, write: Callable[[Any], str]) -> pa.Array:
         """Values written one by one, each different one once."""
-        coded = array.dictionary_encode()
-        texts = [None if value is None else self.escaped(write(value)) for value in coded.dictionary.to_pylist()]
-        return pa.array(texts, pa.string()).take(coded.indices)
+        return distinct_text(array, lambda value: self.escaped(write(value)))
 
     @property
     def spelling(self) -> mongodb_documents.Spelling:

@@ -18,6 +18,7 @@ from simulator.sources import literals
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.type_table import arrow_type, bounds, family, subtype
 from simulator.sources.mongodb.types import type_text
+from simulator.text.fixed_width import distinct_text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"0[xX]([0-9A-Fa-f]*)")
@@ -254,9 +255,7 @@ def extended_text(array: pa.Array, type: ColumnType) -> pa.Array:
         return pc.if_else(small, pc.binary_join_element_wise('{"$numberLong": "', text, '"}', ""), text)
     if type.name == "date":
         return _date_text(array)
-    distinct = array.dictionary_encode()
-    words = [_LEAVES[type.name](value, type) for value in distinct.dictionary.to_pylist()]
-    return pa.array(words, pa.string()).take(distinct.indices)
+    return distinct_text(array, lambda value: _LEAVES[type.name](value, type))
 
 
 _LEAVES: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {

@@ -12,22 +12,9 @@ import re
 from typing import Any, Final
 
 from simulator.errors import short
+from simulator.text.json_style import ESCAPES
 
 MAX_DEPTH: Final = 100
-# MySQL's double_quote: these, and the other control characters as \u00xx with lower-case digits.
-_ESCAPES: Final = {
-    ord(character): escape
-    for character, escape in {
-        '"': '\\"',
-        "\\": "\\\\",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-    }.items()
-}
-ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | _ESCAPES
 
 
 def normalise(text: str, *, duplicates: str = "last") -> str:

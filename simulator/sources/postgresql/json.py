@@ -7,24 +7,11 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from simulator.errors import short
 from simulator.sources.postgresql.numbers import plain_decimal
-
-# escape_json: these, and the other control characters as \u00xx with lower-case digits.
-_ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | {
-    ord(character): escape
-    for character, escape in {
-        '"': '\\"',
-        "\\": "\\\\",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-    }.items()
-}
+from simulator.text.json_style import ESCAPES
 
 
 class _Number(str):
@@ -72,7 +59,7 @@ def _quoted(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("a jsonb string holds half a surrogate pair") from None
-    return f'"{text.translate(_ESCAPES)}"'
+    return f'"{text.translate(ESCAPES)}"'
 
 
 def _write(value: Any, out: list[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from simulator.carriers import INFINITE_DAYS, INFINITE_US, US_PER_DAY
 from simulator.errors import short
 from simulator.sources import literals
+from simulator.text.postgresql import offset_text
 
 # 4714-11-24 BC, the first day of the Julian count, and 5874897-12-31.
 FIRST_DAY: Final = -2_440_588
@@ -153,15 +154,6 @@ def show_clock(us: int) -> str:
     return literals.clock(seconds) + _fraction(us)
 
 
-def show_offset(offset_us: int) -> str:
-    """`+00`, `+05:30`, `-00:01:15`."""
-    seconds = abs(offset_us) // 1_000_000
-    text = f"{'-' if offset_us < 0 else '+'}{seconds // 3600:02}"
-    if seconds % 3600:
-        text += f":{seconds // 60 % 60:02}"
-    return text + (f":{seconds % 60:02}" if seconds % 60 else "")
-
-
 def show_moment(us: int, offset_us: int | None = None) -> str:
     """`2024-02-29 12:34:56.5`; with an offset from UTC, the time there and the offset: `2024-02-29 20:34:56.5+08`.
 
@@ -172,7 +164,7 @@ def show_moment(us: int, offset_us: int | None = None) -> str:
         return "infinity" if us > 0 else "-infinity"
     days, rest = divmod(us + (offset_us or 0), US_PER_DAY)
     day, blank, era = show_date(days).partition(" ")
-    return f"{day} {show_clock(rest)}{'' if offset_us is None else show_offset(offset_us)}{blank}{era}"
+    return f"{day} {show_clock(rest)}{'' if offset_us is None else offset_text(offset_us)}{blank}{era}"
 
 
 def time(text: str, digits: int) -> int:
@@ -195,7 +187,7 @@ def time_zoned(text: str, digits: int) -> str:
     if not match:
         raise ValueError(f"{short(text)} is not a time with a zone such as 12:34:56+08")
     us = _rounded(_clock_us(text.strip(), *match.groups()[:4]), digits)
-    return show_clock(us) + show_offset(_zone_us(match[5] or "Z"))
+    return show_clock(us) + offset_text(_zone_us(match[5] or "Z"))
 
 
 # ------------------------------------------------------------------------------------------------------- intervals

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch
 from simulator.formats.drs.options import SourceOptions
 from simulator.formats.drs.systems.system import DocumentSystem
-from simulator.formats.members import per_entry, table_of
+from simulator.formats.members import EVENT_MS, WRITE_MS, per_entry, table_of
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb.shell import Shell
@@ -125,8 +125,8 @@ def fields(source: Source) -> tuple[Field, ...]:
         Field("where", {**dict.fromkeys((*every, DDL)), UPDATE: PerChange(key)}),
         Field("recordType", words),
         Field("extra", words),
-        Field("es", PerChange(lambda batch: batch.envelope.event_ms, lambda event: event.event_ms)),
-        Field("ts", PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)),
+        Field("es", EVENT_MS),
+        Field("ts", WRITE_MS),
         Field("clusterTime", per_entry(source.log.position)),
     )
 

@@ -21,6 +21,7 @@ from simulator.sources.postgresql import type_table as postgresql_table
 from simulator.sources.postgresql import types as postgresql_types
 from simulator.sources.postgresql import values as postgresql_values
 from simulator.text import postgresql as postgresql_text
+from simulator.text.fixed_width import distinct_text
 from simulator.wire.fields import Cell
 
 _CLOCK: Final = re.compile(r"(\d\d:\d\d:\d\d)(?:\.(\d+))?")
@@ -54,9 +55,7 @@ def padded(texts: pa.Array, digits: int) -> pa.Array:
 
     if not digits:
         return texts
-    coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
-    distinct = [None if each is None else _CLOCK.sub(longer, each, count=1) for each in coded.dictionary.to_pylist()]
-    return pa.array(distinct, pa.string()).take(coded.indices)
+    return distinct_text(texts, lambda text: _CLOCK.sub(longer, text, count=1))
 
 
 def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
