@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Final, cast
 
@@ -21,6 +21,7 @@ from simulator.model import (
     DELETE,
     READ,
     Column,
+    ColumnType,
     Event,
     Heartbeat,
     Kind,
@@ -70,10 +71,15 @@ def table_of(
 
 def image_of(table: Table, rows: Sequence[Row], source: str = "mysql") -> tuple[pa.Array, ...]:
     """Rows of literals as carrier columns."""
-    found = sources.find(source)
     whole = [tuple(row.get(c.name) for c in table.columns) if isinstance(row, Mapping) else tuple(row) for row in rows]
     assert all(len(row) == len(table.columns) for row in whole)
-    return tuple(found.parse_values([row[i] for row in whole], c.type) for i, c in enumerate(table.columns))
+    return tuple(carrier_of(source, c.type, tuple([row[i] for row in whole])) for i, c in enumerate(table.columns))
+
+
+@lru_cache(maxsize=20_000)
+def carrier_of(source: str, type: ColumnType, literals: tuple[str | None, ...]) -> pa.Array:
+    """Parsed once: many formats write the same values."""
+    return sources.find(source).parse_values(list(literals), type)
 
 
 def batch_of(
