@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import ABSENT, SECOND_NUMBERS, UPDATE, Absent, Kind, Message, OrderKey, Table
+from simulator.native.program import Program, compiled, write
 
 Ints = npt.NDArray[np.int64]
 
@@ -181,21 +182,28 @@ MESSAGE_SCHEMA: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class MessageBatch:
-    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange."""
+    """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange.
+
+    Where the compiled library writes, `values` is the program of a part's values, whose column stays empty until
+    `concat` has the values of all parts of a block written in stream order.
+    """
 
     columns: pa.RecordBatch
+    values: Program | None = None
 
     @classmethod
-    def of(cls, count: int, **columns: Any) -> MessageBatch:
+    def of(cls, count: int, values: Program | None = None, **columns: Any) -> MessageBatch:
         """A batch from some of the schema's columns; the rest is null."""
+        filled = {**columns, "value": _unwritten(count)} if values is not None else columns
         return cls(
             pa.RecordBatch.from_arrays(
                 [
-                    columns[field.name] if field.name in columns else pa.nulls(count, field.type)
+                    filled[field.name] if field.name in filled else pa.nulls(count, field.type)
                     for field in MESSAGE_SCHEMA
                 ],
                 schema=MESSAGE_SCHEMA,
-            )
+            ),
+            values,
         )
 
     def __len__(self) -> int:
@@ -238,21 +246,51 @@ class MessageBatch:
 
 
 def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
-    """Batches put together and sorted into stream order (by order key; equal keys keep their order)."""
-    if len(batches) == 1:
+    """Batches put together and sorted into stream order (by order key; equal keys keep their order).
+
+    Raises OverflowError where the values have more than 2 GiB together.
+    """
+    if len(batches) == 1 and batches[0].values is None:
         return batches[0]
     keys = [np.concatenate([np.asarray(batch[name]) for batch in batches]) for name in ("ordinal", "turn", "phase")]
-    order = pa.array(np.lexsort(keys))
+    order = np.lexsort(keys)
     columns = []
     for field in MESSAGE_SCHEMA:
         parts = [batch[field.name] for batch in batches]
-        if all(part.null_count == len(part) for part in parts):
+        if field.name == "value" and compiled():
+            columns.append(_written(batches, order))
+        elif all(part.null_count == len(part) for part in parts):
             columns.append(pa.nulls(len(order), field.type))  # nothing to sort: most products have no keys or headers
         elif pa.types.is_dictionary(field.type):
-            columns.append(pa.chunked_array(parts).unify_dictionaries().combine_chunks().take(order))
+            columns.append(pa.chunked_array(parts).unify_dictionaries().combine_chunks().take(pa.array(order)))
+        elif pa.types.is_integer(field.type) and not any(part.null_count for part in parts):
+            columns.append(pa.array(np.concatenate([np.asarray(part) for part in parts])[order]))
         else:
-            columns.append(pa.concat_arrays(parts).take(order))
+            columns.append(pa.concat_arrays(parts).take(pa.array(order)))
     return MessageBatch(pa.RecordBatch.from_arrays(columns, schema=MESSAGE_SCHEMA))
+
+
+def _written(batches: Sequence[MessageBatch], order: Ints) -> pa.Array:
+    """The values of all batches in this order, written by the library."""
+    programs, nulls = list[Program](), list[npt.NDArray[np.bool_]]()
+    for batch in batches:
+        program = batch.values
+        if program is None:
+            program = Program()
+            program.texts(batch["value"])
+        programs.append(program)
+        nulls.append(
+            np.asarray(batch["value"].is_null()) if program is not batch.values else np.zeros(len(batch), bool)
+        )
+    sizes = [len(batch) for batch in batches]
+    of = np.repeat(np.arange(len(batches), dtype=np.int32), sizes)[order]
+    rows = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])[order]
+    return write(programs, len(order), of, rows, nulls=np.concatenate(nulls)[order], type=pa.binary())
+
+
+def _unwritten(count: int) -> pa.Array:
+    """Values that are empty: their offsets are what counts."""
+    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(bytes(4 * count + 4)), pa.py_buffer(b"")], 0)
 
 
 @dataclass(frozen=True, slots=True)

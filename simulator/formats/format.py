@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -33,12 +33,16 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
+from simulator.native.program import compiled
 from simulator.sources.source import Source
+from simulator.text.template import Piece, join, nulls_of, program_of
 from simulator.wire.avro import Container
 
 # The options of a format.
 O_co = TypeVar("O_co", covariant=True)
 Broker = Literal["kafka", "rocketmq", "rabbitmq"]
+# A part with more bytes, about, is written alone: if it is too large, it is known which one is.
+MOST_UNWRITTEN: Final = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,11 @@ class Settings(Generic[O_co]):
 class Writer(Protocol):
     """What makes the bytes of values: the encoder of JSON fields, or one of a format's own.
 
-    `text` gives a column's values as the product hashes them: plain text, nulls kept.
+    `pieces` are those of a value per message, to be joined (`simulator.text.template`); `text` gives a column's values
+    as the product hashes them: plain text, nulls kept.
     """
 
-    def encode(self, packed: PackedBatch) -> pa.Array: ...
+    def pieces(self, packed: PackedBatch) -> Sequence[Piece]: ...
     def encode_event(self, event: Event, kind: Kind) -> bytes: ...
     def text(self, column: Column, array: pa.Array) -> pa.Array: ...
 
@@ -173,9 +178,10 @@ class Codec:
         statements = self.layout.statements
         return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
 
-    def messages(self, packed: PackedBatch) -> MessageBatch:
-        """The messages of each pack, in stream order; partition null where the client decides by the key. Raises
-        DeliveryFailed for a value that the product refuses."""
+    def messages(self, packed: PackedBatch, *, part: bool = False) -> MessageBatch:
+        """The messages of each pack, in stream order; partition null where the client decides by the key. Values of a
+        `part` of a block may be left to be written by `concat`. Raises DeliveryFailed for a value that the product
+        refuses."""
         layout, batch, count = self.layout, packed.changes, len(packed)
         envelope, first = batch.envelope, packed.starts[:-1]
         # the insert half of a split update counts for nothing: the change was counted with its delete
@@ -186,15 +192,23 @@ class Codec:
             columns["key"] = packed.key.cast(pa.binary())
         if packed.partition is not None:
             columns["partition"] = pa.array(packed.partition.astype(np.int32))
+        pieces = layout.writer.pieces(packed)
+        if part and compiled() and layout.complete is None and nulls_of(pieces) is None:
+            program = program_of(pieces)
+            values = program if program.bytes_each * count < MOST_UNWRITTEN else None
+        else:
+            values = None
+        if values is None:
+            columns["value"] = join(pieces, count, pa.binary())
         messages = MessageBatch.of(
             count,
+            values,
             phase=pa.array(np.full(count, envelope.phase, dtype=np.int8)),
             turn=pa.array(envelope.turn[first]),
             ordinal=pa.array(envelope.ordinal[first]),
             kind=pa.array(np.full(count, batch.kind, dtype=np.int8)),
             changes=pa.array(changes.astype(np.int32)),
             topic=_repeated(packed.topic, count),
-            value=layout.writer.encode(packed).cast(pa.binary()),
             **columns,
         )
         return messages if layout.complete is None else layout.complete(packed, messages)

@@ -147,7 +147,7 @@ class Run:
         summary = self.summary
         self._began = started = time.monotonic()
         if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
-            sender = Stage[list[MessageBatch]]("sender", lambda parts: self.sink.send(concat(parts)))
+            sender = Stage[list[MessageBatch]]("sender", self._deliver)
             self._stages = [Stage[Block]("renderer", lambda block: self._render(block, sender)), sender]
         try:
             try:
@@ -228,8 +228,11 @@ class Run:
     def _render(self, block: Block, sender: Stage[list[MessageBatch]]) -> None:
         if parts := self._parts(block):
             sender.put(parts)
-            for part in parts:
-                self._count(part)
+
+    def _deliver(self, parts: list[MessageBatch]) -> None:
+        messages = concat(parts)
+        self._count(messages)
+        self.sink.send(messages)
 
     def _paced_count(self, messages: MessageBatch) -> int:
         """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""

@@ -67,7 +67,7 @@ class Renderer:
         return concat(parts) if parts else None
 
     def parts(self, block: Block, *, write_ms: int | None = None) -> list[MessageBatch]:
-        """The messages of a block, one batch a table and kind, each in stream order; `concat` puts them together.
+        """The messages of a block, one part a table and kind, each in stream order; `concat` puts them together.
 
         `write_ms` takes the place of the product's write time.
         """
@@ -91,7 +91,8 @@ class Renderer:
         try:
             to = self.router.changes(batch)
             events = pack(batch, self.codec.layout.packing)
-            return self.codec.messages(cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys))
+            packed = cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys)
+            return self.codec.messages(packed, part=True)
         except (OverflowError, pa.ArrowCapacityError, pa.ArrowInvalid) as error:
             if isinstance(error, pa.ArrowInvalid) and "overflow" not in str(error):
                 raise

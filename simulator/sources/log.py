@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from simulator.batch import Envelope, Ints
 from simulator.model import Event
+from simulator.text.template import join
 
 # `Entries.seq` of what has no place among a transaction's changes: statements, heartbeats and snapshot rows.
 BEFORE: Final = -1
@@ -105,4 +106,4 @@ def spread(seq: Ints, *, step: int, share: int) -> Ints:
 
 def text(numbers: Ints) -> pa.Array:
     """Whole numbers as text."""
-    return pa.array(numbers).cast(pa.string())
+    return join([pa.array(numbers)], len(numbers))

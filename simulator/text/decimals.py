@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import Ints, is_narrow, unscaled
 from simulator.model import ColumnType
+from simulator.native.program import Kind, Program
 from simulator.text.fixed_width import digits_table, distinct_text, joined, looked_up, nulls_of
-from simulator.text.template import join
+from simulator.text.template import Compound, Piece, join
 
 
 def decimal_plain(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -46,14 +49,40 @@ def decimal_groups(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def _decimal(array: pa.Array, *, grouped: bool) -> pa.Array:
-    return join(decimal_parts(array, grouped=grouped), len(array))
+    return join([decimal_piece(array, grouped=grouped)], len(array))
 
 
-def decimal_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
-    """The text of `decimal_groups` or `decimal_plain` in pieces side by side; one is null where the value is."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Decimals(Compound):
+    """Decimals whose unscaled numbers and scale fit 64 bits, as text; null where they are."""
+
+    array: pa.Array
+    grouped: bool
+
+    def column(self) -> pa.Array:
+        return join(_narrow_parts(self.array, grouped=self.grouped), len(self.array))
+
+    def add_to(self, program: Program) -> None:
+        program.numbers(self.array, Kind.GROUPED if self.grouped else Kind.DECIMAL, self.array.type.scale)
+
+    @property
+    def nulls(self) -> npt.NDArray[np.bool_] | None:
+        return nulls_of(self.array)
+
+
+def decimal_piece(array: pa.Array, *, grouped: bool) -> Piece:
+    """The text of `decimal_groups` or `decimal_plain`, to be joined with more; null where the value is."""
     scale = array.type.scale
-    if not is_narrow(array):
-        return [distinct_text(array, lambda value: _wide_decimal(value, scale, grouped))]
+    if is_narrow(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 18:
+        return Decimals(array, grouped)
+    if is_narrow(array):
+        return join(_narrow_parts(array, grouped=grouped), len(array))
+    return distinct_text(array, lambda value: _wide_decimal(value, scale, grouped))
+
+
+def _narrow_parts(array: pa.Array, *, grouped: bool) -> list[pa.Array]:
+    """The text in pieces side by side; one is null where the value is."""
+    scale = array.type.scale
     nulls = nulls_of(array)
     values = np.ascontiguousarray(unscaled(array))
     if nulls is not None:

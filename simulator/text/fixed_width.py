@@ -105,8 +105,9 @@ def joined(count: int, nulls: Nulls, *parts: Cells, type: pa.DataType | None = N
     )
 
 
-# The last microsecond of 9999.
-_LAST_US: Final = (dt.date(9999, 12, 31).toordinal() + FIRST_DAY) * US_PER_DAY - 1
+# The last day and the last microsecond of 9999.
+LAST_DAY: Final = dt.date(9999, 12, 31).toordinal() + FIRST_DAY - 1
+LAST_US: Final = (LAST_DAY + 1) * US_PER_DAY - 1
 
 
 def split_moments(
@@ -117,9 +118,8 @@ def split_moments(
     partial = us < FIRST_DAY * US_PER_DAY
     strange = bool(partial.any())
     if zone is not None or offset_minutes:
-        moved = us + _offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)
-        if len(moved) and (int(moved.max()) > _LAST_US or int(moved.min()) < FIRST_DAY * US_PER_DAY):
-            moved = np.clip(moved, FIRST_DAY * US_PER_DAY, _LAST_US)  # a zone moves nothing out of the calendar
+        moved = us + offset_us(np.where(partial, 0, us) if strange else us, zone, offset_minutes)
+        moved = in_calendar(moved)
         us = np.where(partial, us, moved) if strange else moved
     # a partial date's number is its code above PARTIAL_US: shifted so that whole days divide evenly
     if strange:
@@ -133,10 +133,17 @@ def split_moments(
     return days, rest, fraction, nulls
 
 
+def in_calendar(us: Ints) -> Ints:
+    """A zone moves nothing out of the calendar."""
+    if len(us) and (int(us.max()) > LAST_US or int(us.min()) < FIRST_DAY * US_PER_DAY):
+        return np.clip(us, FIRST_DAY * US_PER_DAY, LAST_US)
+    return us
+
+
 _FIXED_ZONE: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})")
 
 
-def _offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
+def offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
     if zone is None:
         return offset_minutes * 60_000_000
     if zone.upper() in ("UTC", "Z", "GMT"):
@@ -166,7 +173,7 @@ def _offset_us(us: Ints, zone: str | None, offset_minutes: int) -> Ints | int:
 
 def offsets_us(us: Ints, zone: str) -> Ints:
     """How far the zone's clocks are ahead of UTC at each timestamp, in microseconds."""
-    return np.broadcast_to(np.asarray(_offset_us(us, zone, 0), dtype=np.int64), us.shape)
+    return np.broadcast_to(np.asarray(offset_us(us, zone, 0), dtype=np.int64), us.shape)
 
 
 _CHANGES: Final = 1 << 62

@@ -8,6 +8,7 @@ century, the seconds of a day, the fractions of a second.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any, Final
 
@@ -18,21 +19,26 @@ import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY, validity
 from simulator.model import ColumnType
+from simulator.native.program import Kind, Program, compiled
 from simulator.text.fixed_width import (
+    LAST_DAY,
+    LAST_US,
     day_cells,
     digits_table,
     distinct_text,
     fraction_cells,
+    in_calendar,
     joined,
     looked_up,
     minutes_table,
     nulls_of,
+    offset_us,
     seconds_table,
     split_moments,
     whole_numbers,
 )
 from simulator.text.java import numbers as java
-from simulator.text.template import join
+from simulator.text.template import Compound, join
 
 Ints = npt.NDArray[np.int64]
 Nulls = npt.NDArray[np.bool_] | None
@@ -67,7 +73,7 @@ def integer(array: pa.Array, type: ColumnType) -> pa.Array:
             # a range of a power of two, so that the same few come again and again
             texts = small_texts().slice(0, 1 << high.bit_length())
             return pa.DictionaryArray.from_arrays(array.cast(pa.int32()), texts)
-    return pc.cast(array, pa.string())
+    return join([array], len(array)) if compiled() and pa.types.is_int64(array.type) else pc.cast(array, pa.string())
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +119,25 @@ def year(array: pa.Array, type: ColumnType) -> pa.Array:
 def date(array: pa.Array, type: ColumnType) -> pa.Array:
     """`2024-02-29`, `0000-00-00`, `2020-00-00`."""
     days, nulls = whole_numbers(array)
+    if compiled() and len(days) and int(days.min()) >= FIRST_DAY and int(days.max()) <= LAST_DAY:
+        return join([Times(days, Kind.DAY, 0, nulls)], len(days))
     return joined(len(days), nulls, day_cells(days))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Times(Compound):
+    """Dates, or dates and times in microseconds, within the calendar, as the library writes them."""
+
+    numbers: Ints
+    kind: Kind
+    digits: int
+    nulls: Nulls
+
+    def column(self) -> pa.Array:
+        raise NotImplementedError("only the library writes these")
+
+    def add_to(self, program: Program) -> None:
+        program.numbers(pa.array(self.numbers), self.kind, self.digits)
 
 
 def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None, offset_minutes: int = 0) -> pa.Array:
@@ -127,8 +151,10 @@ def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None
     `zone` moves UTC times to an IANA zone with its summer time (`Asia/Shanghai`) or by a fixed offset (`+08:00`);
     dates that are none (zero and partial ones) stay.
     """
-    days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     digits = type.length or 0
+    if compiled() and (written := _written(array, Kind.TIME, digits, zone, offset_minutes)) is not None:
+        return written
+    days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     parts = [day_cells(days), seconds_table()[seconds]]
     return joined(len(days), nulls, *parts, *fraction_cells(fraction, digits))
 
@@ -137,9 +163,21 @@ def datetime_trimmed(
     array: pa.Array, type: ColumnType, *, zone: str | None = None, offset_minutes: int = 0
 ) -> pa.Array:
     """A date and time whose fraction has no zeros at its end, and no point if it is zero: `2024-02-29 12:34:56.35`."""
+    if compiled() and (written := _written(array, Kind.TRIMMED, 0, zone, offset_minutes)) is not None:
+        return written
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     clock = joined(len(days), nulls, day_cells(days), seconds_table()[seconds])
     return with_trimmed(clock, fraction)
+
+
+def _written(array: pa.Array, kind: Kind, digits: int, zone: str | None, offset_minutes: int) -> pa.Array | None:
+    """Times as the library writes them; None if one is out of the calendar."""
+    us, nulls = whole_numbers(array)
+    if not len(us) or int(us.min()) < FIRST_DAY * US_PER_DAY or int(us.max()) > LAST_US:
+        return None
+    if zone is not None or offset_minutes:
+        us = in_calendar(us + offset_us(us, zone, offset_minutes))
+    return join([Times(us, kind, digits, nulls)], len(us))
 
 
 def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:

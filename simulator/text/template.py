@@ -1,46 +1,223 @@
 """Constants and columns of text, joined: the one place that assembles messages.
 
-A message is a row of pieces, `'{"id":'`, [7, 8], `',"name":"'`, ['a', 'b'], `'"}'`; adjacent constants are merged once
-and the columns are joined by one vectorised call.
+A message is a row of pieces, `'{"id":'`, [7, 8], `',"name":"'`, ['a', 'b'], `'"}'`. A column of texts may be a
+dictionary, and one of whole numbers stands for their digits; a run puts several rows into a message, a choice is there
+in some rows only, members of an object have commas between them. The compiled library writes all of it in one pass;
+without it Arrow makes a text column of each piece and joins them, to the same bytes.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias, Union, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.native.program import Kind, Program, compiled, write
+
 Ints = npt.NDArray[np.int64]
-Piece: TypeAlias = str | pa.Array
+TEXT: Final = pa.string()
+# A constant; a column of texts, a dictionary of them, or whole numbers; or something made of pieces.
+Piece: TypeAlias = Union[str, bytes, pa.Array, "Compound"]
+
+
+class Compound(ABC):
+    """A piece that is more than a column: `column` has Arrow make it, `add_to` has the library."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def column(self) -> pa.Array: ...
+    @abstractmethod
+    def add_to(self, program: Program) -> None: ...
+
+    @property
+    def nulls(self) -> npt.NDArray[np.bool_] | None:
+        """The rows that are null; None where none is."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run(Compound):
+    """Texts of consecutive rows put together: message i has the rows `starts[i]` to `starts[i + 1]` of `rows`."""
+
+    pieces: Sequence[Piece]
+    starts: Ints
+    separator: str
+    rows: int
+
+    def column(self) -> pa.Array:
+        lists = pa.ListArray.from_arrays(pa.array(self.starts.astype(np.int32)), join(self.pieces, self.rows))
+        return pc.binary_join(lists, constant(self.separator))
+
+    def add_to(self, program: Program) -> None:
+        opened = program.run(self.starts, self.separator.encode(), self.rows)
+        add(program, self.pieces)
+        program.close(opened)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice(Compound):
+    """Message i has the pieces of row `slots[i]` of `rows`, or, where that is negative, another text."""
+
+    pieces: Sequence[Piece]
+    slots: npt.NDArray[np.int32]
+    otherwise: str | bytes
+    rows: int
+
+    def column(self) -> pa.Array:
+        type = TEXT if isinstance(self.otherwise, str) else pa.binary()
+        chosen = join(self.pieces, self.rows, type).take(pa.array(self.slots, mask=self.slots < 0))
+        return chosen.fill_null(pa.scalar(self.otherwise, type)) if chosen.null_count else chosen
+
+    def add_to(self, program: Program) -> None:
+        opened = program.choice(self.slots, as_bytes(self.otherwise))
+        add(program, self.pieces)
+        program.close(opened)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members(Compound):
+    """Members with commas between them. Each has the (ascending) rows of `count` in which it is there, and their
+    pieces, which have as many rows."""
+
+    each: Sequence[tuple[Ints, Sequence[Piece]]]
+    count: int
+
+    def column(self) -> pa.Array:
+        begun = np.zeros(self.count, dtype=np.int32)
+        segments: list[Piece] = []
+        for rows, pieces in self.each:
+            segment = join([pa.DictionaryArray.from_arrays(pa.array(begun[rows]), COMMAS), *pieces], len(rows))
+            begun[rows] = 1
+            segments.append(segment if len(rows) == self.count else spread(segment, rows, self.count))
+        return join(segments, self.count) if segments else repeat("", self.count)
+
+    def add_to(self, program: Program) -> None:
+        program.mark()
+        for rows, pieces in self.each:
+            slots = np.full(self.count, -1, dtype=np.int32)
+            slots[rows] = np.arange(len(rows), dtype=np.int32)
+            opened = program.choice(slots, member=True)
+            add(program, pieces)
+            program.close(opened)
+
+
+# A comma in some rows: a dictionary's entries.
+COMMAS: Final = pa.array(["", ","], pa.string())
 
 
 def merged(pieces: Iterable[Piece]) -> list[Piece]:
     """The pieces with neighbouring constants made one and empty ones left out."""
     out: list[Piece] = []
     for piece in pieces:
-        if isinstance(piece, str):
-            if not piece:
-                continue
-            if out and isinstance(out[-1], str):
-                out[-1] += piece
-                continue
-        out.append(piece)
+        if not isinstance(piece, str | bytes):
+            out.append(piece)
+        elif out and isinstance(out[-1], type(piece)):
+            out[-1] = cast(Any, out[-1]) + piece
+        elif piece:
+            out.append(piece)
     return out
 
 
-def join(pieces: Iterable[Piece], count: int) -> pa.Array:
-    """`count` texts: each the pieces of its row put together; null where a column is."""
+def join(pieces: Iterable[Piece], count: int, type: pa.DataType = TEXT) -> pa.Array:
+    """`count` texts, or bytes: each the pieces of its row put together; null where a column is."""
     parts = merged(pieces)
-    if not any(isinstance(part, pa.Array) for part in parts):
-        return repeat("".join(part for part in parts if isinstance(part, str)), count)
+    if not parts:
+        return repeat("", count).cast(type)
+    if len(parts) == 1 and (
+        isinstance(parts[0], str | bytes) or (isinstance(parts[0], pa.Array) and is_text(parts[0]))
+    ):
+        column = column_of(parts[0], count)
+        return column if column.type == type else column.cast(type)
+    if compiled():
+        return write([program_of(parts)], count, nulls=nulls_of(parts), type=type)
     if len(parts) == 1:
-        return parts[0]
-    return pc.binary_join_element_wise(*(constant(p) if isinstance(p, str) else p for p in parts), constant(""))
+        column = column_of(parts[0], count)
+        return column if column.type == type else column.cast(type)
+    columns = [_column_or_scalar(part, count, type) for part in parts]
+    return pc.binary_join_element_wise(*columns, pa.scalar("", type))
+
+
+def _column_or_scalar(piece: Piece, count: int, type: pa.DataType) -> pa.Array | pa.Scalar:
+    if isinstance(piece, str) and type == TEXT:
+        return constant(piece)
+    if isinstance(piece, str | bytes):
+        return pa.scalar(piece, type)
+    column = column_of(piece, count)
+    return column if column.type == type else column.cast(type)
+
+
+def program_of(pieces: Iterable[Piece]) -> Program:
+    """The pieces as a program of the library."""
+    program = Program()
+    add(program, pieces)
+    return program.finished()
+
+
+def add(program: Program, pieces: Iterable[Piece]) -> None:
+    """Add pieces to a program."""
+    for piece in pieces:
+        if isinstance(piece, str | bytes):
+            program.constant(as_bytes(piece))
+        elif isinstance(piece, Compound):
+            piece.add_to(program)
+        elif pa.types.is_integer(piece.type):
+            program.numbers(piece, Kind.UDIGITS if pa.types.is_uint64(piece.type) else Kind.DIGITS)
+        else:
+            program.texts(piece)
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+def column_of(piece: Piece, count: int) -> pa.Array:
+    """A piece as plain texts, made by Arrow."""
+    if isinstance(piece, str | bytes):
+        return repeat(piece, count)
+    if isinstance(piece, Compound):
+        return piece.column()
+    if pa.types.is_dictionary(piece.type):
+        return piece.dictionary.take(piece.indices)
+    return _digits(piece) if pa.types.is_integer(piece.type) else piece
+
+
+def _digits(numbers: pa.Array) -> pa.Array:
+    """Whole numbers as text. Times come in runs of equal ones, which are made once."""
+    if not numbers.null_count and len(numbers):
+        values = np.asarray(numbers)
+        begins = np.flatnonzero(np.diff(values, prepend=~values[:1]))
+        if len(begins) <= len(values) // 4:
+            runs = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(values)))
+            return pa.array(values[begins]).cast(TEXT).take(pa.array(runs))
+    return numbers.cast(TEXT)
+
+
+def is_text(piece: Piece) -> bool:
+    """Whether it is a constant or a column of texts or bytes already."""
+    if isinstance(piece, pa.Array):
+        return bool(pa.types.is_string(piece.type) or pa.types.is_binary(piece.type))
+    return isinstance(piece, str | bytes)
+
+
+def nulls_of(pieces: Iterable[Piece]) -> npt.NDArray[np.bool_] | None:
+    """The rows in which a column is null; None where none is."""
+    nulls: npt.NDArray[np.bool_] | None = None
+    for piece in pieces:
+        here = None
+        if isinstance(piece, Compound):
+            here = piece.nulls
+        elif isinstance(piece, pa.Array) and piece.null_count:
+            here = np.asarray(piece.is_null())
+        nulls = here if nulls is None else nulls if here is None else nulls | here
+    return nulls
 
 
 @lru_cache(maxsize=4096)
@@ -49,15 +226,9 @@ def constant(text: str) -> pa.Scalar:
     return pa.scalar(text, pa.string())
 
 
-def repeat(text: str, count: int) -> pa.Array:
-    """The same text `count` times."""
-    return pa.array([text], pa.string()).take(pa.array(np.zeros(count, dtype=np.int64)))
-
-
-def join_runs(texts: pa.Array, starts: Ints, separator: str) -> pa.Array:
-    """Texts of consecutive rows put together: message i has the rows starts[i] to starts[i + 1]."""
-    lists = pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), texts)
-    return pc.binary_join(lists, constant(separator))
+def repeat(text: str | bytes, count: int) -> pa.Array:
+    """The same text, or the same bytes, `count` times."""
+    return pa.array([text]).take(pa.array(np.zeros(count, dtype=np.int64)))
 
 
 def spread(texts: pa.Array, rows: Ints, count: int) -> pa.Array:

@@ -25,9 +25,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.native.program import Kind, Program
+from simulator.text import template
+from simulator.text.template import Compound, Piece, nulls_of
+
 Ints = npt.NDArray[np.int64]
-# A constant, or a column with one value a row.
-Bytes: TypeAlias = bytes | pa.Array
+Nulls = npt.NDArray[np.bool_] | None
+# A constant, or a column with one value a row, or what makes one.
+Bytes: TypeAlias = bytes | pa.Array | Compound
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +68,26 @@ def double(number: float) -> bytes:
     return struct.pack("<d", number)
 
 
-def longs(numbers: Ints) -> pa.Array:
-    """A column of ints or longs.
+@dataclass(frozen=True, slots=True, eq=False)
+class Longs(Compound):
+    """A column of ints or longs, null where the mask is true.
 
-    >>> longs(np.array([0, -1, 64])).to_pylist()
+    >>> Longs(np.array([0, -1, 64])).column().to_pylist()
     [b'\\x00', b'\\x01', b'\\x80\\x01']
     """
+
+    numbers: Ints
+    nulls: Nulls = None
+
+    def column(self) -> pa.Array:
+        column = _longs(self.numbers)
+        return column if self.nulls is None else pc.if_else(pa.array(~self.nulls), column, pa.scalar(None, pa.binary()))
+
+    def add_to(self, program: Program) -> None:
+        program.numbers(pa.array(self.numbers), Kind.LONG)
+
+
+def _longs(numbers: Ints) -> pa.Array:
     rest = ((numbers << 1) ^ (numbers >> 63)).astype(np.uint64)
     if not len(rest):
         return pa.array([], pa.binary())
@@ -104,35 +123,76 @@ def _longs_of_one_size(rest: npt.NDArray[np.uint64], width: int) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(rest), [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
 
 
-def strings(values: pa.Array) -> pa.Array:
-    """A column of strings or bytes, nulls kept; what comes as a dictionary is encoded once per different value.
+@dataclass(frozen=True, slots=True, eq=False)
+class Strings(Compound):
+    """A column of strings or bytes, or a dictionary of them; null where it is.
 
-    >>> strings(pa.array(["", "hi"])).to_pylist()
-    [b'\\x00', b'\\x04hi']
+    >>> Strings(pa.array(["", "hi", None])).column().to_pylist()
+    [b'\\x00', b'\\x04hi', None]
     """
-    if pa.types.is_dictionary(values.type):
-        return strings(values.dictionary).take(values.indices)
-    return join(string_pieces(values), len(values))
+
+    values: pa.Array
+
+    def column(self) -> pa.Array:
+        values = self.values
+        if pa.types.is_dictionary(values.type):
+            return Strings(values.dictionary).column().take(values.indices)
+        lengths = np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64)
+        return join([Longs(lengths), values], len(values))
+
+    def add_to(self, program: Program) -> None:
+        program.texts(self.values, sized=True)
+
+    @property
+    def nulls(self) -> Nulls:
+        return nulls_of([self.values])
 
 
-def string_pieces(values: pa.Array) -> list[Bytes]:
-    """The same not put together yet, for who joins it with more."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sized(Compound):
+    """Strings of so many rows that are made of pieces; null where one is.
+
+    >>> Sized(["n", pa.array([7, 12])], 2).column().to_pylist()
+    [b'\\x04n7', b'\\x06n12']
+    """
+
+    pieces: Sequence[Piece]
+    count: int
+
+    def column(self) -> pa.Array:
+        return Strings(template.join(self.pieces, self.count)).column()
+
+    def add_to(self, program: Program) -> None:
+        opened = program.length()
+        template.add(program, self.pieces)
+        program.close(opened)
+
+    @property
+    def nulls(self) -> Nulls:
+        return nulls_of(self.pieces)
+
+
+def strings(values: pa.Array) -> pa.Array:
+    """A column of strings or bytes, nulls kept; of a dictionary only the values are encoded, and it stays one."""
     if pa.types.is_dictionary(values.type):
-        return [strings(values)]
-    lengths = np.asarray(pc.binary_length(values).fill_null(0)).astype(np.int64)
-    if len(lengths) and (lengths == lengths[0]).all():
-        return [long(int(lengths[0])), values.cast(pa.binary())]
-    return [longs(lengths), values.cast(pa.binary())]
+        return pa.DictionaryArray.from_arrays(values.indices, strings(values.dictionary))
+    return join([Strings(values)], len(values))
 
 
 def looked_up(values: Sequence[bytes], places: npt.NDArray[np.integer]) -> pa.Array:
     """A column of some of these values, by their places."""
-    return pa.array(values, pa.binary()).take(pa.array(places))
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values, pa.binary()))
 
 
 def present(column: pa.Array, null: bytes = b"\x00") -> pa.Array:
-    """The column with this instead of nulls: without another, the first branch of a union, which is null mostly."""
-    return column.fill_null(pa.scalar(null, pa.binary())) if column.null_count else column
+    """The column with this instead of nulls: without another, the first branch of a union, which is null mostly. Of a
+    dictionary, which stays one, the values are complete."""
+    if not column.null_count:
+        return column
+    if pa.types.is_dictionary(column.type):
+        whole = pa.concat_arrays([column.dictionary, pa.array([null], pa.binary())])
+        return pa.DictionaryArray.from_arrays(column.indices.fill_null(len(whole) - 1), whole)
+    return column.fill_null(pa.scalar(null, pa.binary()))
 
 
 def doubles(numbers: npt.NDArray[np.float64]) -> pa.Array:
@@ -143,15 +203,4 @@ def doubles(numbers: npt.NDArray[np.float64]) -> pa.Array:
 
 def join(pieces: Iterable[Bytes], count: int) -> pa.Array:
     """`count` values: each the pieces of its row put together; null where a column is."""
-    parts: list[Bytes] = []
-    for piece in pieces:
-        if isinstance(piece, bytes) and parts and isinstance(parts[-1], bytes):
-            parts[-1] += piece
-        elif not isinstance(piece, bytes) or piece:
-            parts.append(piece)
-    if not any(isinstance(part, pa.Array) for part in parts):
-        return pa.array([b"".join(part for part in parts if isinstance(part, bytes))] * count, pa.binary())
-    if len(parts) == 1:
-        return parts[0]
-    arguments = [pa.scalar(part, pa.binary()) if isinstance(part, bytes) else part for part in parts]
-    return pc.binary_join_element_wise(*arguments, pa.scalar(b"", pa.binary()))
+    return template.join(pieces, count, pa.binary())

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.model import Column, Event, Kind, Table
+from simulator.text.template import Piece
 from simulator.wire.encoder import Encoder
 
 
@@ -29,15 +30,15 @@ class ByKind:
     def fields(self) -> tuple[object, ...]:
         return self.rest.fields
 
-    def encode(self, packed: PackedBatch) -> pa.Array:
-        """One JSON text per message."""
+    def pieces(self, packed: PackedBatch) -> list[Piece]:
+        """The pieces of one JSON text per message."""
         table = packed.changes.table
         if self._check is not None and table not in self._checked:
             self._check(table)
             self._checked.add(table)
         if self._prepare is not None:
             packed = self._prepare(packed)
-        return self.others.get(packed.changes.kind, self.rest).encode(packed)
+        return self.others.get(packed.changes.kind, self.rest).pieces(packed)
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         return self.rest.encode_event(event, kind)

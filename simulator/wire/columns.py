@@ -24,7 +24,7 @@ class WrittenColumns:
         self._cells = cells
         self._known: dict[tuple[Column, Cells], Cell] = {}
         self._tables: dict[tuple[Table, PerTable], str] = {}
-        self._surrounded: dict[tuple[str, int, int, int], tuple[pa.Array, pa.Array]] = {}
+        self._surrounded: dict[tuple[str, str, int, int, int], tuple[pa.Array, pa.Array]] = {}
 
     def cell(self, column: Column, cells: Cells | None = None) -> Cell:
         """The cell of a column, chosen once."""
@@ -40,13 +40,15 @@ class WrittenColumns:
             self._tables[key] = value.of(table, self.style)
         return self._tables[key]
 
-    def surrounded(self, before: str, values: pa.Array, after: str) -> pa.Array:
-        """Values of a dictionary with text before and after each. Pools come again with every batch and are kept."""
+    def surrounded(self, before: str, values: pa.Array, after: str, null: str) -> pa.Array:
+        """Values of a dictionary with text before and after each, and behind them what stands for a null. Pools come
+        again with every batch and are kept."""
         data = values.buffers()[2]
-        key = (before, data.address if data is not None else 0, values.offset, len(values))
+        key = (before, null, data.address if data is not None else 0, values.offset, len(values))
         if key not in self._surrounded:
             if len(self._surrounded) >= KEPT_DICTIONARIES:
                 self._surrounded.clear()
+            whole = pa.concat_arrays([join([before, values, after], len(values)), pa.array([null], pa.string())])
             # the values are kept, too, so that their address is not given to others
-            self._surrounded[key] = (values, join([before, values, after], len(values)))
+            self._surrounded[key] = (values, whole)
         return self._surrounded[key][1]

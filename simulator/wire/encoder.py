@@ -52,7 +52,11 @@ class Encoder:
 
     def encode(self, packed: PackedBatch) -> pa.Array:
         """One JSON text per message."""
-        return join(self._object(self.fields, packed, Images(self._columns, packed)), len(packed))
+        return join(self.pieces(packed), len(packed))
+
+    def pieces(self, packed: PackedBatch) -> list[Piece]:
+        """Its pieces."""
+        return self._object(self.fields, packed, Images(self._columns, packed))
 
     def _object(self, fields: Sequence[Field], packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []

@@ -38,7 +38,7 @@ class Cell:
     escaped: bool = False
     null: str = "null"
     constant: str | None = None  # all values, nulls too, have this text
-    parts: Callable[[pa.Array], list[pa.Array]] | None = None
+    parts: Callable[[pa.Array], list[Piece]] | None = None
 
 
 # The cell of a column: chosen once per column of a table version.
@@ -165,12 +165,8 @@ def number_text(numbers: Ints) -> pa.Array:
 
 
 def number_pieces(lead: str, numbers: Ints) -> list[Piece]:
-    """Whole numbers behind a constant. Times come in runs of equal ones, which are written once, constant and all."""
-    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-    if len(begins) > len(numbers) // 4:
-        return [lead, pa.array(numbers).cast(pa.string())]
-    distinct = join([lead, pa.array(numbers[begins]).cast(pa.string())], len(begins))
-    return [distinct.take(pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(numbers)))))]
+    """Whole numbers behind a constant."""
+    return [lead, pa.array(numbers)]
 
 
 def plain(array: pa.Array) -> pa.Array:

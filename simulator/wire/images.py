@@ -9,22 +9,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.batch import Delta, Ints, PackedBatch
 from simulator.text.json_style import escape, quote
-from simulator.text.template import Piece, constant, join, join_runs, object_pieces, repeat, spread
+from simulator.text.template import COMMAS, Choice, Members, Piece, Run, object_pieces
 from simulator.wire.columns import WrittenColumns
-from simulator.wire.fields import (
-    Cells,
-    Rows,
-    plain,
-)
-
-_COMMAS = pa.array(["", ","], pa.string())
+from simulator.wire.fields import Cells, Rows
 
 # A column of text, or the pieces of one.
-Text: TypeAlias = pa.Array | list[pa.Array]
+Text: TypeAlias = pa.Array | list[Piece]
 
 
 class Images:
@@ -49,12 +42,14 @@ class Images:
             comma = "," if tail and some.all() else ""
             rows: list[Piece] = ["{", members, comma, tail, "}"]
             if tail and not some.all():
-                rows[2] = _COMMAS.take(pa.array(some.astype(np.int8)))
+                rows[2] = pa.DictionaryArray.from_arrays(pa.array(some.astype(np.int32)), COMMAS)
             if declared.drop_empty and not some.all():
                 kept = np.concatenate([[0], np.cumsum(some)])[starts]
-                objects = join(rows, len(self.batch)).filter(pa.array(some))
-                arrays = join(["[", join_runs(objects, kept, ","), "]"], len(self.packed))
-                return [pc.if_else(pa.array(np.diff(kept) > 0), arrays, constant("null"))]
+                there = np.flatnonzero(some).astype(np.int32)
+                objects = Choice(rows, there, "", len(self.batch))
+                arrays = ["[", Run([objects], kept, ",", len(there)), "]"]
+                slots = np.where(np.diff(kept) > 0, np.arange(len(self.packed)), -1).astype(np.int32)
+                return [Choice(arrays, slots, "null", len(self.packed))]
         else:
             rows = ["{"]
             for place, i in enumerate(self._places(declared)):
@@ -65,7 +60,7 @@ class Images:
                 raise TypeError("a format with one object a message must not pack rows")
             return rows
         if not self.packed.single:
-            rows = [join_runs(join(rows, len(self.batch)), starts, ",")]
+            rows = [Run(rows, starts, ",", len(self.batch))]
         return ["[", *rows, "]"]
 
     def _places(self, declared: Rows) -> Sequence[int]:
@@ -85,7 +80,7 @@ class Images:
             values.append(
                 [cell.constant]
                 if cell.constant is not None
-                else [plain(cell.text(image[i] if at is None else image[i].take(at)))]
+                else [cell.text(image[i] if at is None else image[i].take(at))]
             )
         return object_pieces([names[i] for i in order], values)
 
@@ -122,13 +117,15 @@ class Images:
             return [lead + mark, *text, mark]
         if pa.types.is_dictionary(text.type):
             # what surrounds a value is put round the different values once, not round each row's
-            whole = self.written.surrounded(lead + mark, text.dictionary, mark).take(text.indices)
-            return [whole.fill_null(constant(lead + cell.null)) if whole.null_count else whole]
+            whole, indices = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null), text.indices
+            indices = indices.fill_null(len(whole) - 1) if indices.null_count else indices
+            return [pa.DictionaryArray.from_arrays(indices, whole)]
         if text.null_count == 0:
             return [lead + mark, text, mark]
-        return [lead, join([mark, text, mark], len(text)).fill_null(constant(cell.null))]
+        slots = np.where(np.asarray(text.is_valid()), np.arange(len(text)), -1).astype(np.int32)
+        return [lead, Choice([mark, text, mark], slots, cell.null, len(text))]
 
-    def _changed(self, declared: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _changed(self, declared: Rows) -> tuple[Members, npt.NDArray[np.bool_]]:
         """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there
         are any."""
         present, before, after = self.packed.changed, self.batch.before, self.batch.after
@@ -150,7 +147,7 @@ class Images:
             present = tuple(every if i in kept else rows for i, rows in enumerate(present))
         return self._sparse(present, values)
 
-    def _present(self, declared: Rows) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _present(self, declared: Rows) -> tuple[Members, npt.NDArray[np.bool_]]:
         """The members of an image that are not null, per row; and in which rows there are any."""
         image = self.batch.after if declared.image == "after" else None
         columns = range(len(self.batch.table.columns))
@@ -159,7 +156,7 @@ class Images:
         present = [np.flatnonzero(arrays[i].is_valid()) if i in wanted else None for i in columns]
         return self._sparse(present, lambda i, rows: arrays[i].take(pa.array(rows)))
 
-    def _logged(self, declared: Rows, present: Sequence[Ints | None]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    def _logged(self, declared: Rows, present: Sequence[Ints | None]) -> tuple[Members, npt.NDArray[np.bool_]]:
         """The members of an image that are there as `present` says."""
         image = self.batch.after if declared.image == "after" else None
 
@@ -171,7 +168,7 @@ class Images:
 
     def _sparse(
         self, present: Sequence[Ints | None], values: Callable[[int, Ints], pa.Array]
-    ) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    ) -> tuple[Members, npt.NDArray[np.bool_]]:
         """Members that only some rows have: `present` says for each column which rows, `values` gives theirs."""
         count = len(self.batch)
         names = [column.name for column in self.batch.table.columns]
@@ -183,38 +180,13 @@ class Images:
         orders: dict[tuple[int, ...], list[int]] = {}
         for number in np.unique(entries).tolist():
             orders.setdefault(tuple(self.written.order(names, number)), []).append(number)
-        texts = []
+        members: list[tuple[Ints, list[Piece]]] = []
         for order, numbers in orders.items():
             mask = None if len(orders) == 1 else np.isin(entries, numbers)
-            texts += self._segments(order, mask, present, values)
-        return join(texts, count) if texts else repeat("", count), entries > 0
-
-    def _segments(
-        self,
-        order: Sequence[int],
-        mask: npt.NDArray[np.bool_] | None,
-        present: Sequence[Ints | None],
-        values: Callable[[int, Ints], pa.Array],
-    ) -> list[Piece]:
-        """A column of text for each member, empty in rows that lack it; only rows under the mask."""
-        count = len(self.batch)
-        begun = np.zeros(count, dtype=bool)
-        segments: list[Piece] = []
-        for i in order:
-            rows = present[i]
-            if rows is not None and mask is not None:
-                rows = rows[mask[rows]]
-            if rows is None or not len(rows):
-                continue
-            comma = begun[rows]
-            if comma.all():
-                lead: list[Piece] = [","]
-            elif not comma.any():
-                lead = []
-            else:
-                lead = [_COMMAS.take(pa.array(comma.astype(np.int8)))]
-            member = self._member(f"{self._names[i]}:", i, self._escaped(i, values(i, rows)))
-            segment = join([*lead, *member], len(rows))
-            begun[rows] = True
-            segments.append(segment if len(rows) == count else spread(segment, rows, count))
-        return segments
+            for i in order:
+                rows = present[i]
+                if rows is not None and mask is not None:
+                    rows = rows[mask[rows]]
+                if rows is not None and len(rows):
+                    members.append((rows, self._member(f"{self._names[i]}:", i, self._escaped(i, values(i, rows)))))
+        return Members(members, count), entries > 0

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
+import pyarrow as pa
 from measure import in_turns, progress, spread, table
 from rowwise import Rowwise, rowwise
 
@@ -18,6 +19,7 @@ from simulator.batch import MessageBatch, PackedBatch
 from simulator.delivery.router import parse_route
 from simulator.run.job import Job, open_job
 from simulator.run.render import Renderer
+from simulator.text.template import join
 
 UNIT: Final = "canal-json"
 
@@ -43,7 +45,7 @@ def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
     packed: list[PackedBatch] = []
     codec, messages = job.codec, job.codec.messages
 
-    def listen(batch: PackedBatch) -> MessageBatch:
+    def listen(batch: PackedBatch, *, part: bool = False) -> MessageBatch:
         packed.append(batch)
         return messages(batch)
 
@@ -58,13 +60,13 @@ def cut_up(job: Job) -> tuple[list[PackedBatch], list[bytes]]:
 def measure(job: Job, format: str, unit: Rowwise, *, rounds: int) -> list[str]:
     """A format's row of the table: medians of alternating rounds."""
     packed, values = cut_up(job)
-    encode, own = job.codec.layout.writer.encode, rowwise(values, job.codec.layout.container)
+    pieces, own = job.codec.layout.writer.pieces, rowwise(values, job.codec.layout.container)
     progress(f"{format}: {len(values):,} messages in {len(packed)} batches")
 
     def columns() -> float:
         begin = time.process_time()
         for batch in packed:
-            encode(batch)
+            join(pieces(batch), len(batch), pa.binary())
         return time.process_time() - begin
 
     def loop(rows: Rowwise) -> float:

@@ -27,6 +27,7 @@ from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 from simulator.sources.mysql.geometry import to_bytes
 from simulator.sources.sqlserver import clr as sqlserver_clr
+from simulator.wire import avro
 
 # ------------------------------------------------------------------------------------------------------ golden records
 
@@ -62,7 +63,7 @@ COLUMNS: Final = (Column("a", ColumnType("bigint")), Column("b", ColumnType("var
 
 
 def record(**members: Any) -> str:
-    made: bytes = dts_record.records(1, **{"tags": {}, **HEAD, **members})[0].as_py()
+    made: bytes = avro.join(dts_record.records(**{"tags": {}, **HEAD, **members}), 1)[0].as_py()
     return made.hex()
 
 

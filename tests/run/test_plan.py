@@ -214,10 +214,10 @@ class Keys:
 
     inner: Writer
 
-    def encode(self, packed: PackedBatch) -> pa.Array:
+    def pieces(self, packed: PackedBatch) -> list[pa.Array]:
         batch = packed.changes
         (place,) = batch.table.key_positions
-        return self.text(batch.table.columns[place], batch.image()[place]).take(pa.array(packed.starts[:-1]))
+        return [self.text(batch.table.columns[place], batch.image()[place]).take(pa.array(packed.starts[:-1]))]
 
     def encode_event(self, event: Event, kind: Kind) -> bytes:
         return b""

@@ -13,7 +13,7 @@ import pytest
 from simulator.batch import MESSAGE_SCHEMA, MessageBatch
 from simulator.errors import SinkError
 from simulator.sinks import framing, open_sink
-from simulator.wire.avro import Container, join, longs
+from simulator.wire.avro import Container, Longs, join
 
 SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]})
 
@@ -42,7 +42,7 @@ def test_a_container_holds_no_tombstone() -> None:
 
 
 def batch_of(numbers: list[int], partition: int, frame: bytes = b"") -> MessageBatch:
-    values = join([frame, longs(np.array(numbers))], len(numbers))
+    values = join([frame, Longs(np.array(numbers))], len(numbers))
     columns = messages(values.to_pylist()).columns
     place = pa.array([partition] * len(numbers), pa.int32())
     return MessageBatch(columns.set_column(columns.schema.get_field_index("partition"), "partition", place))

@@ -35,10 +35,18 @@ def column(values: list[Any], type: pa.DataType) -> pa.Array:
     return pa.array(values, type)
 
 
+def longs(numbers: list[int]) -> list[bytes]:
+    """A column of them, made by Arrow, and by the library where it is there."""
+    column = avro.Longs(np.array(numbers, dtype=np.int64))
+    values: list[bytes] = column.column().to_pylist()
+    assert avro.join([column], len(numbers)).to_pylist() == values
+    return values
+
+
 @given(st.lists(INT64 | st.sampled_from(BOUNDS)))
 def test_longs(numbers: list[int]) -> None:
     expected = [theirs("long", number) for number in numbers]
-    assert avro.longs(np.array(numbers, dtype=np.int64)).to_pylist() == expected
+    assert longs(numbers) == expected
     assert [avro.long(number) for number in numbers] == expected
 
 
@@ -48,14 +56,14 @@ def test_longs_of_one_size(width: int) -> None:
     least, greatest = (1 << 7 * (width - 1)) if width > 1 else 0, min((1 << 7 * width) - 1, (1 << 64) - 1)
     numbers = [(zigzag >> 1) ^ -(zigzag & 1) for zigzag in (least, least + 1, greatest)]
     for others in ([], [0], [-(1 << 63)]):
-        values = avro.longs(np.array([*numbers, *others], dtype=np.int64)).to_pylist()
+        values = longs([*numbers, *others])
         assert values == [avro.long(number) for number in [*numbers, *others]]
         assert {len(value) for value in values[:3]} == {width}
 
 
 def test_longs_at_their_bounds() -> None:
     numbers = [*BOUNDS, 0, -1, 1, (1 << 63) - 1, -(1 << 63)]
-    assert avro.longs(np.array(numbers, dtype=np.int64)).to_pylist() == [theirs("long", number) for number in numbers]
+    assert longs(numbers) == [theirs("long", number) for number in numbers]
 
 
 @given(st.lists(st.none() | st.text() | st.text(min_size=60, max_size=70)))
@@ -64,7 +72,7 @@ def test_strings(texts: list[str | None]) -> None:
     array = column(texts, pa.string())
     for given_ in (array, array.dictionary_encode(), pa.concat_arrays([column(["x"], pa.string()), array])[1:]):
         assert avro.strings(given_).to_pylist() == expected
-        assert avro.join(avro.string_pieces(given_), len(texts)).to_pylist() == expected
+        assert avro.Strings(given_).column().to_pylist() == expected
     assert [avro.string(text) for text in texts if text is not None] == [text for text in expected if text is not None]
 
 
@@ -97,13 +105,13 @@ def test_records_of_pieces(rows: list[tuple[int, str | None]]) -> None:
     """Constants and columns side by side; a null takes the branch of null."""
     count = len(rows)
     numbers = np.array([number for number, _ in rows], dtype=np.int64)
-    texts = avro.join([avro.long(1), *avro.string_pieces(column([text for _, text in rows], pa.string()))], count)
+    texts = avro.join([avro.long(1), avro.Strings(column([text for _, text in rows], pa.string()))], count)
     made = avro.join(
         [
-            avro.longs(numbers),
+            avro.Longs(numbers),
             avro.present(texts, avro.long(0)),
             avro.long(2),
-            avro.longs(numbers),
+            avro.Longs(numbers),
             avro.long(7) + avro.long(0),
             *(avro.long(1), avro.string("k"), avro.string("v"), avro.long(0)),
         ],

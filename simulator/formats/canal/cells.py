@@ -62,7 +62,7 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     if words == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
     render = TEXT[words]
-    parts = (lambda array: decimal_text.decimal_parts(array, grouped=True)) if words == "decimal" else None
+    parts = (lambda array: [decimal_text.decimal_piece(array, grouped=True)]) if words == "decimal" else None
     return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
 
 

@@ -67,21 +67,21 @@ class Records:
         self._quoted = system.table_text.replace("{", '"{').replace("}", '}"')
         self._shapes: dict[tuple[Table, Kind], Shape] = {}
 
-    def encode(self, packed: PackedBatch) -> pa.Array:
-        """One record per message."""
-        batch, count = packed.changes, len(packed)
+    def pieces(self, packed: PackedBatch) -> list[avro.Bytes]:
+        """The pieces of one record per message."""
+        batch = packed.changes
         shape = self._shape(batch.table, batch.kind)
-        pieces = [
+        pieces: list[avro.Bytes] = [
             record.FRAME + avro.string(VERSION),
-            avro.longs(batch.envelope.offset),
+            avro.Longs(batch.envelope.offset),
             avro.long(SHARD),
             avro.strings(pa.array(batch.envelope.offset).cast(pa.string())),
-            avro.longs(event_times(batch)),
+            avro.Longs(event_times(batch)),
             shape.head,
         ]
         for image in self._images(batch, shape.values):
             pieces += [NULL] if image is None else [PRESENT, *image]
-        return avro.join(pieces, count)
+        return pieces
 
     def _images(self, batch: ChangeBatch, values: Mapping[int, Values]) -> list[list[avro.Bytes] | None]:
         """The arrays of beforeImages and of afterImages; None where there is no such image."""
@@ -144,7 +144,7 @@ def column(values: pa.Array, logged: LoggedRows, i: int) -> pa.Array:
     rows, mask = logged[i], np.zeros(len(values), dtype=bool)
     if rows is not None:
         mask[rows] = True
-    return pc.if_else(pa.array(mask), values, pa.scalar(NULL, pa.binary()))
+    return pc.if_else(pa.array(mask), plain(values), pa.scalar(NULL, pa.binary()))
 
 
 def layout(settings: Settings[AvroOptions]) -> Layout:

@@ -72,7 +72,7 @@ def timestamp(*, zero_dates: bool = False) -> Values:
         if zero_dates:
             us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
         seconds = us // 1_000_000
-        return avro.join([avro.longs(seconds), avro.longs((us - seconds * 1_000_000) // 1000)], len(us))
+        return avro.join([avro.Longs(seconds), avro.Longs((us - seconds * 1_000_000) // 1000)], len(us))
 
     return _class(5, b"", values)
 
@@ -95,7 +95,7 @@ def binary(type: str, values: Texts) -> Values:
 def _class(branch: int, lead: bytes, body: Callable[[pa.Array], pa.Array], tail: bytes = b"") -> Values:
     def values(array: pa.Array) -> pa.Array:
         if pa.types.is_dictionary(array.type):
-            return values(array.dictionary).take(array.indices).fill_null(NULL)
+            return avro.present(pa.DictionaryArray.from_arrays(array.indices, values(array.dictionary)), NULL)
         joined = avro.join([avro.long(branch) + lead, body(array), tail], len(array))
         return pc.if_else(array.is_valid(), joined, pa.scalar(NULL, pa.binary())) if array.null_count else joined
 
@@ -105,8 +105,7 @@ def _class(branch: int, lead: bytes, body: Callable[[pa.Array], pa.Array], tail:
 def _strings(texts: pa.Array) -> pa.Array:
     """Texts or bytes with their lengths; nulls like empty ones."""
     if pa.types.is_dictionary(texts.type):
-        strings = avro.strings(texts.dictionary).take(texts.indices)
-        return strings.fill_null(b"") if strings.null_count else strings
+        return avro.present(avro.strings(texts), b"")
     if texts.null_count:
         texts = texts.fill_null(b"" if pa.types.is_binary(texts.type) else "")
     return avro.strings(texts)

@@ -43,9 +43,9 @@ def tags(name: str) -> Mapping[str, str]:
     return {"pk_uk_info": '{"PRIMARY":["_id"]}', "metaVersion": str(zlib.crc32(name.encode() + FIELDS))}
 
 
-def images(batch: ChangeBatch, *, whole: bool) -> tuple[list[Bytes], list[Bytes]]:
+def images(batch: ChangeBatch, *, whole: bool) -> tuple[Sequence[Bytes], Sequence[Bytes]]:
     """The before and the after image; `whole`: the document before the change is known."""
-    before = after = [record.NOTHING]
+    before = after = record.NO_IMAGE
     if batch.after is not None:
         after = _image(batch.table, batch.after)
     if batch.before is not None:
@@ -55,7 +55,7 @@ def images(batch: ChangeBatch, *, whole: bool) -> tuple[list[Bytes], list[Bytes]
 
 
 def _image(table: Table, row: Sequence[pa.Array], *, known: bool = True) -> list[Bytes]:
-    value = [_JSON, *avro.string_pieces(mongodb_documents.documents(table, row))] if known else [NONE]
+    value = [_JSON, avro.Strings(mongodb_documents.documents(table, row))] if known else [NONE]
     return record.image([value, [_key(table, row)]], 2)
 
 
@@ -68,4 +68,4 @@ def _key(table: Table, row: Sequence[pa.Array]) -> Bytes:
         texts = mongodb_values.extended_text(row[i], table.columns[i].type)
     else:
         texts = mongodb_documents.keys(table, row)
-    return avro.present(avro.join([_JSON, *avro.string_pieces(plain(texts))], len(row[0])))
+    return avro.present(avro.join([_JSON, avro.Strings(plain(texts))], len(row[0])))

@@ -26,6 +26,7 @@ from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.formats.dts.record.values import Values, whole
 from simulator.model import UPDATE, Column, ColumnType
+from simulator.text.template import Choice
 from simulator.values.row_numbers import row_numbers
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
@@ -44,7 +45,9 @@ class Images:
         self.minimal = minimal
         self._pools: dict[tuple[Column, int, int, int], tuple[pa.Array, pa.Array]] = {}
 
-    def of(self, batch: ChangeBatch, writes: Sequence[Values], *, hidden_key: bool) -> tuple[list[Bytes], list[Bytes]]:
+    def of(
+        self, batch: ChangeBatch, writes: Sequence[Values], *, hidden_key: bool
+    ) -> tuple[Sequence[Bytes], Sequence[Bytes]]:
         """The before and the after image; what both have is made once. `writes` has a function for each column."""
         columns = batch.table.columns
         places = range(len(columns))
@@ -63,7 +66,7 @@ class Images:
             row = hidden_values(batch)
             before, after = (None if values is None else [*values, row] for values in (before, after))
         first, second = (
-            [record.NOTHING] if values is None else record.image(values, len(values)) for values in (before, after)
+            record.NO_IMAGE if values is None else record.image(values, len(values)) for values in (before, after)
         )
         return first, second
 
@@ -78,9 +81,12 @@ class Images:
                     self._pools.clear()
                 # the pool is kept, too, so that no other gets its address
                 self._pools[key] = (pool, whole(write(pool), len(pool)))
-            return [avro.present(self._pools[key][1].take(array.indices))]
+            return [avro.present(pa.DictionaryArray.from_arrays(array.indices, self._pools[key][1]))]
         pieces = write(array)
-        return [whole(pieces, len(array))] if array.null_count else pieces
+        if not array.null_count:
+            return pieces
+        slots = np.where(np.asarray(array.is_valid()), np.arange(len(array)), -1).astype(np.int32)
+        return [Choice(pieces, slots, record.NOTHING, len(array))]
 
 
 Image = list[list[Bytes]]
@@ -113,4 +119,4 @@ def hidden_values(batch: ChangeBatch) -> list[Bytes]:
     else:
         row = tuple(batch.full_before(i) for i in range(len(batch.table.columns)))
     numbers = pa.array(row_numbers(row)).cast(pa.string())
-    return [BRANCHES["Integer"] + avro.long(_HIDDEN_BYTES), *avro.string_pieces(numbers)]
+    return [BRANCHES["Integer"] + avro.long(_HIDDEN_BYTES), avro.Strings(numbers)]

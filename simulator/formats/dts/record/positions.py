@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from simulator.formats.dts.record.record import Texts
-from simulator.sources.log import Entries, Log, text
+from simulator.sources.log import Entries, Log
 from simulator.sources.mongodb.log import MongodbLog
 from simulator.sources.mysql.log import MysqlLog
 from simulator.text.template import join
@@ -36,11 +38,11 @@ def positions(log: Log, at: Entries) -> Positions:
         return Positions(_mysql(log, at), _mysql(log, at.begin), "0")
     if isinstance(log, MongodbLog):
         seconds, ordinals = log.cluster_times(at)
-        position: Texts = join([text(seconds), "_", text(ordinals)], len(at))
+        position: Texts = join([pa.array(seconds), "_", pa.array(ordinals)], len(at))
         return Positions(position, position)
     position = log.position(at)
     return Positions(position, position, log.transaction_id(at))
 
 
 def _mysql(log: MysqlLog, at: Entries) -> Texts:
-    return join([text(log.offset(at)), "@", text(log.file_number(at))], len(at))
+    return join([pa.array(log.offset(at)), "@", pa.array(log.file_number(at))], len(at))

@@ -47,6 +47,7 @@ BRANCHES: Final[Mapping[str, bytes]] = {
 NONE: Final = BRANCHES["EmptyObject"] + avro.long(1)
 # Branches: null, a text; of fields and images an array.
 NOTHING, TEXT, ARRAY = avro.long(0), avro.long(1), avro.long(2)
+NO_IMAGE: Final[Sequence[Bytes]] = (NOTHING,)
 
 
 @lru_cache(maxsize=2)
@@ -59,7 +60,6 @@ def schema(variant: str) -> str:
 
 
 def records(
-    count: int,
     *,
     operation: str,
     id: Numbers,
@@ -72,37 +72,34 @@ def records(
     object_name: Texts | None,
     tags: Mapping[str, Texts],
     fields: bytes = NOTHING,
-    before: Sequence[Bytes] = (NOTHING,),
-    after: Sequence[Bytes] = (NOTHING,),
+    before: Sequence[Bytes] = NO_IMAGE,
+    after: Sequence[Bytes] = NO_IMAGE,
     born_timestamp: Numbers | None,
     version: int = 0,
-) -> pa.Array:
-    """`count` records; the arguments are the schema's fields, times in their units.
+) -> list[Bytes]:
+    """The pieces of records; the arguments are the schema's fields, times in their units.
 
     `fields`, `before` and `after` come with their branch (`fields_of`, `image`, `statement`). A `born_timestamp` of
     None leaves it out, as version A of the schema does.
     """
     source = avro.long(SOURCE_TYPES.index(source_type)) + avro.string(source_version)
     name = [NOTHING] if object_name is None else [TEXT, *text(object_name)]
-    return avro.join(
-        [
-            avro.long(version),
-            number(id),
-            number(source_timestamp),
-            *text(source_position),
-            *text(safe_source_position),
-            *text(source_txid),
-            source + avro.long(OPERATIONS.index(operation)),
-            *name,
-            NOTHING,  # processTimestamps
-            *tag_map(tags),
-            fields,
-            *before,
-            *after,
-            b"" if born_timestamp is None else number(born_timestamp),
-        ],
-        count,
-    )
+    return [
+        avro.long(version),
+        number(id),
+        number(source_timestamp),
+        *text(source_position),
+        *text(safe_source_position),
+        *text(source_txid),
+        source + avro.long(OPERATIONS.index(operation)),
+        *name,
+        NOTHING,  # processTimestamps
+        *tag_map(tags),
+        fields,
+        *before,
+        *after,
+        b"" if born_timestamp is None else number(born_timestamp),
+    ]
 
 
 def number(value: Numbers) -> Bytes:
@@ -111,11 +108,14 @@ def number(value: Numbers) -> Bytes:
         return avro.long(value)
     if len(value) and value[0] == value[-1] and (value == value[0]).all():
         return avro.long(int(value[0]))
-    return avro.longs(value)
+    return avro.Longs(value)
 
 
 def text(value: Texts) -> list[Bytes]:
-    return [avro.string(value)] if isinstance(value, str) else avro.string_pieces(value)
+    """A string; whole numbers as their digits."""
+    if isinstance(value, str):
+        return [avro.string(value)]
+    return [avro.Sized([value], len(value)) if pa.types.is_integer(value.type) else avro.Strings(value)]
 
 
 def tag_map(tags: Mapping[str, Texts]) -> list[Bytes]:
@@ -128,14 +128,7 @@ def tag_map(tags: Mapping[str, Texts]) -> list[Bytes]:
 
 def digits(numbers: Numbers) -> Texts:
     """Whole numbers as the text of a tag."""
-    if isinstance(numbers, int):
-        return str(numbers)
-    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-    if len(begins) > len(numbers) // 4:
-        return pa.array(numbers).cast(pa.string())
-    # equal times come in runs; each is written once
-    runs = np.repeat(np.arange(len(begins), dtype=np.int32), np.diff(begins, append=len(numbers)))
-    return pa.DictionaryArray.from_arrays(pa.array(runs), pa.array(numbers[begins]).cast(pa.string()))
+    return str(numbers) if isinstance(numbers, int) else pa.array(numbers)
 
 
 def image(values: Iterable[Sequence[Bytes]], count: int) -> list[Bytes]:
@@ -184,8 +177,11 @@ def of_distinct(array: pa.Array, bytes_of: Callable[[Any], bytes]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(coded.indices, pa.array(distinct, pa.binary()))
 
 
-def with_nulls_of(column: pa.Array, array: pa.Array) -> pa.Array:
+def with_nulls_of(column: Bytes, array: pa.Array) -> Bytes:
     """The column with null where the carriers are null."""
     if not array.null_count:
         return column
+    if isinstance(column, avro.Longs):
+        return avro.Longs(column.numbers, np.asarray(array.is_null()))
+    assert isinstance(column, pa.Array)
     return pc.if_else(array.is_valid(), column, pa.scalar(None, column.type))

@@ -32,8 +32,8 @@ def timestamps(array: pa.Array) -> list[Bytes]:
     us = np.where(us < FIRST_DAY * 86_400_000_000, 0, us)
     seconds = us // 1_000_000
     fraction = us - seconds * 1_000_000
-    rest: Bytes = avro.longs(fraction) if fraction.any() else avro.long(0)
-    return [BRANCHES["Timestamp"], with_nulls_of(avro.longs(seconds), array), rest]
+    rest: Bytes = avro.Longs(fraction) if fraction.any() else avro.long(0)
+    return [BRANCHES["Timestamp"], with_nulls_of(avro.Longs(seconds), array), rest]
 
 
 def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime") -> list[Bytes]:
@@ -51,7 +51,7 @@ def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime
     array = decoded(array)
     if pa.types.is_integer(type):
         years, _ = whole_numbers(array)
-        return [lead + b"\x02", with_nulls_of(avro.longs(years), array), b"\x00" * 6]
+        return [lead + b"\x02", with_nulls_of(avro.Longs(years), array), b"\x00" * 6]
     if pa.types.is_date32(type):
         days, _ = whole_numbers(array)
         clock = b"\x00" * 4 if "h" not in members else b"\x02\x00" * 3 + (b"\x02\x00" if "f" in members else b"\x00")
@@ -126,7 +126,7 @@ def clock_members(seconds: npt.NDArray[Any]) -> pa.Array:
 def fraction_member(fraction: Ints) -> Bytes:
     if not fraction.any():
         return b"\x02\x00"
-    return avro.join([b"\x02", avro.longs(fraction)], len(fraction))
+    return avro.join([b"\x02", avro.Longs(fraction)], len(fraction))
 
 
 def time_members(array: pa.Array, units: int) -> list[Bytes]:
@@ -139,7 +139,7 @@ def time_members(array: pa.Array, units: int) -> list[Bytes]:
         pieces = [with_nulls_of(clock_members(seconds), array)]
     else:
         parts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
-        pieces = [piece for part in parts for piece in (b"\x02", with_nulls_of(avro.longs(sign * part), array))]
+        pieces = [piece for part in parts for piece in (b"\x02", with_nulls_of(avro.Longs(sign * part), array))]
     return [*pieces, fraction_member(sign * (size - seconds * 1_000_000) * units)]
 
 

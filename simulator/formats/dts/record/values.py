@@ -35,6 +35,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import nulls_of
+from simulator.text.template import Piece
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import plain
@@ -74,8 +75,11 @@ def whole(pieces: Sequence[Bytes], count: int) -> pa.Array:
 
 def integers(array: pa.Array, size: int) -> list[Bytes]:
     """`size` bytes of the type, and the digits."""
+    lead = BRANCHES["Integer"] + avro.long(size)
+    if pa.types.is_int64(array.type) or pa.types.is_uint64(array.type):
+        return [lead, avro.Sized([array], len(array))]
     texts = array if pa.types.is_string(decoded_type(array)) else binlog_text.integer(array, ColumnType("integer"))
-    return [BRANCHES["Integer"] + avro.long(size), *avro.string_pieces(texts)]
+    return [lead, avro.Strings(texts)]
 
 
 def characters(array: pa.Array, charset: str = "UTF-8") -> list[Bytes]:
@@ -83,7 +87,7 @@ def characters(array: pa.Array, charset: str = "UTF-8") -> list[Bytes]:
     codec = mysql_table.CHARSETS.get(charset, (0, "utf-8"))[1]
     if codec != "utf-8":
         array = of_distinct(array, lambda text: text.encode(codec, errors="replace"))
-    return [BRANCHES["Character"] + avro.string(charset), *avro.string_pieces(array)]
+    return [BRANCHES["Character"] + avro.string(charset), avro.Strings(array)]
 
 
 # ------------------------------------------------------------------------------------------------------------- numbers
@@ -102,30 +106,30 @@ def decimals(array: pa.Array, *, trimmed: bool = False) -> list[Bytes]:
     if pa.types.is_decimal(type):
         array = decoded(array)
         render = decimal_text.decimal_trimmed if trimmed else decimal_text.decimal_plain
-        texts = render(array, ColumnType("decimal"))
         if is_narrow(array):
             numerators, scales = unscaled(array), np.full(len(array), type.scale)
             for _ in range(type.scale if trimmed else 0):
                 zero = (numerators % 10 == 0) & (scales > 0)
                 numerators, scales = np.where(zero, numerators // 10, numerators), scales - zero
-            return _narrow(texts, numerators, array, scales if trimmed else type.scale)
-        array = texts
+            text = render(array, ColumnType("decimal")) if trimmed else decimal_text.decimal_piece(array, grouped=False)
+            return _narrow(text, numerators, array, scales if trimmed else type.scale)
+        array = render(array, ColumnType("decimal"))
     elif pa.types.is_int64(type):
         array = decoded(array)
-        return _narrow(binlog_text.integer(array, ColumnType("integer")), numbers(array), array, 0)
+        return _narrow(array, numbers(array), array, 0)
     elif not pa.types.is_string(type):
         array = binlog_text.integer(array, ColumnType("integer"))
     return [BRANCHES["Decimal"], plain(of_distinct(array, decimal_record))]
 
 
-def _narrow(texts: pa.Array, unscaled: Ints, array: pa.Array, scale: int | Ints) -> list[Bytes]:
+def _narrow(text: Piece, unscaled: Ints, array: pa.Array, scale: int | Ints) -> list[Bytes]:
     """Decimals of at most 18 digits, which are counted by comparing numbers."""
     nulls = nulls_of(array)
     size = np.abs(unscaled if nulls is None else np.where(nulls, 0, unscaled))
     digits = np.searchsorted(_POWERS, size, side="right") + 1
     return [
         BRANCHES["Decimal"],
-        *avro.string_pieces(texts),
+        avro.Sized([text], len(array)),
         avro.looked_up(_SIZES, digits),
         avro.long(scale) if isinstance(scale, int) else avro.looked_up(_SIZES, scale),
     ]
@@ -156,7 +160,7 @@ def floats(array: pa.Array) -> list[Bytes]:
 
 def objects(record: str, type: str, values: pa.Array) -> list[Bytes]:
     """An object's type, and its text or bytes."""
-    return [BRANCHES[record] + avro.string(type), *avro.string_pieces(values)]
+    return [BRANCHES[record] + avro.string(type), avro.Strings(values)]
 
 
 def well_known_binary(array: pa.Array) -> pa.Array:

@@ -13,7 +13,7 @@ from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import documents, drds
 from simulator.formats.dts.record.images import HIDDEN_KEY, Images
 from simulator.formats.dts.record.positions import Positions, positions
-from simulator.formats.dts.record.record import NOTHING, Texts, fields_of, object_name, records, statement
+from simulator.formats.dts.record.record import NO_IMAGE, NOTHING, Texts, fields_of, object_name, records, statement
 from simulator.formats.dts.record.tags import Tags, keys, version_of
 from simulator.formats.dts.record.values import Values
 from simulator.formats.dts.systems import system_of
@@ -139,14 +139,14 @@ class Writer:
 
     # ------------------------------------------------------------------------------------------------------- columnar
 
-    def encode(self, packed: PackedBatch) -> pa.Array:
-        """One record per message."""
-        batch, count = packed.changes, len(packed)
+    def pieces(self, packed: PackedBatch) -> list[Bytes]:
+        """The pieces of one record per message."""
+        batch = packed.changes
         kind, envelope = batch.kind, batch.envelope
         at = entries(envelope)
         where = Positions() if kind is READ else positions(self.log, at)
         name: Texts | None = None
-        fields, images = NOTHING, ([NOTHING], [NOTHING])
+        fields, images = NOTHING, (NO_IMAGE, NO_IMAGE)
         if kind in MARKS:
             tags = self.tags.of_changes(kind, {}, at, envelope.write_ms)
         else:
@@ -156,7 +156,6 @@ class Writer:
             if self.options.drds:
                 name, tags = drds.names(batch), {**tags, **drds.tags(batch.table)}
         values = records(
-            count,
             operation=self.operations[kind],
             id=envelope.offset,
             source_timestamp=envelope.event_ms // 1000,
@@ -172,9 +171,9 @@ class Writer:
             after=images[1],
             born_timestamp=self._born(envelope.write_ms),
         )
-        return avro.join([self.prefix, values], count)
+        return [self.prefix, *values]
 
-    def _images(self, shape: Shape, batch: ChangeBatch) -> tuple[list[Bytes], list[Bytes]]:
+    def _images(self, shape: Shape, batch: ChangeBatch) -> tuple[Sequence[Bytes], Sequence[Bytes]]:
         if self.system.documents:
             return documents.images(batch, whole=self.options.mongodb_before == "document")
         return self.images.of(batch, shape.values, hidden_key=self._hidden_key(batch.table))
@@ -211,10 +210,9 @@ class Writer:
         where: Positions,
         tags: Mapping[str, Texts] | None = None,
         name: str | None = None,
-        after: Sequence[Bytes] = (NOTHING,),
+        after: Sequence[Bytes] = NO_IMAGE,
     ) -> bytes:
-        value: bytes = records(
-            1,
+        pieces = records(
             operation=operation,
             id=event.offset,
             source_timestamp=source_ms // 1000,
@@ -227,7 +225,8 @@ class Writer:
             tags=tags or {},
             after=after,
             born_timestamp=self._born(born_ms),
-        )[0].as_py()
+        )
+        value: bytes = avro.join(pieces, 1)[0].as_py()
         return value
 
     def _born(self, write_ms: Any) -> Any:

@@ -43,7 +43,7 @@ def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     if options.binary == "hex" and family in ("binary", "geometry"):
         return Cell(lambda array: binlog_text.hex_bytes(array, type))
     render = TEXT[family]
-    parts = (lambda array: decimal_text.decimal_parts(array, grouped=False)) if family == "decimal" else None
+    parts = (lambda array: [decimal_text.decimal_piece(array, grouped=False)]) if family == "decimal" else None
     return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 

@@ -1,0 +1,35 @@
+"""The compiled library, if it was built and is wanted."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Final
+
+# Of `write.c`: a library of another number was built from other sources.
+ABI: Final = 3
+# What the build makes beside this module.
+FILE: Final = Path(__file__).with_name("cdcsim.lib")
+
+_POINTER, _LONG = ctypes.c_void_p, ctypes.c_int64
+
+
+def load(path: Path = FILE) -> ctypes.CDLL | None:
+    """The library, or None: without a compiler none was built, and CDCSIM_PURE=1 leaves it out."""
+    if os.environ.get("CDCSIM_PURE", "0") not in ("", "0"):
+        return None
+    try:
+        library = ctypes.CDLL(str(path))
+        if library.cdcsim_abi() != ABI:
+            return None
+    except (OSError, AttributeError):
+        return None
+    library.cdcsim_write.restype = _LONG
+    library.cdcsim_write.argtypes = [
+        _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER,
+    ]  # fmt: skip
+    return library
+
+
+LIBRARY: Final = load()

@@ -1,0 +1,197 @@
+"""Programs of pieces, and the call that writes their messages."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from simulator.carriers import validity
+from simulator.native.library import LIBRARY
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+# Room behind constants and behind the buffer: the library copies in blocks of so many bytes.
+BLOCK: Final = 32
+MOST_BYTES: Final = 2**31 - 1
+BROKEN: Final = -2
+# Digits of a number, about.
+DIGITS_BYTES: Final = 12
+# Where a piece says how many pieces behind it are inside of it.
+_SPAN: Final = 9
+
+
+def compiled() -> bool:
+    """Whether the library is there and wanted."""
+    return LIBRARY is not None
+
+
+class Kind(IntEnum):
+    """The kinds of pieces, as `write.c` numbers them."""
+
+    CONSTANT = 0
+    TEXT = 1
+    ENTRY = 2
+    DIGITS = 3
+    UDIGITS = 4
+    LONG = 5
+    SIZED = 6
+    SIZED_ENTRY = 7
+    RUN = 8
+    CHOICE = 9
+    MARK = 10
+    MEMBER = 11
+    DECIMAL = 12
+    GROUPED = 13
+    TIME = 14
+    TRIMMED = 15
+    DAY = 16
+    LENGTH = 17
+
+
+class Program:
+    """Pieces in the library's form, with the memory that they point to. A constant waits for the piece behind it."""
+
+    def __init__(self) -> None:
+        self.pieces: list[list[int]] = []
+        self.bytes_each = 0.0  # of a message, about
+        self._kept: list[Any] = []
+        self._lead = b""
+
+    def constant(self, data: bytes) -> None:
+        self._lead += data
+
+    def texts(self, array: pa.Array, *, sized: bool = False) -> None:
+        """Texts or bytes, or a dictionary of them; with `sized` each behind its length, as Avro has it."""
+        if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
+            array = array.dictionary.take(array.indices)
+        if pa.types.is_dictionary(array.type):
+            kind, entries = Kind.SIZED_ENTRY if sized else Kind.ENTRY, array.dictionary
+            indices = array.indices.fill_null(0) if array.indices.null_count else array.indices
+            indices = indices if indices.type == pa.int32() else indices.cast(pa.int32())
+            index = (_address(indices, 4), len(indices))
+        else:
+            kind, entries, indices, index = Kind.SIZED if sized else Kind.TEXT, array, None, (0, 0)
+        if not pa.types.is_string(entries.type) and not pa.types.is_binary(entries.type):
+            entries = entries.cast(pa.binary())
+        _, offsets, data = entries.buffers()
+        size = 0 if data is None else data.size
+        address = 0 if data is None else data.address
+        begins = 0 if offsets is None else offsets.address + 4 * entries.offset
+        # slices, too: an estimate
+        self.bytes_each += min(size / max(len(entries), 1), 1 << 16) + (2 if sized else 0)
+        self._add(kind, address, size, begins, len(entries) if begins else 0, *index)
+        self._kept += [entries, indices]
+
+    def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
+        """Numbers of 64 bits, or decimals of 128. `option`: a decimal's scale, the digits of a time's fraction."""
+        self.bytes_each += DIGITS_BYTES
+        width = 16 if kind in (Kind.DECIMAL, Kind.GROUPED) else 8
+        self._add(kind, _address(array, width), width * len(array), 0, len(array), option=option, kept=array)
+
+    def run(self, starts: Int64s, separator: bytes, rows: int) -> int:
+        """Opens runs of rows, of which there are so many; what is added until `close` is written for each."""
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
+        separator_at = self._constant(separator)
+        return self._add(Kind.RUN, separator_at, len(separator), _memory(starts), len(starts) - 1, 0, rows, kept=starts)
+
+    def choice(self, slots: Int32s, otherwise: bytes = b"", *, member: bool = False) -> int:
+        """Opens what only rows with a slot have: until `close` rows are those of the slots."""
+        kind = Kind.MEMBER if member else Kind.CHOICE
+        at = self._constant(otherwise)
+        return self._add(kind, at, len(otherwise), 0, 0, _memory(slots), len(slots), kept=slots)
+
+    def length(self) -> int:
+        """Opens what stands behind its length, as Avro has texts, until `close`."""
+        return self._add(Kind.LENGTH)
+
+    def mark(self) -> None:
+        """Members that follow have commas between them."""
+        self._add(Kind.MARK)
+
+    def close(self, opened: int) -> None:
+        self._flush()
+        self.pieces[opened][_SPAN] = len(self.pieces) - opened - 1
+
+    def finished(self) -> Program:
+        self._flush()
+        return self
+
+    def _flush(self) -> None:
+        if self._lead:
+            self._add(Kind.CONSTANT)
+
+    def _add(
+        self, kind: Kind, data: int = 0, size: int = 0, offsets: int = 0, count: int = 0, indices: int = 0,
+        index_count: int = 0, *, option: int = 0, kept: Any = None,
+    ) -> int:  # fmt: skip
+        lead, self._lead = self._lead, b""
+        self.bytes_each += len(lead)
+        row = [kind, self._constant(lead), len(lead), data, size, offsets, count, indices, index_count, 0, option]
+        self.pieces.append(row)
+        if kept is not None:
+            self._kept.append(kept)
+        return len(self.pieces) - 1
+
+    def _constant(self, data: bytes) -> int:
+        """The address of a constant, padded."""
+        if not data:
+            return 0
+        padded = ctypes.create_string_buffer(data, len(data) + BLOCK)
+        self._kept.append(padded)
+        return ctypes.addressof(padded)
+
+
+def write(
+    programs: Sequence[Program],
+    count: int,
+    of: Int32s | None = None,
+    rows: Int32s | None = None,
+    *,
+    nulls: npt.NDArray[np.bool_] | None = None,
+    type: pa.DataType,
+) -> pa.Array:
+    """`count` messages: message i is row `rows[i]` of program `of[i]`; without these, row i of the only one.
+
+    Raises OverflowError where they have more than 2 GiB together.
+    """
+    assert LIBRARY is not None
+    pieces = np.array([piece for program in programs for piece in program.pieces], dtype=np.int64)
+    begins = np.zeros(len(programs) + 1, dtype=np.int64)
+    np.cumsum([len(program.pieces) for program in programs], out=begins[1:])
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    each = np.bincount(of, minlength=len(programs)) if of is not None else np.full(len(programs), count)
+    room = int(each @ np.array([program.bytes_each for program in programs])) + 4096
+    buffer = pa.allocate_buffer(min(room, MOST_BYTES) + BLOCK, resizable=True)
+    done = 0
+    while True:
+        done = LIBRARY.cdcsim_write(
+            _memory(pieces), _memory(begins), len(programs), _memory(of), _memory(rows), done, count, buffer.address,
+            buffer.size, _memory(offsets),
+        )  # fmt: skip
+        if done == BROKEN:
+            raise AssertionError("a piece names what its buffers do not have")
+        if done == count:
+            break
+        if buffer.size >= MOST_BYTES + BLOCK:
+            raise OverflowError("the messages have more than 2 GiB together")
+        buffer.resize(min(2 * buffer.size, MOST_BYTES + BLOCK))
+    used = int(offsets[-1])
+    buffer.resize(used, shrink_to_fit=used < buffer.size * 3 // 4)
+    return pa.Array.from_buffers(type, count, [validity(nulls), pa.py_buffer(offsets), buffer], -1)
+
+
+def _address(array: pa.Array, width: int) -> int:
+    """Where the values of a primitive array begin."""
+    data = array.buffers()[1]
+    return 0 if data is None else int(data.address) + width * array.offset
+
+
+def _memory(array: npt.NDArray[Any] | None) -> int:
+    return 0 if array is None else int(array.__array_interface__["data"][0])

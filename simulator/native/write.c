@@ -1,0 +1,318 @@
+/* Writes messages: runs lists of pieces over Arrow's and NumPy's buffers, row by row, into one buffer with offsets.
+
+   A message is a row of a program; a program is a list of pieces, each a constant lead and a value: a text, an entry of
+   a dictionary, digits, an Avro long. Some pieces hold others: a run writes them for several rows, a choice only where
+   its row has them. Nothing here allocates, and nothing is read or written outside the buffers that the caller names:
+   offsets and indices are compared with their limits, room is asked for before each write. */
+
+#include <stdint.h>
+#include <string.h>
+
+#define ABI 3
+/* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
+#define BLOCK 32
+
+/* The longest number or time: a decimal with a sign, a point and a zero before it. */
+#define NUMBER 30
+
+enum kind {
+    CONSTANT, /* the lead alone */
+    TEXT,     /* offsets, data */
+    ENTRY,    /* indices into texts */
+    DIGITS,   /* int64 as decimal digits */
+    UDIGITS,  /* uint64 */
+    LONG,     /* int64 as an Avro long */
+    SIZED,    /* a text behind its length as an Avro long */
+    SIZED_ENTRY,
+    RUN,    /* the next `span` pieces for rows starts[row] to starts[row + 1], with a separator */
+    CHOICE, /* the next `span` pieces for row slots[row]; another text where that is negative */
+    MARK,   /* remembers where the text of an object's members begins */
+    MEMBER, /* like CHOICE, with a comma before it where there is a member since the mark */
+    DECIMAL, /* the low words of decimal128, by scale (option) */
+    GROUPED, /* the same in groups of nine digits; zeros behind the last whole group are left out */
+    TIME,    /* int64 microseconds as `2024-05-01 10:00:00` and the fraction's first digits (option) */
+    TRIMMED, /* the same, the fraction without zeros at its end */
+    DAY,     /* int64 days as `2024-05-01` */
+    LENGTH,  /* the next `span` pieces behind their length as an Avro long */
+    KINDS
+};
+
+enum failure { FULL = -1, BROKEN = -2 };
+
+struct piece {
+    int64_t kind;
+    const uint8_t *lead; /* padded with BLOCK bytes */
+    int64_t lead_size;
+    const uint8_t *data; /* texts, numbers, or the other text of a choice */
+    int64_t data_size;   /* in bytes */
+    const void *offsets; /* int32 of texts, int64 of a run's rows */
+    int64_t count;       /* of texts, numbers or runs */
+    const int32_t *indices; /* of entries, or the slots of a choice */
+    int64_t index_count;    /* of them, or the rows of all runs */
+    int64_t span;   /* of what holds pieces */
+    int64_t option; /* how a number is written */
+};
+
+struct out {
+    uint8_t *end; /* room for BLOCK more bytes is behind it */
+    uint8_t *mark;
+    int failure;
+};
+
+static inline uint8_t *put(uint8_t *to, const uint8_t *from, int64_t size) {
+    for (int64_t at = 0; at < size; at += BLOCK) memcpy(to + at, from + at, BLOCK);
+    return to + size;
+}
+
+static const char PAIRS[201] =
+    "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+static inline uint8_t *digits(uint8_t *to, uint64_t number) {
+    uint8_t text[20];
+    int at = 20;
+    while (number >= 100) {
+        uint64_t rest = number / 100;
+        memcpy(text + (at -= 2), PAIRS + 2 * (number - 100 * rest), 2);
+        number = rest;
+    }
+    if (number >= 10)
+        memcpy(text + (at -= 2), PAIRS + 2 * number, 2);
+    else
+        text[--at] = (uint8_t)('0' + number);
+    memcpy(to, text + at, (size_t)(20 - at));
+    return to + 20 - at;
+}
+
+static inline uint8_t *avro_long(uint8_t *to, int64_t number) {
+    uint64_t rest = ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
+    while (rest > 0x7f) {
+        *to++ = (uint8_t)(rest | 0x80);
+        rest >>= 7;
+    }
+    *to++ = (uint8_t)rest;
+    return to;
+}
+
+/* So many digits, with zeros before them. */
+static inline uint8_t *padded(uint8_t *to, uint64_t number, int64_t size) {
+    int64_t at = size;
+    for (; at >= 2; number /= 100) memcpy(to + (at -= 2), PAIRS + 2 * (number % 100), 2);
+    if (at) to[0] = (uint8_t)('0' + number % 10);
+    return to + size;
+}
+
+static const uint64_t POWERS[19] = {
+    1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u, 10000000000u, 100000000000u,
+    1000000000000u, 10000000000000u, 100000000000000u, 1000000000000000u, 10000000000000000u, 100000000000000000u,
+    1000000000000000000u};
+
+static inline uint8_t *decimal(uint8_t *to, int64_t number, int64_t scale, int grouped) {
+    uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    uint64_t units = size / POWERS[scale], fraction = size - units * POWERS[scale];
+    if (number < 0) *to++ = '-';
+    to = digits(to, units);
+    if (!scale) return to;
+    int64_t rest = scale % 9;
+    *to++ = '.';
+    if (!grouped || !rest || fraction % POWERS[rest]) return padded(to, fraction, scale);
+    if (scale > rest) return padded(to, fraction / POWERS[rest], scale - rest);
+    *to++ = '0';
+    return to;
+}
+
+/* The proleptic Gregorian date of a day since 1970: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms". */
+static inline uint8_t *date(uint8_t *to, int64_t day) {
+    uint32_t since = (uint32_t)(day + 719468); /* 0000-03-01; days from the year 1 on */
+    uint32_t era = since / 146097, of_era = since - era * 146097;
+    uint32_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    uint32_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
+    uint32_t of_month = of_year - (153 * month + 2) / 5 + 1;
+    month = month < 10 ? month + 3 : month - 9;
+    year += era * 400 + (month <= 2);
+    to = padded(to, year, 4);
+    *to++ = '-';
+    to = padded(to, month, 2);
+    *to++ = '-';
+    return padded(to, of_month, 2);
+}
+
+#define FIRST_DAY (-719162)
+#define LAST_DAY 2932896
+#define DAY_US 86400000000
+
+static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trimmed) {
+    int64_t day = us / DAY_US, rest = us - day * DAY_US;
+    if (rest < 0) rest += DAY_US, day--;
+    uint32_t second = (uint32_t)(rest / 1000000), fraction = (uint32_t)(rest - (int64_t)second * 1000000);
+    to = date(to, day);
+    *to++ = ' ';
+    to = padded(to, second / 3600, 2);
+    *to++ = ':';
+    to = padded(to, second / 60 % 60, 2);
+    *to++ = ':';
+    to = padded(to, second % 60, 2);
+    if (trimmed) {
+        if (!fraction) return to;
+        *to++ = '.';
+        to = padded(to, fraction, 6);
+        while (to[-1] == '0') to--;
+        return to;
+    }
+    if (!size) return to;
+    *to++ = '.';
+    return padded(to, fraction / POWERS[6 - size], size);
+}
+
+static inline uint8_t *text(uint8_t *to, const struct piece *piece, int64_t row, int sized, struct out *out) {
+    const int32_t *offsets = piece->offsets;
+    if (row < 0 || row >= piece->count) goto broken;
+    int64_t begin = offsets[row], size = offsets[row + 1] - begin;
+    if (begin < 0 || size < 0 || begin + size > piece->data_size) goto broken;
+    if (out->end - to < size + 10) {
+        out->failure = FULL;
+        return NULL;
+    }
+    if (sized) to = avro_long(to, size);
+    if (begin + size + BLOCK <= piece->data_size) return put(to, piece->data + begin, size);
+    if (size) memcpy(to, piece->data + begin, (size_t)size);
+    return to + size;
+broken:
+    out->failure = BROKEN;
+    return NULL;
+}
+
+static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t count, int64_t row, struct out *out) {
+    for (int64_t at = 0; at < count; at++) {
+        const struct piece *piece = pieces + at;
+        if (out->end - to < piece->lead_size + NUMBER) goto full;
+        to = put(to, piece->lead, piece->lead_size);
+        switch (piece->kind) {
+        case CONSTANT:
+            break;
+        case TEXT:
+        case SIZED:
+            if (!(to = text(to, piece, row, piece->kind == SIZED, out))) return NULL;
+            break;
+        case ENTRY:
+        case SIZED_ENTRY:
+            if (row < 0 || row >= piece->index_count) goto broken;
+            if (!(to = text(to, piece, piece->indices[row], piece->kind == SIZED_ENTRY, out))) return NULL;
+            break;
+        case DIGITS: {
+            if (row < 0 || row >= piece->count) goto broken;
+            int64_t number = ((const int64_t *)piece->data)[row];
+            if (number < 0) *to++ = '-';
+            to = digits(to, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+            break;
+        }
+        case UDIGITS:
+            if (row < 0 || row >= piece->count) goto broken;
+            to = digits(to, ((const uint64_t *)piece->data)[row]);
+            break;
+        case DECIMAL:
+        case GROUPED:
+            if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 18) goto broken;
+            to = decimal(to, ((const int64_t *)piece->data)[2 * row], piece->option, piece->kind == GROUPED);
+            break;
+        case TIME:
+        case TRIMMED: {
+            if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 6) goto broken;
+            int64_t us = ((const int64_t *)piece->data)[row];
+            if (us < FIRST_DAY * DAY_US || us >= (LAST_DAY + 1) * DAY_US) goto broken;
+            to = time_text(to, us, piece->option, piece->kind == TRIMMED);
+            break;
+        }
+        case DAY: {
+            if (row < 0 || row >= piece->count) goto broken;
+            int64_t day = ((const int64_t *)piece->data)[row];
+            if (day < FIRST_DAY || day > LAST_DAY) goto broken;
+            to = date(to, day);
+            break;
+        }
+        case LONG:
+            if (row < 0 || row >= piece->count) goto broken;
+            to = avro_long(to, ((const int64_t *)piece->data)[row]);
+            break;
+        case RUN: {
+            const int64_t *starts = piece->offsets;
+            if (row < 0 || row >= piece->count || piece->span > count - at - 1) goto broken;
+            if (starts[row] < 0 || starts[row] > starts[row + 1] || starts[row + 1] > piece->index_count) goto broken;
+            for (int64_t inner = starts[row]; inner < starts[row + 1]; inner++) {
+                if (inner > starts[row]) {
+                    if (out->end - to < piece->data_size) goto full;
+                    memcpy(to, piece->data, (size_t)piece->data_size);
+                    to += piece->data_size;
+                }
+                if (!(to = write_pieces(to, piece + 1, piece->span, inner, out))) return NULL;
+            }
+            at += piece->span;
+            break;
+        }
+        case CHOICE:
+        case MEMBER: {
+            if (row < 0 || row >= piece->index_count || piece->span > count - at - 1) goto broken;
+            int64_t slot = piece->indices[row];
+            if (slot >= 0) {
+                if (piece->kind == MEMBER && to != out->mark) *to++ = ',';
+                if (!(to = write_pieces(to, piece + 1, piece->span, slot, out))) return NULL;
+            } else {
+                if (out->end - to < piece->data_size) goto full;
+                if (piece->data_size) memcpy(to, piece->data, (size_t)piece->data_size);
+                to += piece->data_size;
+            }
+            at += piece->span;
+            break;
+        }
+        case LENGTH: {
+            if (piece->span > count - at - 1) goto broken;
+            uint8_t *inner = to + 1; /* most are short */
+            if (!(to = write_pieces(inner, piece + 1, piece->span, row, out))) return NULL;
+            int64_t size = to - inner;
+            uint8_t prefix[10], *end = avro_long(prefix, size);
+            if (end - prefix > 1) {
+                if (out->end - to < end - prefix) goto full;
+                memmove(inner + (end - prefix) - 1, inner, (size_t)size);
+                to += (end - prefix) - 1;
+            }
+            memcpy(inner - 1, prefix, (size_t)(end - prefix));
+            at += piece->span;
+            break;
+        }
+        case MARK:
+            out->mark = to;
+            break;
+        default:
+            goto broken;
+        }
+    }
+    return to;
+full:
+    out->failure = FULL;
+    return NULL;
+broken:
+    out->failure = BROKEN;
+    return NULL;
+}
+
+int64_t cdcsim_abi(void) { return ABI; }
+
+/* Writes messages `first` to `count` behind offsets[first], as long as there is room; gives the number of messages
+   that are written, or BROKEN. Message i is row rows[i] of program programs[i], or row i of the only program. */
+int64_t cdcsim_write(const struct piece *pieces, const int64_t *begins, int64_t program_count, const int32_t *programs,
+                     const int32_t *rows, int64_t first, int64_t count, uint8_t *buffer, int64_t capacity,
+                     int32_t *offsets) {
+    struct out out = {buffer + capacity - BLOCK, NULL, 0};
+    for (int64_t at = first; at < count; at++) {
+        int64_t program = programs ? programs[at] : 0, row = rows ? rows[at] : at;
+        if (program < 0 || program >= program_count) return BROKEN;
+        int64_t begin = begins[program];
+        uint8_t *to = buffer + offsets[at];
+        out.mark = to;
+        to = write_pieces(to, pieces + begin, begins[program + 1] - begin, row, &out);
+        if (!to) return out.failure == FULL ? at : BROKEN;
+        if (to - buffer > INT32_MAX) return at;
+        offsets[at + 1] = (int32_t)(to - buffer);
+    }
+    return count;
+}

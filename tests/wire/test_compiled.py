@@ -1,0 +1,174 @@
+"""The compiled library: the same bytes as Arrow's from all pieces, and no access outside of its buffers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.carriers import FIRST_DAY, US_PER_DAY, decimals
+from simulator.model import ColumnType
+from simulator.native import library, program
+from simulator.text import mysql
+from simulator.text.decimals import decimal_groups, decimal_plain
+from simulator.text.fixed_width import LAST_US
+from simulator.text.template import Choice, Members, Piece, Run, join
+from simulator.wire.avro import Longs, Strings
+
+FUZZ: Final = Path(__file__).with_name("fuzz_write.c")
+BUILT: Final = pytest.mark.skipif(not program.compiled(), reason="the library was not built, or is not wanted")
+INT64: Final = st.integers(-(2**63), 2**63 - 1)
+
+
+def by_arrow(pieces: list[Piece], count: int, type: pa.DataType) -> pa.Array:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "LIBRARY", None)
+        return join(pieces, count, type)
+
+
+@st.composite
+def columns(draw: st.DrawFn, count: int, nulls: bool) -> pa.Array:
+    """Texts, a dictionary of them or whole numbers; a slice of more now and then."""
+    before = draw(st.integers(0, 2))
+    word = st.text(max_size=40) | st.none() if nulls else st.text(max_size=40)
+    match draw(st.sampled_from(["text", "dictionary", "int64", "uint64"])):
+        case "text":
+            return pa.array(draw(st.lists(word, min_size=count + before, max_size=count + before)), pa.string())[
+                before:
+            ]
+        case "dictionary":
+            entries = pa.array(draw(st.lists(st.text(max_size=40), min_size=1, max_size=4)), pa.string())
+            place = st.integers(0, len(entries) - 1) | st.none() if nulls else st.integers(0, len(entries) - 1)
+            places = draw(st.lists(place, min_size=count + before, max_size=count + before))
+            return pa.DictionaryArray.from_arrays(pa.array(places, pa.int32())[before:], entries)
+        case "uint64":
+            return pa.array(draw(st.lists(st.integers(0, 2**64 - 1), min_size=count, max_size=count)), pa.uint64())
+    return pa.array(draw(st.lists(INT64, min_size=count + before, max_size=count + before)), pa.int64())[before:]
+
+
+@st.composite
+def lists(draw: st.DrawFn, count: int, binary: bool = False, depth: int = 2) -> list[Piece]:
+    """Pieces for so many rows; only those at the top may be null."""
+    kinds = ["constant", "column"] + (["run", "choice", "members"] if depth and not binary else [])
+    kinds += ["longs", "strings"] if binary else []
+    pieces: list[Piece] = []
+    for kind in draw(st.lists(st.sampled_from(kinds), max_size=5)):
+        inner = draw(st.integers(1, 4))
+        numbers: Any
+        match kind:
+            case "constant":
+                text = draw(st.text(max_size=70))
+                pieces.append(text.encode() if binary else text)
+            case "column":
+                pieces.append(draw(columns(count, nulls=depth == 2)))
+            case "longs":
+                pieces.append(Longs(np.array(draw(st.lists(INT64, min_size=count, max_size=count)), dtype=np.int64)))
+            case "strings":
+                column = draw(columns(count, nulls=True).filter(lambda column: not pa.types.is_integer(column.type)))
+                pieces.append(Strings(column))
+            case "run":
+                steps = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+                starts = np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
+                rows = int(starts[-1])
+                pieces.append(Run(draw(lists(rows, depth=depth - 1)), starts, draw(st.sampled_from(["", ","])), rows))
+            case "choice":
+                numbers = draw(st.lists(st.integers(-1, inner - 1), min_size=count, max_size=count))
+                slots = np.array(numbers, dtype=np.int32)
+                pieces.append(Choice(draw(lists(inner, depth=depth - 1)), slots, draw(st.text(max_size=5)), inner))
+            case "members":
+                each = []
+                for _ in range(inner):
+                    there = np.flatnonzero(draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+                    each.append((there, ["x", *draw(lists(len(there), depth=0))]))
+                pieces.append(Members(each, count))
+    return pieces
+
+
+@BUILT
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(0, 5), st.booleans())
+def test_both_write_the_same(data: st.DataObject, count: int, binary: bool) -> None:
+    pieces = data.draw(lists(count, binary))
+    type = pa.binary() if binary else pa.string()
+    written = join(pieces, count, type)
+    written.validate(full=True)
+    assert written.to_pylist() == by_arrow(pieces, count, type).to_pylist()
+
+
+RANDOM: Final = np.random.default_rng(1)
+ROWS: Final = 2000
+NULLS: Final = RANDOM.random(ROWS) < 0.1
+US: Final = RANDOM.integers(FIRST_DAY * US_PER_DAY, LAST_US + 1, ROWS) // 10 ** RANDOM.integers(0, 7, ROWS)
+TIMES: Final = pa.array(np.append(US, [FIRST_DAY * US_PER_DAY, LAST_US]), mask=np.append(NULLS, [False, False]))
+
+
+@BUILT
+@pytest.mark.parametrize("zone", [None, "+08:00", "America/New_York"])
+def test_times(zone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All fractions, the first and the last of the calendar."""
+    array, days = TIMES.cast(pa.timestamp("us")), TIMES.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    types = [ColumnType("datetime", digits) for digits in range(7)]
+
+    def written() -> list[pa.Array]:
+        fixed = [mysql.datetime_fixed(array, type, zone=zone) for type in types]
+        return [*fixed, mysql.datetime_trimmed(array, types[0], zone=zone), mysql.date(days, ColumnType("date"))]
+
+    texts = written()
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert texts == written()
+
+
+@BUILT
+@pytest.mark.parametrize("scale", range(19))
+def test_decimals(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all sizes; some of them with zeros in the last group of nine digits."""
+    numbers = RANDOM.integers(-(10**18) + 1, 10**18, ROWS) // 10 ** RANDOM.integers(0, 18, ROWS)
+    numbers[::7] -= numbers[::7] % 10 ** (scale % 9)
+    array = decimals(numbers, 18, scale, NULLS)
+    texts = [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert texts == [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
+
+
+@BUILT
+def test_room_is_made_for_more_than_was_thought() -> None:
+    numbers = pa.array(np.arange(100_000))
+    run = Run(["a constant of some length ", numbers], np.array([0, 50_000, 100_000]), ",", 100_000)
+    assert join([run, ";"], 2).equals(by_arrow([run, ";"], 2, pa.string()))
+
+
+@BUILT
+def test_a_wrong_index_is_no_access() -> None:
+    with pytest.raises(AssertionError, match="what its buffers do not have"):
+        join(["x", Choice([pa.array([1])], np.array([7], dtype=np.int32), "", 1)], 1)
+
+
+def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert library.load(tmp_path / "none") is None
+    (tmp_path / "other").write_bytes(b"no library")
+    assert library.load(tmp_path / "other") is None
+    monkeypatch.setenv("CDCSIM_PURE", "1")
+    assert library.load() is None
+
+
+def test_random_programs_under_the_sanitizers(tmp_path: Path) -> None:
+    """A C program of its own: Python under a sanitizer says more of Python."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    options = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    built = subprocess.run(
+        [compiler, *options, "-o", str(tmp_path / "fuzz"), str(FUZZ)], capture_output=True, text=True, check=False
+    )
+    if built.returncode and "san" in built.stderr:
+        pytest.skip("the C compiler has no sanitizers")
+    assert built.returncode == 0, built.stderr
+    ran = subprocess.run([tmp_path / "fuzz", "3000"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
