@@ -131,7 +131,7 @@ class Writer:
             fraction = 1
         if type.charset:
             type = replace(type, charset=self.system.charset(type.charset, self.version))
-        return self.system.values(self.system.types[type.name], type, fraction)
+        return self.system.values(self.system.types()[type.name], type, fraction)
 
     def _hidden_key(self, table: Table) -> bool:
         """Whether RDS for MySQL adds a key to the table."""

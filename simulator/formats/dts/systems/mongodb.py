@@ -9,7 +9,7 @@ from simulator.formats.dts.systems.system import System
 MONGODB: Final = System(
     source_types=("MongoDB",),
     versions={"6.0": "6.0.16", "4.4": "4.4.29"},
-    types={},
+    types=dict,
     names=lambda id: (id.database, id.name),
     documents=True,
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from simulator.formats.canal import cells as canal
@@ -70,7 +71,7 @@ def charset(name: str, version: str) -> str:
 MYSQL: Final = System(
     source_types=("MySQL", "DRDS"),
     versions={"8.0": "8.0.28", "5.7": "5.7.26-log"},
-    types=types_of("mysql"),
+    types=cache(lambda: types_of("mysql")),
     values=values,
     fraction=1,
     cell=cell,
@@ -93,6 +94,6 @@ OCEANBASE: Final = replace(
 MARIADB: Final = replace(
     OCEANBASE,
     versions={"10.11": "10.11.19-MariaDB-log"},
-    types={**MYSQL.types, "json": MYSQL.types["longtext"]},
+    types=cache(lambda: {**MYSQL.types(), "json": MYSQL.types()["longtext"]}),
     logged_as={"json": ColumnType("longtext")},
 )

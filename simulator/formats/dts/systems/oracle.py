@@ -7,6 +7,7 @@ the row, and a dump of a block shows the same bytes for 25.20 and 25.2.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import pyarrow as pa
@@ -46,7 +47,7 @@ def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:
 ORACLE: Final = System(
     source_types=("Oracle",),
     versions={"21c": "21.0.0.0.0", "19c": "19.0.0.0.0", "11g": "11.2.0.4.0"},
-    types=types_of("oracle", {name: row.dty for name, row in TYPES.items()}),
+    types=cache(lambda: types_of("oracle", {name: row.dty for name, row in TYPES.items()})),
     values=values,
     cell=cell,
     names=lambda id: (id.schema, id.name),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import pyarrow as pa
@@ -79,7 +80,7 @@ def numbers(system: str) -> dict[str, int]:
 POSTGRESQL: Final = System(
     source_types=("PostgreSQL", "PPAS"),
     versions={"16": "16.4", "14": "14.13", "12": "12.20"},
-    types=types_of("postgresql", numbers("postgresql")),
+    types=cache(lambda: types_of("postgresql", numbers("postgresql"))),
     type_name=lambda type: postgresql_types.type_text(type, style="bare"),
     values=values,
     fraction=1,
@@ -89,5 +90,5 @@ GAUSSDB: Final = replace(
     POSTGRESQL,
     source_types=("PostgreSQL",),
     versions={"505": "9.2.4"},
-    types=types_of("postgresql", numbers("gaussdb")),
+    types=cache(lambda: types_of("postgresql", numbers("gaussdb"))),
 )

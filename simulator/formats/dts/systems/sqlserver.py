@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import pyarrow as pa
@@ -31,6 +32,6 @@ def shapes(array: pa.Array, type: ColumnType) -> pa.Array:
 SQLSERVER: Final = System(
     source_types=("SQLServer",),
     versions={"2022": "16.0.1000.6", "2019": "15.0.2000.5", "2016": "13.0.1601.5"},
-    types=types_of("sqlserver", {name: row.number for name, row in TYPES.items()}),
+    types=cache(lambda: types_of("sqlserver", {name: row.number for name, row in TYPES.items()})),
     values=values,
 )

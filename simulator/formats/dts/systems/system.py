@@ -26,7 +26,7 @@ class System:
 
     * `source_types`: SourceType of its records, and what `source_type` may make of it.
     * `versions`: the version that the server reports, by version of the source.
-    * `types`: number and value record of each type; `type_name`: its name.
+    * `types`: number and value record of each type, read when a run needs them; `type_name`: its name.
     * `values`: how a record has a column's values, given the units of a microsecond in DateTime's fraction;
       `fraction`: those units.
     * `cell`: how the JSON formats have a column's values.
@@ -42,7 +42,7 @@ class System:
 
     source_types: tuple[str, ...]
     versions: Mapping[str, str]
-    types: Mapping[str, DtsType]
+    types: Callable[[], Mapping[str, DtsType]]
     type_name: Callable[[ColumnType], str] = lambda type: type.name
     values: Callable[[DtsType, ColumnType, int], Values] = values_of
     fraction: int = 1000
@@ -62,7 +62,7 @@ class System:
     def check(self, table: Table, format: str) -> None:
         """Raises UnsupportedType for a column whose type DTS does not know."""
         for column in table.columns:
-            if column.type.name not in self.types:
+            if column.type.name not in self.types():
                 raise UnsupportedType(
                     f"{format} has no rendering for {column.type.name} of {self.source_types[0]} "
                     f"({table.id}.{column.name}). Drop the column or use another format."
@@ -70,5 +70,5 @@ class System:
 
     def number_of(self, type: ColumnType) -> int:
         """dataTypeNumber. A type that each database numbers itself has one made of its name, the same in all."""
-        number = self.types[type.name].number
+        number = self.types()[type.name].number
         return number or FIRST_USER_TYPE + zlib.crc32(self.type_name(type).encode()) % 100_000
