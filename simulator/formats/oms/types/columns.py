@@ -1,9 +1,9 @@
 """How OMS treats columns: the class of their values, and the names and codes of their types.
 
-`types.csv` has MySQL's and Oracle's types, which OceanBase has in its two modes. Rows `sample` are in the samples of
-the page "Data formats" (V3.3.1), of rows `sample name` only the name is; the others are decided here: the type's own
-name in capitals, the code of java.sql.Types, as OceanBase's fork of Canal has them. `lob`: a large object, which
-OceanBase leaves out of its log where it did not change.
+`types.csv` has MySQL's and Oracle's types, which OceanBase has in its two modes, and families and carriers of `others`.
+Rows `sample` are in the samples of the page "Data formats" (V3.3.1), of rows `sample name` only the name is; the others
+are decided here: the type's own name in capitals, the code of java.sql.Types, as OceanBase's fork of Canal has them.
+`lob`: a large object, which OceanBase leaves out of its log where it did not change.
 """
 
 from __future__ import annotations

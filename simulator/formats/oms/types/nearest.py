@@ -19,7 +19,7 @@ Times beyond the years 1 to 9999 are the system's own text, as invalid ones are:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY, numbers, primitive
-from simulator.formats.oms.types.classes import CLASSES, Class, Text, ValueStyle
-from simulator.formats.oms.types.columns import OmsType, Types
+from simulator.formats.oms.types.classes import Class, Text, ValueStyle
+from simulator.formats.oms.types.columns import OmsType, Types, types_of
 from simulator.model import ColumnType
 from simulator.sources.postgresql.values import show_value
 from simulator.sources.source import Source
@@ -38,24 +38,6 @@ from simulator.text.fixed_width import nulls_of
 from simulator.text.java.decimal import number_text
 from simulator.text.timestamps import chosen
 
-# By family of types.
-FAMILIES: Final[Mapping[str, tuple[str, int]]] = {
-    "integer": ("Long", -5),
-    "boolean": ("Long", -6),
-    "year": ("Long", 4),
-    "decimal": ("BigDecimal", 3),
-    "float": ("Double", 8),
-    "json": ("String", 12),
-    "xml": ("String", 12),
-    "date": ("Date", 91),
-    "time": ("Time", 92),
-    "datetime": ("DateTime", 93),
-    "timestamptz": ("LocalDateTime", 2014),
-    "zoned": ("ZonedDateTime", 2014),
-    "interval": ("Interval", 12),
-}
-LOBS: Final = frozenset({"json", "xml"})
-
 # 9999-12-31
 _LAST_DAY: Final = 2_932_896
 
@@ -63,24 +45,13 @@ _LAST_DAY: Final = 2_932_896
 OwnText = Callable[[pa.Array, ColumnType], pa.Array]
 
 
-def by_carrier(carrier: pa.DataType) -> tuple[str, int] | None:
-    """The class of families that have none of their own, by what carries their values."""
-    if pa.types.is_string(carrier):
-        return "String", 12
-    if pa.types.is_binary(carrier):
-        return "Bytes", 2004
-    return ("Long", -5) if pa.types.is_integer(carrier) else None
-
-
 def nearest(source: Source) -> Types:
-    """By family, then by carrier."""
+    """By family, then by carrier: the rows `others` of the table."""
 
     def of(type: ColumnType) -> OmsType | None:
         family = source.family(type)
-        row = FAMILIES.get(family) or by_carrier(source.arrow_type(type))
-        if row is None:
-            return None
-        return OmsType(CLASSES[row[0]], type.name.upper().replace(" ", "_"), row[1], family in LOBS)
+        row = types_of("others").get(family) or types_of("others").get(str(source.arrow_type(type)))
+        return None if row is None else replace(row, name=type.name.upper().replace(" ", "_"))
 
     return of
 
