@@ -117,7 +117,8 @@ def cli() -> None:
 @format_option
 @click.option(
     "--to", default="-", metavar="URL",
-    help="Write to file:DIR, kafka://HOST:PORT/TOPIC or amqp://HOST/VHOST; default: - (standard output).",
+    help="Write to file:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST; default: - "
+    "(standard output).",
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
@@ -157,6 +158,14 @@ def cli() -> None:
     "--summary-to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write the summary to a file as JSON.",
 )  # fmt: skip
+@click.option(
+    "--record", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write what was sent to each partition, failures, rates and latencies to a file as JSON.",
+)  # fmt: skip
+@click.option(
+    "--resume", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Keep the position in a file; if it is there, go on from it.",
+)  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def run(
     scenario: str,
@@ -177,6 +186,8 @@ def run(
     force: bool,
     envelope: bool,
     summary_to: Path | None,
+    record: Path | None,
+    resume: Path | None,
     quiet: bool,
 ) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
@@ -184,6 +195,8 @@ def run(
     from simulator.run.job import broker_of, open_job
     from simulator.run.pacing import parse_duration, parse_pace
     from simulator.run.plan import Limits
+    from simulator.run.record import Recorder
+    from simulator.run.resume import Resumed
     from simulator.sinks import open_sink
 
     job = open_job(
@@ -204,16 +217,27 @@ def run(
         )
     pace = parse_pace(rate) if rate else None
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
-    if summary_to is not None and not summary_to.absolute().parent.is_dir():
-        raise UsageError(f"--summary-to {summary_to}: there is no folder {str(summary_to.parent)!r}.")
+    for option, path in (("--summary-to", summary_to), ("--record", record), ("--resume", resume)):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
+    if resume is not None and to == "-":
+        raise UsageError("--resume: what went to standard output cannot be gone on with; write to files or a broker.")
+    identity = job.identity(to, limits, route=route, snapshot=snapshot)
+    resumed = None if resume is None else Resumed(resume, identity)
+    sizes = None if resumed is None or resumed.begins else resumed.before.sizes
     layout = job.codec.layout
-    with open_sink(to, envelope=envelope, container=layout.container, properties=layout.rabbitmq) as sink:
+    layout = job.codec.layout
+    with open_sink(to, envelope=envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes) as sink:
+        if resumed is not None:
+            resumed.ask(sink)
+        recorder = None if record is None else Recorder(sink)
         report = None if quiet else progress.Reporter(limits)
         this = job.run(
-            sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report
-        )
+            sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report,
+            resumed=resumed,
+        )  # fmt: skip
         failure: SimulatorError | None = None
-        with _stopped_by_ctrl_c(this):
+        with _stopped_by_signals(this), progress.waiting(sink, quiet=quiet):
             try:
                 this()
             except SimulatorError as error:
@@ -221,6 +245,9 @@ def run(
                 if not isinstance(error, DeliveryFailed) and not this.summary.messages:
                     raise
                 failure = error
+            except KeyboardInterrupt:  # the second: what is on its way is counted as failed
+                sink.close()
+                this.summary.delivered, this.summary.failed = sink.delivered, sink.failed
         facts = {
             "scenario": job.scenario.file,
             "format": format,
@@ -233,6 +260,8 @@ def run(
         }
         if summary_to is not None:
             _write_json(summary_to, facts)
+        if record is not None and recorder is not None:
+            _write_json(record, recorder.document({**facts, "run": identity}, failure or job.failure))
         if not quiet:
             click.echo(progress.summary(this.summary, job, to), err=True)
             if command := progress.expected_command(scenario, job, this.summary, seed):
@@ -243,8 +272,8 @@ def run(
 
 
 @contextmanager
-def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
-    """The first Ctrl-C ends the run in order, the second at once."""
+def _stopped_by_signals(this: Any) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM ends the run in order, the second at once."""
 
     def handle(number: int, frame: object) -> None:
         if this.stop:
@@ -252,14 +281,15 @@ def _stopped_by_ctrl_c(this: Any) -> Iterator[None]:
         this.stop = True
 
     try:
-        before = signal.signal(signal.SIGINT, handle)
+        before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # not in the main thread: the caller handles signals there
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _report_errors(stream: Stream) -> None:

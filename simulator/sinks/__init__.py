@@ -23,6 +23,7 @@ SINKS: Final = {
     "file": "simulator.sinks.files:open_files",
     "kafka": "simulator.sinks.kafka.sink:open_kafka",
     "memory": "simulator.sinks.memory:open_memory",
+    "rocketmq": "simulator.sinks.rocketmq.sink:open_rocketmq",
 }
 
 # The brokers behind schemes, by the names that formats know them by.
@@ -38,21 +39,25 @@ def open_sink(
     envelope: bool = False,
     container: Container | None = None,
     properties: Mapping[str, Any] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> Sink:
-    """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`, `memory:`.
+    """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`,
+    `rocketmq://host:port/topic`, `memory:`.
 
     `envelope` writes whole messages instead of values where the destination is text; `container` is what files of
-    binary values need to know; `properties` are those that the product gives each message on RabbitMQ. Raises
-    UnknownName for an unknown scheme, and what the sink's opener raises.
+    binary values need to know, `sizes` the files of a run that goes on; `properties` are those that the product gives
+    each message on RabbitMQ. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
-    hint = "--to is -, file:DIR, kafka://HOST:PORT/TOPIC or amqp://HOST/VHOST."
+    hint = "--to is -, file:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST."
     opener = registry.load("sink", SINKS, scheme, hint)
     if envelope and scheme not in LINES:
         raise UsageError(f"--envelope writes JSON lines: it goes with --to - or --to file:DIR, not with {scheme}.")
     more: dict[str, Any] = {"envelope": True} if envelope else {}
     if scheme == "file" and container is not None:
         more["container"] = container
+    if scheme == "file" and sizes is not None:
+        more["sizes"] = sizes
     if BROKERS.get(scheme) == "rabbitmq" and properties:
         more["properties"] = properties
     sink: Sink = opener(url, **more)

@@ -6,9 +6,10 @@ values that are Avro. Nothing is overwritten: a file that is already there is an
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -31,15 +32,18 @@ def open_stdout(url: str, *, envelope: bool = False) -> StreamSink:
     return StreamSink(sys.stdout.buffer, framing(envelope=envelope))
 
 
-def open_files(url: str, *, envelope: bool = False, container: Container | None = None) -> FolderSink:
-    """`file:DIR` or `file:DIR?partitions=6`. Raises OptionError, SinkError."""
+def open_files(
+    url: str, *, envelope: bool = False, container: Container | None = None, sizes: Mapping[str, int] | None = None
+) -> FolderSink:
+    """`file:DIR` or `file:DIR?partitions=6`. `sizes` are those of files that a resumed run goes on with. Raises
+    OptionError, SinkError."""
     place, _, query = url.removeprefix("file:").partition("?")
     if place.startswith("//"):
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write file:DIR.")
     options = parse_options(query, {"partitions": whole_number(1, 10_000)}, "a file URL")
-    return FolderSink(Path(place), options.get("partitions", 1), framing(envelope=envelope, container=container))
+    return FolderSink(Path(place), options.get("partitions", 1), framing(envelope=envelope, container=container), sizes)
 
 
 class StreamSink(Sink):
@@ -59,10 +63,11 @@ class StreamSink(Sink):
 
 
 class FolderSink(Sink):
-    """One file for each topic and partition."""
+    """One file for each topic and partition. With `sizes` files are cut to them and go on, and others begin anew."""
 
-    def __init__(self, folder: Path, partitions: int, framing: Framing) -> None:
+    def __init__(self, folder: Path, partitions: int, framing: Framing, sizes: Mapping[str, int] | None = None) -> None:
         super().__init__()
+        self._sizes = sizes
         self._folder, self._partitions, self._framing = folder, partitions, framing
         self._files: dict[tuple[str, int], IO[bytes]] = {}
         try:
@@ -70,7 +75,7 @@ class FolderSink(Sink):
         except OSError as error:
             raise SinkError(f"file:{folder}: the folder cannot be made: {error.strerror}.") from None
         there = next(iter(sorted(folder.glob(f"*.{framing.suffix}"))), None)
-        if there is not None:
+        if there is not None and sizes is None:
             raise SinkError(f"file:{folder}: {there.name} is already there; name an empty folder, or remove it.")
 
     def partitions(self, topic: str) -> int:
@@ -94,15 +99,24 @@ class FolderSink(Sink):
         if (topic, partition) not in self._files:
             # a topic pattern's names come from tables: what a file name cannot hold is written as its code
             name = re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
+            path = self._folder / f"{name}-{partition}.{self._framing.suffix}"
             try:
-                file = (self._folder / f"{name}-{partition}.{self._framing.suffix}").open("xb")
+                self._files[topic, partition] = self._opened(path)
             except OSError as error:
-                raise SinkError(
-                    f"file:{self._folder}: {name}-{partition}.{self._framing.suffix}: {error.strerror}."
-                ) from None
-            file.write(self._framing.header())
-            self._files[topic, partition] = file
+                raise SinkError(f"file:{self._folder}: {path.name}: {error.strerror}.") from None
         return self._files[topic, partition]
+
+    def _opened(self, path: Path) -> IO[bytes]:
+        size = None if self._sizes is None else self._sizes.get(path.name)
+        if size:
+            os.truncate(path, size)
+            return path.open("ab")
+        file = path.open("xb" if self._sizes is None else "wb")
+        file.write(self._framing.header())
+        return file
+
+    def sizes(self) -> Mapping[str, int]:
+        return {Path(file.name).name: file.tell() for file in self._files.values()}
 
     def close(self) -> None:
         self.ledger.fail_open()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self, final
+from typing import Literal, Self, final
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
 from simulator.delivery.hashes import murmur2, to_positive_mod
+from simulator.model import OrderKey
 from simulator.sinks.ledger import Ints, Ledger, Parcel, Seconds
 
 # Messages without a key stay on one partition for this many turns, as Java's producer stays while it fills a batch.
@@ -32,6 +33,8 @@ class Sink(ABC):
 
     def __init__(self) -> None:
         self.ledger = Ledger()
+        # Sees each batch before it is sent, with its partitions chosen.
+        self.watch: Callable[[MessageBatch, Sequence[Parcel]], None] | None = None
 
     # What a sink implements
 
@@ -59,6 +62,15 @@ class Sink(ABC):
 
     def close(self) -> None:  # noqa: B027
         """Disconnect; messages without an answer count as failed. May be called twice; never raises for messages."""
+
+    def stored(self) -> OrderKey | Literal["nowhere"] | None:
+        """Up to which order key the destination itself says that it has every message: None for no message yet,
+        "nowhere" where it keeps no such thing."""
+        return "nowhere"
+
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes of each file that the sink writes: a run that is resumed goes on behind them."""
+        return {}
 
     @property
     def trouble(self) -> str | None:
@@ -88,7 +100,10 @@ class Sink(ABC):
             for topic in pc.unique(batch["topic"]).to_pylist():
                 self.partitions(topic)
             batch = self.place(batch)
-            self.write(batch, self.ledger.enter(batch, due), whole=whole)
+            parcels = self.ledger.enter(batch, due)
+            if self.watch is not None:
+                self.watch(batch, parcels)
+            self.write(batch, parcels, whole=whole)
 
     @final
     def place(self, batch: MessageBatch) -> MessageBatch:

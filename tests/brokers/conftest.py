@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from native import native
+from readers.jvm import Reader
 
 Starter = Callable[..., Any]
 
@@ -83,14 +85,61 @@ def kafka(request: pytest.FixtureRequest) -> str:
     return running(request, "kafka")
 
 
+# RabbitMQ and RocketMQ take ten seconds to start, so all tests share one of each. Tests that break it leave it as it
+# is; the next one that asks starts it again.
+
+
 @pytest.fixture(scope="session")
+def shared_rabbitmq(start_rabbitmq: Starter) -> Any:
+    return start_rabbitmq(secure=True, settings={"max_message_size": "1000000"})
+
+
+@pytest.fixture
+def breakable_rabbitmq(shared_rabbitmq: Any) -> Any:
+    """A RabbitMQ with a TLS port that may be stopped, killed and frozen."""
+    shared_rabbitmq.start()
+    return shared_rabbitmq
+
+
+@pytest.fixture
 def rabbitmq(request: pytest.FixtureRequest) -> str:
-    return running(request, "rabbitmq")
+    return os.environ.get("CDCSIM_RABBITMQ") or str(request.getfixturevalue("breakable_rabbitmq").address)
 
 
 @pytest.fixture(scope="session")
+def shared_rocketmq(start_rocketmq: Starter) -> Any:
+    # readers get as much as they ask for
+    limits = {"maxTransferCountOnMessageInMemory": "2000", "maxTransferBytesOnMessageInMemory": "8388608"}
+    return start_rocketmq(settings=limits)
+
+
+@pytest.fixture
+def breakable_rocketmq(shared_rocketmq: Any) -> Any:
+    """A RocketMQ that may be killed."""
+    shared_rocketmq.start()
+    return shared_rocketmq
+
+
+@pytest.fixture
 def rocketmq(request: pytest.FixtureRequest) -> str:
-    return running(request, "rocketmq")
+    return os.environ.get("CDCSIM_ROCKETMQ") or str(request.getfixturevalue("breakable_rocketmq").address)
+
+
+class RocketmqJars:
+    """The broker's own jars: RocketMQ's Java client is among them."""
+
+    name = "rocketmq"
+
+    def folder(self) -> Path:
+        folder: Path = native("rocketmq").jars()
+        return folder
+
+
+@pytest.fixture(scope="session")
+def java() -> Iterator[Reader]:
+    """RocketMQ's Java client."""
+    with Reader("RocketmqRead.java", RocketmqJars(), "-Drocketmq.client.logLevel=OFF") as reader:  # type: ignore[arg-type]
+        yield reader
 
 
 @pytest.fixture(scope="session")

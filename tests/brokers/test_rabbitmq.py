@@ -7,7 +7,6 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -31,22 +30,9 @@ def topic() -> str:
     return f"test.{uuid.uuid4().hex}"
 
 
-@pytest.fixture(scope="module")
-def started(start_rabbitmq: Callable[..., Any]) -> Any:
-    return start_rabbitmq(secure=True, settings={"max_message_size": "1000000"})
-
-
 @pytest.fixture
-def breakable(started: Any) -> Any:
-    """A broker that may be stopped, killed and frozen; starting it takes ten seconds, so all tests share one."""
-    started.start()  # the test before may have left it stopped
-    return started
-
-
-@pytest.fixture
-def rabbitmq(request: pytest.FixtureRequest) -> str:
-    """The address of a broker that nobody breaks."""
-    return os.environ.get("CDCSIM_RABBITMQ") or str(request.getfixturevalue("breakable").address)
+def breakable(breakable_rabbitmq: Any) -> Any:
+    return breakable_rabbitmq
 
 
 def connection(address: str) -> pika.BlockingConnection:

@@ -34,6 +34,7 @@ class OmsStatements(Statements):
 
     tables: ByName = field(kw_only=True)
     json_keys: bool = field(kw_only=True)
+    keys: bool = field(kw_only=True)
 
     def partitions(self, event: Event, topic: str, to: Destination) -> tuple[int, ...]:
         count, table = to.count(topic), self.table(event)
@@ -44,7 +45,9 @@ class OmsStatements(Statements):
         versions = (version for version in (event.before, event.after) if version is not None)
         return tuple(sorted({self.tables.partition(version, count) for version in versions}))
 
-    def key(self, event: Event, names: TableId) -> str:
+    def key(self, event: Event, names: TableId) -> str | None:
+        if not self.keys:
+            return None
         table = self.table(event)
         key = self.tables.name(table) if table else names.database
         return quote(key) if self.json_keys else key
@@ -70,10 +73,11 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
     tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
     by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before")
     json_keys = options.kafka_key == "json"
+    keys = settings.broker != "rocketmq"  # no page says that messages have keys there
     return Routing(
         Topics("oms"),
         {"key": by_columns, "single": Single(options.fixed_partition), "table": tables, "columns": by_columns},
-        primary_key(tables, as_json=json_keys),
+        primary_key(tables, as_json=json_keys) if keys else None,
         "key" if options.split_key_update else "never",
-        OmsStatements(tables=tables, json_keys=json_keys),
+        OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
     )

@@ -1,0 +1,169 @@
+"""A RocketMQ cluster: name servers, the queues of topics, topics that are made, and what went wrong in words."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from simulator.errors import SinkError
+from simulator.sinks.rocketmq.remoting import (
+    CLUSTER_INFO,
+    TOPIC_NOT_EXIST,
+    TOPIC_ROUTE,
+    UPDATE_TOPIC,
+    Connection,
+    Refusal,
+    json_of,
+    words,
+)
+from simulator.sinks.rocketmq.url import RocketmqUrl, check_topic
+
+T = TypeVar("T")
+
+# A new topic is known to the name server after some 25 ms, a broker that has just started after up to 10 s.
+TOPIC_SECS: Final = 30
+MASTER: Final = "0"
+WRITE: Final = 2  # the bit of a queue's permissions
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue of a topic: `index` among all of the topic's, `number` at its broker."""
+
+    topic: str
+    index: int
+    number: int
+    address: str
+
+
+class Cluster:
+    """Asks the name servers and, for new topics, the brokers. Raises SinkError."""
+
+    def __init__(self, url: RocketmqUrl) -> None:
+        self.url = url
+        self._queues: dict[str, list[Queue]] = {}
+
+    def __str__(self) -> str:
+        return str(self.url)
+
+    def connect(self) -> None:
+        """See that a name server knows a broker; tried for `connect_secs`."""
+        deadline = time.monotonic() + self.url.connect_secs
+        while True:
+            try:
+                if self._brokers():
+                    return
+                reason = f"{self} knows no broker: is it running, and does it name this name server?"
+            except socket.gaierror as error:
+                raise SinkError(f"{self} was not found: {error.strerror}. Check the host's name.") from None
+            except OSError as error:
+                reason = f"{self} could not be reached in {self.url.connect_secs:g} s: {words(error)}. Is it running?"
+            except Refusal as refusal:
+                raise SinkError(f"{self} refused a request: {refusal}.") from None
+            if time.monotonic() > deadline:
+                raise SinkError(reason)
+            time.sleep(0.1)
+
+    def queues(self, topic: str) -> list[Queue]:
+        """The topic's queues in the order of Java's client; a missing topic is made when the URL says how many it
+        shall have. Raises UsageError for a name that RocketMQ does not take, SinkError."""
+        if topic in self._queues:
+            return self._queues[topic]
+        check_topic(topic)
+        wanted, found = self.url.partitions, self._asked(lambda: self._route(topic))
+        if not found:
+            if wanted is None:
+                raise SinkError(
+                    f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N queues."
+                )
+            self._create(topic, wanted)
+            found = self._wait_for(topic, wanted)
+        if wanted not in (None, len(found)):
+            raise SinkError(
+                f"topic {topic!r} at {self} has {len(found)} queues, and the URL asks for {wanted}: leave partitions="
+                " out, or take another topic."
+            )
+        self._queues[topic] = found
+        return found
+
+    def _route(self, topic: str) -> list[Queue]:
+        try:
+            _, body = self._ask(TOPIC_ROUTE, {"topic": topic})
+        except Refusal as refusal:
+            if refusal.code == TOPIC_NOT_EXIST:
+                return []
+            raise
+        route = json_of(body)
+        masters = {each["brokerName"]: each["brokerAddrs"].get(MASTER) for each in route["brokerDatas"]}
+        found: list[Queue] = []
+        for each in sorted(route["queueDatas"], key=lambda each: str(each["brokerName"])):
+            address = masters.get(each["brokerName"])
+            if address is not None and each["perm"] & WRITE:
+                numbers = range(each["writeQueueNums"])
+                found += [Queue(topic, len(found) + number, number, address) for number in numbers]
+        return found
+
+    def _create(self, topic: str, count: int) -> None:
+        """All queues at one broker, so that there are as many as asked for."""
+        brokers = self._asked(self._brokers)
+        if not brokers:
+            raise SinkError(f"{self} knows no broker that could make the topic {topic!r}.")
+        fields = {
+            "topic": topic,
+            "defaultTopic": "TBW102",
+            "readQueueNums": str(count),
+            "writeQueueNums": str(count),
+            "perm": "6",
+            "topicFilterType": "SINGLE_TAG",
+            "topicSysFlag": "0",
+            "order": "false",
+            "attributes": f"+message.type={self.url.topic_type.upper()}",
+        }
+        try:
+            self._once(min(brokers.items())[1], UPDATE_TOPIC, fields)
+        except Refusal as refusal:
+            raise SinkError(f"topic {topic!r} at {self} cannot be made: {refusal}.") from None
+        except OSError as error:
+            raise SinkError(f"topic {topic!r} at {self} cannot be made: {words(error)}.") from None
+
+    def _wait_for(self, topic: str, count: int) -> list[Queue]:
+        deadline = time.monotonic() + TOPIC_SECS
+        while len(found := self._asked(lambda: self._route(topic))) < count:
+            if time.monotonic() > deadline:
+                raise SinkError(f"topic {topic!r} at {self} has no route {TOPIC_SECS} s after it was made.")
+            time.sleep(0.02)
+        return found
+
+    def _brokers(self) -> Mapping[str, str]:
+        """Names of brokers and their masters' addresses."""
+        _, body = self._ask(CLUSTER_INFO, {})
+        table = json_of(body).get("brokerAddrTable") or {}
+        return {name: each["brokerAddrs"][MASTER] for name, each in table.items() if MASTER in each["brokerAddrs"]}
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        try:
+            return ask()
+        except Refusal as refusal:
+            raise SinkError(f"{self} refused a request: {refusal}.") from None
+        except OSError as error:
+            raise SinkError(f"{self} could not be reached: {words(error)}. Is it running?") from None
+
+    def _ask(self, code: int, fields: Mapping[str, str]) -> tuple[dict[str, Any], bytes]:
+        """The answer of the first name server that has one. Raises OSError, Refusal."""
+        *others, last = self.url.name_servers.split(";")
+        for address in others:
+            try:
+                return self._once(address, code, fields)
+            except OSError:
+                continue
+        return self._once(last, code, fields)
+
+    def _once(self, address: str, code: int, fields: Mapping[str, str]) -> tuple[dict[str, Any], bytes]:
+        connection = Connection(address, self.url.login, self.url.connect_secs)
+        try:
+            return connection.request(code, fields)
+        finally:
+            connection.close()

@@ -1,0 +1,73 @@
+import com.alibaba.fastjson2.JSON;
+import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
+import org.apache.rocketmq.client.consumer.PullResult;
+import org.apache.rocketmq.client.consumer.PullStatus;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * Reads topics with RocketMQ's own Java client. Each line names a name server and a topic; the answer is a line of JSON for
+ * each message of each queue, in order, and then `.`; or `ERROR` and the reason.
+ */
+public class RocketmqRead {
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        PrintStream out = new PrintStream(new BufferedOutputStream(System.out, 1 << 16), false, StandardCharsets.UTF_8);
+        System.setOut(System.err); // the client's log says some things on it
+        DefaultMQPullConsumer consumer = null;
+        String known = null;
+        for (String line; (line = in.readLine()) != null; ) {
+            String[] words = line.split(" ");
+            try {
+                if (!words[0].equals(known)) {
+                    if (consumer != null) {
+                        consumer.shutdown();
+                    }
+                    consumer = new DefaultMQPullConsumer("reader");
+                    consumer.setInstanceName(words[0]);
+                    consumer.setNamesrvAddr(words[0]);
+                    consumer.start();
+                    known = words[0];
+                }
+                read(consumer, words[1], out);
+            } catch (Exception e) {
+                out.print(("ERROR " + e).replace('\n', ' ') + "\n");
+            }
+            out.print(".\n");
+            out.flush();
+        }
+        System.exit(0);
+    }
+
+    private static void read(DefaultMQPullConsumer consumer, String topic, PrintStream out) throws Exception {
+        Set<MessageQueue> queues = consumer.fetchSubscribeMessageQueues(topic);
+        for (MessageQueue queue : queues) {
+            long end = consumer.maxOffset(queue);
+            for (long at = consumer.minOffset(queue); at < end; ) {
+                PullResult found = consumer.pull(queue, "*", at, 2000);
+                if (found.getPullStatus() == PullStatus.FOUND) {
+                    for (MessageExt message : found.getMsgFoundList()) {
+                        Map<String, Object> facts = new LinkedHashMap<>();
+                        facts.put("queue", message.getQueueId());
+                        facts.put("offset", message.getQueueOffset());
+                        facts.put("tag", message.getTags());
+                        facts.put("keys", message.getKeys());
+                        facts.put("properties", message.getProperties());
+                        facts.put("body", Base64.getEncoder().encodeToString(message.getBody()));
+                        out.print(JSON.toJSONString(facts) + "\n");
+                    }
+                }
+                at = found.getNextBeginOffset();
+            }
+        }
+    }
+}
