@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
@@ -14,9 +16,14 @@ if TYPE_CHECKING:
     from simulator.run.job import Job
     from simulator.run.pipeline import Run, Summary
     from simulator.run.plan import Limits
+    from simulator.sinks.sink import Sink
 
 # On a terminal one line is kept up to date; elsewhere a line is written this often.
 PLAIN_SECONDS = 5.0
+# A destination that says nothing for so long is reported.
+STALLED_SECONDS = 1.5
+# Sent at this part of the rate or more, a run has kept to it.
+ON_RATE = 0.95
 
 
 def public(url: str) -> str:
@@ -69,6 +76,45 @@ class Reporter:
         return max(0.0, min(ends)) if ends else None
 
 
+@contextmanager
+def waiting(sink: Sink, *, quiet: bool) -> Iterator[None]:
+    """Says on stderr when the destination stops answering, and when it answers again."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        since, shown = 0.0, False
+        while not ended.wait(0.25):
+            stalled = sink.ledger.stalled_seconds
+            if stalled >= STALLED_SECONDS and not shown:
+                shown = True
+                sys.stderr.write(
+                    f"{_lead()}waiting: no message was acknowledged for {stalled:.0f} s: {_trouble(sink)}.\n"
+                )
+            elif shown and stalled < since and not ended.is_set():
+                shown = False
+                sys.stderr.write(f"{_lead()}messages are acknowledged again, after {since:.0f} s.\n")
+            since = stalled
+
+    thread = threading.Thread(target=watch, name="cdcsim-watch", daemon=True)
+    if not quiet:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if not quiet:
+            thread.join()
+
+
+def _trouble(sink: Sink) -> str:
+    return (sink.trouble or "the destination does not answer").rstrip(".")
+
+
+def _lead() -> str:
+    """What clears the line of progress on a terminal."""
+    return "\r\x1b[K" if sys.stderr.isatty() else ""
+
+
 def summary(done: Summary, job: Job, to: str) -> str:
     """What was delivered where, how fast, and where the stream goes on; then what was not sent, a line each."""
     seconds = max(done.seconds, 1e-9)
@@ -80,9 +126,8 @@ def summary(done: Summary, job: Job, to: str) -> str:
     ]
     sent = "".join(f", {counted(count, name)}" for kind, count, name in occurred if count and job.codec.sends(kind))
     turns = f"turns {done.first_turn} to {done.next_turn - 1}" if done.next_turn > done.first_turn else "no turns"
-    lead = "\r\x1b[K" if sys.stderr.isatty() else ""
     first = (
-        f"{lead}{'interrupted: ' if done.interrupted else ''}{counted(done.delivered, 'message')} {verb} to "
+        f"{_lead()}{'interrupted: ' if done.interrupted else ''}{counted(done.delivered, 'message')} {verb} to "
         f"{'stdout' if to == '-' else public(to)}: {counted(done.changes, 'row change')}{sent}; {done.seconds:.1f} s, "
         f"{done.delivered / seconds:,.0f} messages/s, {done.bytes / seconds / 1e6:,.1f} MB/s; "
         f"{turns}, next turn {done.next_turn}" + (f"; {counted(done.failed, 'message')} failed" if done.failed else "")
@@ -93,7 +138,17 @@ def summary(done: Summary, job: Job, to: str) -> str:
         for kind, count, what in occurred
         if count and not job.codec.sends(kind)
     ]
-    return "\n".join([first, *silent, *_departures(job)])
+    return "\n".join([first, *silent, *_rates(done), *_departures(job)])
+
+
+def _rates(done: Summary) -> Iterator[str]:
+    if done.rate_reached < ON_RATE * done.rate_wanted:
+        yield (
+            f"the rate was missed: {done.rate_reached:,.0f} of {done.rate_wanted:,.0f} row changes/s; messages went out"
+            " later than they were due."
+        )
+    if done.repeated:
+        yield f"{counted(done.repeated, 'message')} of these may be there twice: the run before may have sent them."
 
 
 def _departures(job: Job) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from simulator.delivery.router import parse_route
@@ -17,6 +18,7 @@ from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, renders
+from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import load, open_stream, resolve
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
@@ -140,21 +142,44 @@ class Job:
         pace: Pace | None = None,
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
+        resumed: Resumed | None = None,
     ) -> Run:
         """The run, ready to be called. Raises UsageError for the route, and where the stream has no turn to begin
         with."""
         job = self.addressed(route=route, topic=sink.topic_pattern)
         # a paced run is generated as it is sent: blocks of about a tenth of a second
         most_turns = None if pace is None else max(16, int(pace.high / 10))
+        plan = job.plan(limits, snapshot=snapshot, most_turns=most_turns)
+        if resumed is not None and resumed.start is not None:
+            plan = rest(plan, resumed.start)
         return Run(
-            job.plan(limits, snapshot=snapshot, most_turns=most_turns),
+            plan,
             job.renderer(sink.partitions),
             sink,
             seconds=limits.seconds,
             pace=pace,
             wall_clock=wall_clock,
             report=report,
+            resumed=resumed,
         )
+
+    def identity(
+        self, to: str, limits: Limits, *, route: str | None = None, snapshot: bool | None = None
+    ) -> dict[str, str]:
+        """What must be the same for a run to go on: whatever changes a byte, or where it goes."""
+        snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
+        return {
+            "scenario": Path(self.scenario.file).name,
+            "seed": str(self.scenario.spec.seed),
+            "source": str(self.source),
+            "format": self.format,
+            "broker": self.broker,
+            "route": route or "",
+            "destination": to.partition("?")[0],
+            "snapshot": str(snapshot).lower(),
+            "--start-at": str(limits.start_at),
+            "fingerprint of the scenario": self.scenario.fingerprint,
+        }
 
     def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
         """The messages of a run in stream order, one by one; blocks are generated on demand. After the last message,

@@ -13,7 +13,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from simulator.errors import OptionError, short
+from simulator.sinks.ledger import Ints, Seconds
 
 _NUMBER = r"(\d+(?:\.\d+)?)([km]?)"
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -51,6 +54,44 @@ class Pace:
     def rate(self, seconds: float) -> float:
         """Row changes a second, about this long after the start."""
         return self.changes(seconds + 1) - self.changes(seconds)
+
+
+class Schedule:
+    """A pace on the wall clock: what is allowed by now, when a change was due, and how far a run is behind.
+
+    Between two looks at the clock the pace counts as even; so close to each other that is right for each shape.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._began = 0.0
+        self._times, self._changes = [0.0], [0.0]
+        self.sent = 0
+
+    def begin(self, began: float) -> None:
+        """When the pace began, on the monotonic clock."""
+        self._began = began
+
+    def allowed(self, seconds: float) -> float:
+        """Row changes that may have been sent by now."""
+        allowed = self._pace.changes(seconds)
+        # all that was sent before is due no more
+        while len(self._changes) > 1 and self._changes[1] <= self.sent:
+            del self._changes[0], self._times[0]
+        self._times.append(seconds)
+        self._changes.append(allowed)
+        return allowed
+
+    def due(self, changes: Ints) -> Seconds:
+        """When each of these changes was due, counted from the start, on the monotonic clock."""
+        return self._began + np.interp(changes, self._changes, self._times)
+
+    def behind(self, seconds: float) -> float:
+        return max(0.0, self._pace.changes(seconds) - self.sent)
+
+    def rates(self, seconds: float) -> tuple[float, float]:
+        """Row changes a second: as the pace wanted them on average, and as they were sent."""
+        return self._pace.changes(seconds) / seconds, self.sent / seconds
 
 
 def parse_pace(text: str) -> Pace:

@@ -14,15 +14,18 @@ import numpy as np
 from simulator.batch import MessageBatch, concat
 from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
-from simulator.run.pacing import Pace
+from simulator.run.pacing import Pace, Schedule
 from simulator.run.plan import Plan
 from simulator.run.render import Renderer
+from simulator.run.resume import Resumed
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block
 
 T = TypeVar("T")
 
 REPORT_SECONDS = 0.5
+# A paced run sends what has become due this often.
+TICK_SECONDS = 0.005
 # After a second Ctrl-C nobody waits for a sink that is stuck.
 ABANDON_SECONDS = 2.0
 
@@ -30,7 +33,9 @@ ABANDON_SECONDS = 2.0
 @dataclass
 class Summary:
     """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
-    splitting; `messages` were rendered from them; `delivered` and `failed` are what the sink reports of these."""
+    splitting; `messages` were sent of them; `delivered` and `failed` are what the sink reports of these. The rates are
+    row changes a second, as the pace wanted them on average and as they were sent; `repeated` counts messages that an
+    earlier run may have sent, too."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -43,6 +48,9 @@ class Summary:
     failed: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    rate_wanted: float = 0.0
+    rate_reached: float = 0.0
+    repeated: int = 0
     interrupted: bool = False
     topics: dict[str, int] = field(default_factory=dict)
 
@@ -109,6 +117,15 @@ class Stage(Generic[T]):
             self._error = error
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A block and its messages."""
+
+    block: Block
+    parts: list[MessageBatch]
+    snapshot: bool
+
+
 class Run:
     """One run of a stream into a sink. `stop` may be set from a signal handler."""
 
@@ -122,15 +139,18 @@ class Run:
         pace: Pace | None = None,
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
+        resumed: Resumed | None = None,
     ) -> None:
         self.plan, self.renderer, self.sink = plan, renderer, sink
         self.seconds, self.pace, self.wall_clock = seconds, pace, wall_clock
         self.summary = Summary(plan.first, plan.first)
         self.stop = False
+        self.resumed = resumed
         self._reporter = report
         self._reported_at = 0.0
         self._began = 0.0
-        self._sent_changes = 0
+        self._clock = None if pace is None else Schedule(pace)
+        self._ended = False  # within a block: nothing of what is rendered behind it is sent
         self._stages: list[Stage[Any]] = []
 
     @property
@@ -140,18 +160,19 @@ class Run:
     @property
     def lag(self) -> float:
         """Row changes behind the rate."""
-        return max(0.0, self.pace.changes(self.elapsed) - self._sent_changes) if self.pace else 0.0
+        return 0.0 if self._clock is None else self._clock.behind(self.elapsed)
 
     def __call__(self) -> Summary:
         """Run to the end. Raises DeliveryFailed, SinkError; the summary is complete then, too."""
         summary = self.summary
         self._began = started = time.monotonic()
-        if self.pace is None:  # a pace is kept batch by batch, so nothing may run ahead of it
-            sender = Stage[list[MessageBatch]]("sender", self._deliver)
-            self._stages = [Stage[Block]("renderer", lambda block: self._render(block, sender)), sender]
+        sender = Stage[Rendered]("sender", self._send)
+        renderer = Stage[tuple[Block, bool]]("renderer", lambda item: sender.put(self._rendered(*item)))
+        self._stages = [renderer, sender]
+        whole = False
         try:
             try:
-                self._generate()
+                self._generate(renderer)
             except UsageError as error:  # the stream cannot go on; what was generated before is sent and counted
                 for stage in self._stages:
                     stage.wait()
@@ -159,60 +180,77 @@ class Run:
                 if self.sink.delivered:
                     raise SimulatorError(str(error)) from None
                 raise
-            self._finish()
+            for stage in self._stages:
+                stage.finish()
+            if self._clock is not None:
+                summary.rate_wanted, summary.rate_reached = self._clock.rates(self.elapsed)
+            self.sink.flush()
+            whole = not self.stop
         finally:
             for stage in reversed(self._stages):
                 stage.abandon()
             summary.interrupted = self.stop
             summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
             summary.seconds = time.monotonic() - started
+            if self.resumed is not None:
+                summary.repeated = self.resumed.repeated
+                self.resumed.save(self.sink, done=whole)
             self._report_progress(last=True)
         return summary
 
-    def _generate(self) -> None:
+    def _generate(self, renderer: Stage[tuple[Block, bool]]) -> None:
         """The snapshot, if asked for, and the stream up to its limits."""
         plan, stream = self.plan, self.plan.stream
         for rows in plan.snapshot_blocks():
             if self.stop:
                 return
-            self._send_snapshot(stream.read_block(rows, self.renderer.needed))
+            renderer.put((stream.read_block(rows, self.renderer.needed), True))
+            self._report_progress()
         # rate and duration count from here, however long the snapshot took
         self._began = time.monotonic()
         for turns in plan.blocks():
-            self._send(stream.read_block(turns, self.renderer.needed))
-            if self.stop or self._time_is_up():
+            renderer.put((stream.read_block(turns, self.renderer.needed), False))
+            self._report_progress()
+            if self.stop or self._ended or self._time_is_up():
                 return
-
-    def _finish(self) -> None:
-        """Returns when all is delivered or has failed."""
-        for stage in self._stages:
-            stage.finish()
-        self.sink.flush()
 
     # ------------------------------------------------------------------------------------------------------------ send
 
-    def _send_snapshot(self, block: Block) -> None:
-        if self._stages:
-            self._stages[0].put(block)
-        elif parts := self._parts(block):
-            messages = concat(parts)
-            self.sink.send(messages)
-            self._count(messages)
-        self.summary.snapshot_rows += block.changes
-        self._report_progress()
+    def _rendered(self, block: Block, snapshot: bool) -> Rendered:
+        write_ms = int(time.time() * 1000) if self.wall_clock else None
+        return Rendered(block, self.renderer.parts(block, write_ms=write_ms), snapshot)
 
-    def _send(self, block: Block) -> None:
-        """Send a block and count what was sent: all of it, but for a paced run whose time is up within."""
-        stop = block.first_turn + block.turns
-        if self._stages:
-            self._stages[0].put(block)
-        elif parts := self._parts(block):
-            messages = concat(parts)
-            sent = self._paced_count(messages)
-            if sent < len(messages):
-                last = messages["turn"][sent - 1].as_py() if sent else None
-                stop = block.first_turn if last is None else self.plan.stream.border(last + 1)
-            self._count(messages.slice(0, sent))
+    def _send(self, item: Rendered) -> None:
+        """Send a block and count what is sent: all of it, but for a paced run that ends within."""
+        if self._ended:
+            return
+        block, stop = item.block, item.block.first_turn + item.block.turns
+        messages = concat(item.parts) if item.parts else None
+        if messages is not None and self.resumed is not None:
+            messages = self.resumed.missing(messages, self.sink)
+        if item.snapshot:
+            self.summary.snapshot_rows += block.changes
+        elif self._clock is None:
+            self._count_block(block, stop)
+        if messages is not None and len(messages):
+            if self.resumed is not None:
+                self.resumed.sending(messages, self.sink)
+            if self._clock is None or item.snapshot:
+                self._count(messages)
+                self.sink.send(messages)
+            else:
+                sent = self._send_paced(messages, self._clock)
+                if sent < len(messages):
+                    last = messages["turn"][sent - 1].as_py() if sent else None
+                    stop = block.first_turn if last is None else self.plan.stream.border(last + 1)
+                self._count(messages.slice(0, sent))
+            if self.resumed is not None:
+                self.resumed.save(self.sink)
+        if self._clock is not None and not item.snapshot:
+            self._count_block(block, stop)
+
+    def _count_block(self, block: Block, stop: int) -> None:
+        """The turns of a block up to one."""
         summary = self.summary
         whole = stop == block.first_turn + block.turns
         summary.next_turn = stop
@@ -220,43 +258,34 @@ class Run:
         events = [event for event in block.events if event.order.turn < stop]
         summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
         summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
-        self._report_progress()
 
-    def _parts(self, block: Block) -> list[MessageBatch]:
-        return self.renderer.parts(block, write_ms=int(time.time() * 1000) if self.wall_clock else None)
-
-    def _render(self, block: Block, sender: Stage[list[MessageBatch]]) -> None:
-        if parts := self._parts(block):
-            sender.put(parts)
-
-    def _deliver(self, parts: list[MessageBatch]) -> None:
-        messages = concat(parts)
-        self._count(messages)
-        self.sink.send(messages)
-
-    def _paced_count(self, messages: MessageBatch) -> int:
+    def _send_paced(self, messages: MessageBatch, clock: Schedule) -> int:
         """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""
-        assert self.pace is not None
-        done = np.cumsum(np.asarray(messages["changes"]))
+        clock.begin(self._began)
+        changes = np.cumsum(np.asarray(messages["changes"])) + clock.sent
         turns = np.asarray(messages["turn"])
-        base, at, end = self._sent_changes, 0, len(messages)
-        ending = False
+        at, end = 0, len(messages)
         while at < end:
-            if not ending and (self.stop or self._time_is_up()):
-                ending = True
+            if not self._ended and (self.stop or self._time_is_up()):
+                self._ended = True
                 border = self.plan.stream.border(int(turns[at - 1]) + 1) if at else int(turns[0])
                 end = int(np.searchsorted(turns, border))
                 continue
-            allowed = self.pace.changes(self.elapsed) - base
-            upto = end if ending else min(int(np.searchsorted(done, allowed, side="right")), end)
+            allowed = clock.allowed(self.elapsed)
+            upto = end if self._ended else min(int(np.searchsorted(changes, allowed, side="right")), end)
             if upto > at:
-                self.sink.send(messages.slice(at, upto - at))
-                self._sent_changes = base + int(done[upto - 1])
+                whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
+                self.sink.send(messages.slice(at, upto - at), due=clock.due(changes[at:upto]), whole=whole)
+                clock.sent = int(changes[upto - 1])
                 at = upto
-                self._report_progress()
-            else:
-                time.sleep(0.002)
+            if at < end:
+                self.sink.poll()
+                time.sleep(TICK_SECONDS)
         return end
+
+    def _is_border(self, last: int, following: int) -> bool:
+        """Whether a transaction ends between two messages of these turns."""
+        return following > last and self.plan.stream.border(last + 1) <= following
 
     def _time_is_up(self) -> bool:
         return self.seconds is not None and self.elapsed >= self.seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,11 @@ class Script:
     parts: tuple[Statement | Meta, ...] = field(repr=False)
     spec: Spec = Spec()
     left_out: tuple[str, ...] = ()  # nothing: a script has the tables that it creates
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that change with every statement."""
+        return blake2b(repr(self.parts).encode(), digest_size=16).hexdigest()
 
     def meta(self, word: str) -> Meta | None:
         return next((part for part in self.parts if isinstance(part, Meta) and part.word == word), None)

@@ -36,14 +36,14 @@ def begun(folder: Path, process: subprocess.Popen[bytes], sign: bytes = b"{") ->
 
 
 def interrupted(
-    tmp_path: Path, *arguments: str, sign: bytes = b"{", seconds: float = SIGNAL_SECONDS
+    tmp_path: Path, *arguments: str, sign: bytes = b"{", seconds: float = SIGNAL_SECONDS, number: int = signal.SIGINT
 ) -> tuple[dict[str, Any], str]:
-    """Run until Ctrl-C, some time after a first message; gives the summary and what stands on stderr."""
+    """Run until a signal, some time after a first message; gives the summary and what stands on stderr."""
     folder, facts = tmp_path / "messages", tmp_path / "summary.json"
     with start("run", *arguments, "--to", f"file:{folder}?partitions=2", "--summary-to", facts) as process:
         begun(folder, process, sign)
         time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err.decode()
     assert out == b""
@@ -57,8 +57,8 @@ def interrupted(
     return told, err.decode()
 
 
-def test_ctrl_c(tmp_path: Path) -> None:
-    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json")
+def test_sigterm(tmp_path: Path) -> None:
+    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", number=signal.SIGTERM)
     assert told["changes"] == told["messages"], "crud has one row in a message"
     assert told["next_turn"] - told["first_turn"] == told["changes"]
 

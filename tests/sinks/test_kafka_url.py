@@ -186,7 +186,7 @@ def test_transactions_are_refused(tmp_path: Path) -> None:
     file.write_text("transactional.id=mine\n")
     with pytest.raises(OptionError) as caught:
         open_kafka(f"kafka://127.0.0.1:1/t?properties={file}")
-    assert str(caught.value) == f"{file}: transactional.id: this sink writes no transactions; take it out."
+    assert str(caught.value) == f"{file}: transactional.id: write exactly-once=true&transactional-id=NAME into the URL."
 
 
 def test_a_missing_client_is_told_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,12 @@ def open_kafka(url: str) -> KafkaSink:
     Raises UsageError, OptionError, MissingPackage, and SinkError when the broker cannot be used.
     """
     parsed = parse_url(url)
-    return KafkaSink(parsed, read_properties(parsed.properties) if parsed.properties else None)
+    file = read_properties(parsed.properties) if parsed.properties else None
+    if parsed.exactly_once:
+        from simulator.sinks.kafka.transactions import TransactionalSink
+
+        return TransactionalSink(parsed, file)
+    return KafkaSink(parsed, file)
 
 
 class KafkaSink(Sink):
@@ -48,6 +53,9 @@ class KafkaSink(Sink):
     message would cost a third of the throughput, and more while other threads work. Without idempotence there is no
     such number, and each message is reported. Not for use after a fork: librdkafka's threads stay behind.
     """
+
+    # Whether a message that the broker has stored counts as delivered at once.
+    acknowledges_sent = True
 
     def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
         super().__init__()
@@ -161,7 +169,7 @@ class KafkaSink(Sink):
         self.cluster.read_errors()
         if self.cluster.fatal:
             self.ledger.give_up(self.cluster.fatal)
-        while self.cluster.idempotent and self.cluster.statistics:
+        while self.acknowledges_sent and self.cluster.idempotent and self.cluster.statistics:
             # The idempotent producer numbers the messages of each partition from 1, and says which was acknowledged.
             for topic, facts in orjson.loads(self.cluster.statistics.popleft())["topics"].items():
                 for partition, counts in facts["partitions"].items():

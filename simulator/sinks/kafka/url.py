@@ -13,6 +13,8 @@
 | batch_bytes=N | the largest batch | 1000000 |
 | max_message_bytes=N | the largest message; a topic that is made takes as much when this is given | 16000000 |
 | properties=FILE | any setting of librdkafka, as `name=value` lines; security belongs here | |
+| exactly-once=true or false | transactions: who reads committed messages sees none twice, also after a crash | false |
+| transactional-id=NAME | with exactly-once: who writes; of two runs the later one ends the other | cdcsim-TOPIC |
 | timeout_secs=S | how long to wait for the broker: to connect, and in mid-run for it to come back | 5, and 300 |
 
 A setting in the file wins over a default, an option of the URL over the file. Values of the file are never printed.
@@ -37,6 +39,7 @@ from simulator.sinks.url import (
     path,
     seconds,
     servers,
+    text,
     whole_number,
 )
 
@@ -91,6 +94,8 @@ OPTIONS: Final[Options] = {
     "batch_bytes": whole_number(1),
     "max_message_bytes": whole_number(1000),
     "properties": path,
+    "exactly-once": flag,
+    "transactional-id": text,
     "timeout_secs": seconds,
 }
 
@@ -110,6 +115,8 @@ class KafkaUrl:
     batch_bytes: int | None = None
     max_message_bytes: int | None = None
     properties: Path | None = None
+    exactly_once: bool = False
+    transactional_id: str | None = None
     timeout_secs: float | None = None
 
     @property
@@ -139,6 +146,13 @@ def parse_url(url: str) -> KafkaUrl:
         raise UsageError(_bad_topic(topic))
     check_pattern(topic)
     options = parse_options(query, OPTIONS, "a Kafka URL", rest="; others go into a file")
+    options = {name.replace("-", "_"): value for name, value in options.items()}
+    if options.get("exactly_once"):
+        if options.get("idempotence") is False:
+            raise OptionError("the Kafka URL's option 'exactly-once' needs idempotence: leave idempotence=false out.")
+        options.setdefault("transactional_id", f"cdcsim-{topic}" if topic else "cdcsim")
+    elif "transactional_id" in options:
+        raise OptionError("the Kafka URL's option 'transactional-id' is for transactions: add exactly-once=true.")
     return KafkaUrl(addresses, topic or None, **options)
 
 
@@ -163,7 +177,7 @@ def read_properties(file: Path) -> dict[str, str]:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise OptionError(f"the properties file {str(file)!r} cannot be read: {reason}.") from None
     if "transactional.id" in settings:
-        raise OptionError(f"{file}: transactional.id: this sink writes no transactions; take it out.")
+        raise OptionError(f"{file}: transactional.id: write exactly-once=true&transactional-id=NAME into the URL.")
     return settings
 
 
@@ -202,6 +216,11 @@ def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
         **{name: str(value).lower() for name, value in asked.items() if value is not None},
         "bootstrap.servers": url.servers,
     }
+    if url.transactional_id is not None:
+        settings["transactional.id"] = url.transactional_id
+        # A message may wait as long as its transaction may take; brokers allow a quarter of an hour.
+        wait_ms = round((url.timeout_secs or 300) * 1000)
+        settings["transaction.timeout.ms"] = str(min(max(wait_ms + 10_000, 60_000), 900_000))
     if url.timeout_secs is not None:
         settings["message.timeout.ms"] = str(max(1, round(url.timeout_secs * 1000)))
     if settings["enable.idempotence"] != "true":

@@ -1,0 +1,82 @@
+"""What a run sent and how it went, as one JSON document (`--record`): a later check works from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.batch import MessageBatch
+from simulator.model import OrderKey
+from simulator.run.latencies import Latencies
+from simulator.sinks.framing import Lines
+from simulator.sinks.ledger import Parcel, Place
+from simulator.sinks.sink import Sink
+
+PACKAGES: Final = ("cdc-simulator", "confluent-kafka", "pika", "rocketmq-client-python", "pyarrow")
+
+
+class Recorder:
+    """Watches a sink: a digest of what goes to each partition, and how long messages take.
+
+    A digest is a SHA-256 of the partition's values, each with a newline behind it: that of the file that `file:DIR`
+    would have written.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._digests: dict[Place, Any] = {}
+        self.latencies = Latencies()
+        sink.ledger.latencies = self.latencies
+        sink.watch = self._add
+
+    def _add(self, batch: MessageBatch, parcels: Sequence[Parcel]) -> None:
+        for parcel in parcels:
+            rows = batch if len(parcel) == len(batch) else MessageBatch(batch.columns.take(pa.array(parcel.rows)))
+            digest = self._digests.setdefault((parcel.topic, parcel.partition), sha256())
+            for part in Lines().frame(rows):
+                digest.update(part)
+
+    def document(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
+        """`facts` are those of the summary."""
+        partitions = [
+            {
+                "topic": each.topic,
+                "partition": each.partition,
+                "sent": each.sent,
+                "delivered": each.delivered,
+                "failed": each.failed,
+                "first": _text(each.first),
+                "last": _text(each.last),
+                "acknowledged": _text(each.acknowledged),
+                "sha256": self._digests[each.topic, each.partition].hexdigest(),
+            }
+            for each in self._sink.ledger.progress()
+        ]
+        return {
+            "version": 1,
+            **facts,
+            "next": _text(self._sink.ledger.position().next),
+            "partitions": partitions,
+            "failure": None if failure is None else str(failure),
+            "latency_ms": self.latencies.percentiles(),
+            "versions": {"python": python_version(), **_versions()},
+        }
+
+
+def _text(key: OrderKey | None) -> str | None:
+    return None if key is None else str(key)
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,157 @@
+"""Messages to Kafka in transactions: a reader of committed messages sees each exactly once, also after a crash.
+
+A transaction holds whole source transactions, and the position behind them: as the metadata of an offset that a
+consumer group of the transactional id's name commits with it. A run that goes on begins there. Kafka lets one producer
+of an id write, the latest; what an earlier one had open is aborted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Literal
+
+from simulator.batch import MessageBatch
+from simulator.errors import SinkError
+from simulator.model import OrderKey
+from simulator.sinks.kafka.sink import LEAVE_SECS, KafkaSink
+from simulator.sinks.kafka.url import KafkaUrl
+from simulator.sinks.ledger import Parcel
+
+# A commit takes some 30 ms, so many source transactions share one.
+COMMIT_SECS: Final = 0.1
+# How long a call to the coordinator blocks; in between Ctrl-C gets through.
+CALL_SECS: Final = 1.0
+OUTAGE_SECS: Final = 300.0
+NOT_COMMITTED: Final = "its transaction was not committed"
+
+
+class TransactionalSink(KafkaSink):
+    """Acknowledges messages when their transaction is committed. One that fails ends the run: its transaction is
+    aborted."""
+
+    acknowledges_sent = False
+
+    def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
+        assert url.transactional_id is not None
+        self._id = url.transactional_id
+        self._began: float | None = None
+        self._last: tuple[str, OrderKey] | None = None
+        self._whole = True
+        super().__init__(url, file)
+        try:
+            client, common = self.cluster.client, {**self.settings, "log_level": 0}
+            # A consumer that joins nothing: only the group's name is wanted.
+            reader = client.Consumer(_reader_settings(common, self._id))
+            self._group: Any = reader.consumer_group_metadata()
+            reader.close()
+            deadline = time.monotonic() + max(url.connect_secs, 30.0)
+            while (reason := self._failed(self._producer.init_transactions, CALL_SECS)) is not None:
+                if self.cluster.fatal or time.monotonic() > deadline:
+                    raise SinkError(f"{self.cluster} lets nobody write transactions as {self._id!r}: {reason}.")
+        except BaseException:
+            self.close()
+            raise
+
+    def stored(self) -> OrderKey | Literal["nowhere"] | None:
+        """The position of the last transaction that was committed."""
+        reader = self.cluster.client.Consumer(_reader_settings({**self.settings, "log_level": 0}, self._id))
+        try:
+            topics = reader.list_topics(timeout=self.cluster.url.connect_secs).topics
+            places = [self.cluster.client.TopicPartition(topic, 0) for topic in topics if not topic.startswith("__")]
+            found = reader.committed(places, timeout=self.cluster.url.connect_secs)
+        except self.cluster.exception as error:
+            raise SinkError(
+                f"{self.cluster} does not say where {self._id!r} is: {self.cluster.words(error)}."
+            ) from None
+        finally:
+            reader.close()
+        keys = [OrderKey(*map(int, each.metadata.split("."))) for each in found if each.metadata]
+        return max(keys, default=None)
+
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
+        if self._began is None:
+            self._try(self._producer.begin_transaction)
+            self._began = time.monotonic()
+        super().write(batch, parcels, whole=whole)
+        self._last, self._whole = (parcels[0].topic, batch.order_key(len(batch) - 1)), whole
+        self._commit_if_due()
+
+    def poll(self) -> None:
+        super().poll()
+        self._commit_if_due()
+
+    def flush(self) -> None:
+        self._commit()
+        self.check()
+
+    def check(self) -> None:
+        if self.ledger.has_failed:
+            self._abort()
+            self.ledger.check()
+
+    def close(self) -> None:
+        self._abort()
+        super().close()
+
+    def _commit_if_due(self) -> None:
+        if self._began is not None and self._whole and time.monotonic() - self._began >= COMMIT_SECS:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self._began is None or self._last is None:
+            return
+        self._drain(lambda: self.ledger.has_failed)
+        self.check()
+        topic, key = self._last
+        place = self.cluster.client.TopicPartition(topic, 0, 0, f"{key.phase}.{key.turn}.{key.ordinal}")
+        self._try(self._producer.send_offsets_to_transaction, [place], self._group, CALL_SECS)
+        self._try(self._producer.commit_transaction, CALL_SECS)
+        self._began = None
+        self.ledger.acknowledge_all()
+
+    def _try(self, call: Callable[..., None], *arguments: Any) -> None:
+        """Repeat a call while that may help. Raises DeliveryFailed."""
+        seconds = self.cluster.url.timeout_secs or OUTAGE_SECS
+        deadline = time.monotonic() + seconds
+        while (reason := self._failed(call, *arguments)) is not None:
+            if self._hopeless or time.monotonic() > deadline:
+                self.ledger.give_up(reason)
+                self.check()
+
+    def _failed(self, call: Callable[..., None], *arguments: Any) -> str | None:
+        """Why a call failed; None: it did not."""
+        self._hopeless = False
+        try:
+            call(*arguments)
+        except self.cluster.exception as problem:
+            error = problem.args[0]
+            self._poll(0)
+            self._hopeless = error.fatal() or error.txn_requires_abort() or not error.retriable()
+            if error.code() in (self.cluster.codes._FENCED, self.cluster.codes.INVALID_PRODUCER_EPOCH):
+                self._hopeless = True
+                return (
+                    f"another run writes with the transactional id {self._id!r}; end one of them, or give each its own"
+                    " transactional-id in the URL"
+                )
+            if error.code() == self.cluster.codes._TIMED_OUT and self.cluster.last_error:
+                return self.cluster.last_error[1]
+            return self.cluster.reason(error)
+        return None
+
+    def _abort(self) -> None:
+        """What the open transaction holds counts for no reader."""
+        if self._began is not None:
+            self._began = None
+            with suppress(self.cluster.exception):
+                self._producer.abort_transaction(LEAVE_SECS)
+            self.ledger.fail_open(NOT_COMMITTED)
+
+
+def _reader_settings(settings: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """A consumer's, with the producer's way to the cluster."""
+    known = ("bootstrap.servers", "client.id", "log_level")
+    ways = ("security.", "sasl.", "ssl.", "socket.", "broker.", "enable.ssl.", "enable.sasl.")
+    kept = {name: value for name, value in settings.items() if name in known or name.startswith(ways)}
+    return {**kept, "group.id": group, "enable.auto.commit": False}

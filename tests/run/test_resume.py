@@ -1,0 +1,167 @@
+"""Runs that go on where an earlier one ended: nothing is missing, and files hold nothing twice."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from command import Command, start
+
+from simulator.model import OrderKey
+from simulator.run import bookmark
+from simulator.run.bookmark import Bookmark
+from simulator.run.pacing import Schedule, parse_pace
+from simulator.sinks.ledger import Position
+
+KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
+RUN = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit", "60000"]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a run writes that nothing interrupts."""
+    folder = tmp_path_factory.mktemp("whole") / "messages"
+    with start(*RUN, "-q", "--to", f"file:{folder}?partitions=3") as process:
+        assert process.wait(120) == 0
+    return contents(folder)
+
+
+def test_files_go_on_from_every_position(
+    command: Command, tmp_path: Path, whole: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder as it is some time after the position was written, with half a message more: as after a crash."""
+    file, folder = tmp_path / "position", tmp_path / "messages"
+    written, write = 0, bookmark.write
+
+    def copy(to: Path, mark: Bookmark) -> None:
+        nonlocal written
+        write(to, mark)
+        if (written := written + 1) in (1, 4, 5):
+            shutil.copytree(folder, tmp_path / f"messages{written}")
+            shutil.copy(to, tmp_path / f"position{written}")
+
+    monkeypatch.setattr(bookmark, "write", copy)
+    command(*RUN, "--to", f"file:{folder}?partitions=3", "--resume", file, status=0)
+    monkeypatch.undo()
+    assert written > 6
+    assert contents(folder) == whole
+    for number in (1, 4, 5):
+        folder, other = tmp_path / "messages", tmp_path / f"messages{number}"
+        shutil.rmtree(folder)
+        other.rename(folder)
+        for path in folder.iterdir():
+            with path.open("ab") as more:
+                more.write(b'{"half a mess')
+        shutil.copy(tmp_path / f"position{number}", file)
+        command(*RUN, "--to", f"file:{folder}?partitions=3", "--resume", file, status=0)
+        assert contents(folder) == whole, number
+    # there is nothing left to do
+    done = command(*RUN, "--to", f"file:{folder}?partitions=3", "--resume", file, status=0)
+    assert "0 messages written" in done.err
+    assert contents(folder) == whole
+
+
+def test_kill(tmp_path: Path, whole: dict[str, str]) -> None:
+    """SIGKILL at any moment. CDCSIM_KILLS says how often."""
+    file, folder = tmp_path / "position", tmp_path / "messages"
+    command = [*RUN, "-q", "--to", f"file:{folder}?partitions=3", "--resume", file]
+    for number in range(KILLS):
+        with start(*command) as process:
+            while not folder.exists() and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(random.Random(number).random())
+            process.kill()
+    with start(*command) as process:
+        assert process.wait(120) == 0
+    assert contents(folder) == whole
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (["--seed", "9"], "seed '1', and this one has '9'"),
+        (["-f", "canal-json"], "format 'dts-canal-json', and this one has 'canal-json'"),
+        (["--source", "mysql-5.7"], "source 'mysql-8.0', and this one has 'mysql-5.7'"),
+        (["--route", "table"], "route 'key', and this one has 'table'"),
+        (["--no-snapshot"], "snapshot 'true', and this one has 'false'"),
+        (["--start-at", "7"], "--start-at '0', and this one has '7'"),
+    ],
+)
+def test_another_run_is_refused(command: Command, tmp_path: Path, change: list[str], said: str) -> None:
+    file = tmp_path / "position"
+    arguments = [*RUN[:-1], "100", "--to", f"file:{tmp_path / 'messages'}", "--resume", file]
+    command(*arguments, status=0)
+    done = command(*arguments, *change, status=2)
+    assert done.err == f"cdcsim: --resume {file}: that run had {said}; give the same again, or another file.\n"
+
+
+def test_another_count_of_partitions_and_other_files_are_refused(command: Command, tmp_path: Path) -> None:
+    file, folder = tmp_path / "position", tmp_path / "messages"
+    arguments = [*RUN[:-1], "100", "--resume", file, "--to"]
+    command(*arguments, f"file:{folder}?partitions=3", status=0)
+    done = command(*arguments, f"file:{folder}?partitions=4", status=2)
+    assert "topic 'dts' had 3 partitions, and now it has 4" in done.err
+    assert "cannot be gone on with" in command(*arguments, "-", status=2).err
+    file.write_text("{}")
+    assert "it is no file of a run" in command(*arguments, f"file:{folder}", status=2).err
+
+
+def test_a_position_is_read_as_it_was_written(tmp_path: Path) -> None:
+    place = ("topic", 3)
+    mark = Bookmark(
+        {"seed": "1"},
+        Position(OrderKey(1, 5, 2), {place: OrderKey(1, 7, 0)}),
+        OrderKey(1, 9, 4),
+        {"topic": 4},
+        {"topic-3.jsonl": 77},
+    )
+    bookmark.write(tmp_path / "position", mark)
+    assert bookmark.read(tmp_path / "position") == mark
+    assert [path.name for path in tmp_path.iterdir()] == ["position"]
+    later = bookmark.merged(mark.position, Position(OrderKey(1, 8, 0), {place: OrderKey(1, 8, 4)}))
+    assert later == Position(OrderKey(1, 8, 0), {place: OrderKey(1, 8, 4)})
+    assert bookmark.merged(mark.position, Position(None, {})) == mark.position
+
+
+def test_a_record_tells_what_was_sent(command: Command, tmp_path: Path) -> None:
+    folder, file = tmp_path / "messages", tmp_path / "record.json"
+    command(*RUN[:-1], "2000", "--to", f"file:{folder}?partitions=3", "--record", file, status=0)
+    record: dict[str, Any] = orjson.loads(file.read_bytes())
+    digests = {f"{each['topic']}-{each['partition']}.jsonl": each["sha256"] for each in record["partitions"]}
+    assert digests == contents(folder)
+    assert sum(each["delivered"] for each in record["partitions"]) == record["delivered"] == record["messages"]
+    assert record["failure"] is None
+    assert record["run"]["seed"] == "1"
+    assert 0 < record["latency_ms"]["p50"] <= record["latency_ms"]["p99.9"] <= record["latency_ms"]["max"]
+    assert max(each["last"] for each in record["partitions"]).startswith("turn ")
+
+
+def test_a_missed_rate_is_reported(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "summary.json"
+    arguments = ["run", "crud", "-f", "canal-json", "--limit", "3000", "--summary-to", file]
+    done = command(*arguments, "--to", f"file:{tmp_path / 'fast'}", "--rate", "100000m/s", status=0)
+    assert "the rate was missed: " in done.err
+    missed = orjson.loads(file.read_bytes())
+    assert 0 < missed["rate_reached"] < missed["rate_wanted"]
+
+
+def test_messages_are_due_when_the_pace_allows_them() -> None:
+    schedule = Schedule(parse_pace("100/s"))
+    schedule.begin(1000.0)
+    assert schedule.allowed(0.5) == 50
+    assert schedule.due([10, 50]).tolist() == [1000.1, 1000.5]  # type: ignore[arg-type]
+    schedule.sent = 50
+    assert schedule.allowed(2.5) == 250
+    assert schedule.due([100, 250]).tolist() == [1001.0, 1002.5]  # type: ignore[arg-type]
+    assert (schedule.behind(3.0), schedule.rates(2.5)) == (250.0, (100.0, 20.0))
