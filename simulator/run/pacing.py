@@ -65,12 +65,14 @@ class Schedule:
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
         self._began = 0.0
+        self.has_begun = False
         self._times, self._changes = [0.0], [0.0]
         self.sent = 0
+        self._last = 0.0  # when the last of them were sent
 
     def begin(self, began: float) -> None:
         """When the pace began, on the monotonic clock."""
-        self._began = began
+        self._began, self.has_begun = began, True
 
     def allowed(self, seconds: float) -> float:
         """Row changes that may have been sent by now."""
@@ -82,6 +84,10 @@ class Schedule:
         self._changes.append(allowed)
         return allowed
 
+    def send(self, sent: int, seconds: float) -> None:
+        """So many row changes are sent by now."""
+        self.sent, self._last = sent, seconds
+
     def due(self, changes: Ints) -> Seconds:
         """When each of these changes was due, counted from the start, on the monotonic clock."""
         return self._began + np.interp(changes, self._changes, self._times)
@@ -89,9 +95,9 @@ class Schedule:
     def behind(self, seconds: float) -> float:
         return max(0.0, self._pace.changes(seconds) - self.sent)
 
-    def rates(self, seconds: float) -> tuple[float, float]:
-        """Row changes a second: as the pace wanted them on average, and as they were sent."""
-        return self._pace.changes(seconds) / seconds, self.sent / seconds
+    def rates(self) -> tuple[float, float]:
+        """Row changes a second up to the last: as the pace wanted them on average, and as they were sent."""
+        return (self._pace.changes(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
 
 
 def parse_pace(text: str) -> Pace:

@@ -183,7 +183,7 @@ class Run:
             for stage in self._stages:
                 stage.finish()
             if self._clock is not None:
-                summary.rate_wanted, summary.rate_reached = self._clock.rates(self.elapsed)
+                summary.rate_wanted, summary.rate_reached = self._clock.rates()
             self.sink.flush()
             whole = not self.stop
         finally:
@@ -261,7 +261,9 @@ class Run:
 
     def _send_paced(self, messages: MessageBatch, clock: Schedule) -> int:
         """Send as the pace allows; when time is up, up to the next transaction border. Returns how many were sent."""
-        clock.begin(self._began)
+        if not clock.has_begun:  # it waits for the first block
+            self._began = time.monotonic()
+            clock.begin(self._began)
         changes = np.cumsum(np.asarray(messages["changes"])) + clock.sent
         turns = np.asarray(messages["turn"])
         at, end = 0, len(messages)
@@ -276,7 +278,7 @@ class Run:
             if upto > at:
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
                 self.sink.send(messages.slice(at, upto - at), due=clock.due(changes[at:upto]), whole=whole)
-                clock.sent = int(changes[upto - 1])
+                clock.send(int(changes[upto - 1]), self.elapsed)
                 at = upto
             if at < end:
                 self.sink.poll()

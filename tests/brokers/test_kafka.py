@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 from confluent_kafka import admin
 from native import free_port
-from sinks_contract import Received, RefusingSinkContract, batch, one_sentence, stream
+from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence, stream
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
+from simulator.model import OrderKey
 from simulator.sinks.kafka.cluster import Cluster
 from simulator.sinks.kafka.sink import KafkaSink, open_kafka
 
@@ -112,6 +113,44 @@ class TestContract(RefusingSinkContract):
 class TestContractWithoutIdempotence(TestContract):
     def url(self, topic: str) -> str:
         return super().url(topic) + "&idempotence=false"
+
+
+class TestContractOfTransactions(SinkContract):
+    @pytest.fixture(autouse=True)
+    def _broker(self, kafka: str) -> None:
+        self.address = kafka
+
+    def url(self, topic: str) -> str:
+        return f"kafka://{self.address}/{topic}?partitions=5&exactly-once=true"
+
+    read = TestContract.read  # of what is committed
+
+
+def test_a_transaction_that_fails_leaves_nothing_behind(kafka: str, topic: str) -> None:
+    url = f"kafka://{kafka}/{topic}?partitions=1&exactly-once=true&max_message_bytes=2000"
+    with open_kafka(url) as sink:
+        sink.send(batch(topic, [b"1", b"2"]))
+        sink.flush()
+        sentence = failure(sink, batch(topic, [b"3", b"x" * 3000, b"4"], first_turn=2))
+        assert sentence.startswith("3 of 5 messages were not delivered; the first was turn 3.0 for")
+        assert (sink.delivered, sink.failed) == (2, 3)
+    assert values(read(kafka, topic)[0]) == [b"1", b"2"]
+    with open_kafka(url) as sink:
+        assert sink.stored() == OrderKey(1, 1, 0)
+
+
+def test_of_two_writers_of_one_id_the_later_one_ends_the_other(kafka: str, topic: str) -> None:
+    url = f"kafka://{kafka}/{topic}?partitions=1&exactly-once=true&transactional-id=one.{topic}"
+    with open_kafka(url) as earlier:
+        earlier.send(batch(topic, [b"1"]), whole=False)
+        with open_kafka(url) as later:
+            assert later.stored() is None
+            later.send(batch(topic, [b"2"]))
+            later.flush()
+            sentence = failure(earlier, batch(topic, [b"3"], first_turn=1))
+            assert f"another run writes with the transactional id 'one.{topic}'" in sentence
+            assert (earlier.delivered, earlier.failed) == (0, 2)
+    assert values(read(kafka, topic)[0]) == [b"2"]
 
 
 def test_one_batch_may_hold_several_topics(kafka: str, topic: str) -> None:

@@ -31,22 +31,23 @@ BROKERS = ("kafka", "rabbitmq", "rocketmq")
 def destination(kind: str, address: str, topic: str) -> str:
     if kind == "rabbitmq":
         return f"amqp://{address}/?topic={topic}&queue={{topic}}&partitions={PARTITIONS}&exchange=amq.direct"
-    more = "&client=native" if kind == "rocketmq" else ""
-    return f"{kind}://{address}/{topic}?partitions={PARTITIONS}{more}"
+    more = {"rocketmq": "&client=native", "exactly once": "&exactly-once=true"}.get(kind, "")
+    return f"{'kafka' if kind == 'exactly once' else kind}://{address}/{topic}?partitions={PARTITIONS}{more}"
 
 
 def contents(kind: str, address: str, topic: str, request: pytest.FixtureRequest) -> dict[int, list[bytes]]:
-    if kind == "kafka":
+    if kind in ("kafka", "exactly once"):
         return {number: [message.value() for message in found] for number, found in read(address, topic).items()}
     if kind == "rabbitmq":
         return {number: queue_bodies(address, f"{topic}.{number}") for number in range(PARTITIONS)}
     return topic_bodies(request.getfixturevalue("java"), address, topic)
 
 
-@pytest.mark.parametrize("kind", BROKERS)
+@pytest.mark.parametrize("kind", [*BROKERS, "exactly once"])
 def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """SIGKILL at any moment; CDCSIM_KILLS says how often."""
-    address, topic = request.getfixturevalue(kind), f"test_{uuid.uuid4().hex}"
+    broker = "kafka" if kind == "exactly once" else kind
+    address, topic = request.getfixturevalue(broker), f"test_{uuid.uuid4().hex}"
     file, facts = tmp_path / "position", tmp_path / "summary.json"
     arguments = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "-q"]
     arguments += ["--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
@@ -58,14 +59,14 @@ def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest,
             process.kill()
     cdcsim(*arguments, "--summary-to", facts)
     expected: dict[int, list[bytes]] = {number: [] for number in range(PARTITIONS)}
-    job = open_job("orders", "canal-json", broker=kind)  # type: ignore[arg-type]
+    job = open_job("orders", "canal-json", broker=broker)  # type: ignore[arg-type]
     for message in job.addressed(route="key", partitions=Partitions(PARTITIONS)).messages(Limits(changes=CHANGES)):
         expected[message.partition or 0].append(message.value or b"")
     found = contents(kind, address, topic, request)
     assert {number: list(dict.fromkeys(values)) for number, values in found.items()} == expected
     times = Counter(value for values in found.values() for value in values)
     # a message comes again once for each kill at the most, and the last run counts those that it may have repeated
-    assert max(times.values()) <= KILLS + 1
+    assert max(times.values()) <= (1 if kind == "exactly once" else KILLS + 1)
     if KILLS == 1:
         assert len([value for value, count in times.items() if count > 1]) <= summary(facts)["repeated"]
 

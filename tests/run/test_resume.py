@@ -161,7 +161,7 @@ def test_messages_are_due_when_the_pace_allows_them() -> None:
     schedule.begin(1000.0)
     assert schedule.allowed(0.5) == 50
     assert schedule.due([10, 50]).tolist() == [1000.1, 1000.5]  # type: ignore[arg-type]
-    schedule.sent = 50
+    schedule.send(50, 2.5)
     assert schedule.allowed(2.5) == 250
     assert schedule.due([100, 250]).tolist() == [1001.0, 1002.5]  # type: ignore[arg-type]
-    assert (schedule.behind(3.0), schedule.rates(2.5)) == (250.0, (100.0, 20.0))
+    assert (schedule.behind(3.0), schedule.rates()) == (250.0, (100.0, 20.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections import deque
@@ -15,6 +16,13 @@ from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_
 TOPIC_SECS: Final = 30
 # A topic that was made just now is known to its controller a little sooner than to brokers.
 NEW_TOPIC_SECS: Final = 1
+
+
+def _silent() -> logging.Logger:
+    logger = logging.getLogger("simulator.kafka")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
 
 
 class Cluster:
@@ -38,7 +46,8 @@ class Cluster:
         self._hidden = sorted(set(file.values()) - OPEN_WORDS, key=len, reverse=True)
         self.idempotent = self.settings["enable.idempotence"] == "true"
         # The Python client takes this first one over: reports become Python calls only for failed messages.
-        own = {"delivery.report.only.error": self.idempotent, "log_level": 0}
+        # What it logs even so, to stderr, is reported as an error, too.
+        own = {"delivery.report.only.error": self.idempotent, "log_level": 0, "logger": _silent()}
         # Filled inside of polls by code in C: an exception there, such as a Ctrl-C, would be lost.
         self.errors: deque[Any] = deque()
         self.statistics: deque[str] = deque(maxlen=1)
@@ -181,7 +190,7 @@ class Cluster:
 
     def _read_error(self, error: Any) -> None:
         if error.fatal() or error.code() in (self.codes._FATAL, self.codes._FENCED):
-            self.fatal = self.words(error)
+            self.fatal = self.reason(error) if self._is_fenced(error) else self.words(error)
         elif error.code() != self.codes._ALL_BROKERS_DOWN:
             words = self.words(error)
             # A bare "Disconnected" comes between two more telling ones.
@@ -191,6 +200,11 @@ class Cluster:
     def reason(self, error: Any) -> str:
         """Why a message was not delivered, and what to do."""
         code = error.code()
+        if self._is_fenced(error):
+            return (
+                f"another run writes with the transactional id {self.url.transactional_id!r}; end one of them, or give"
+                " each its own transactional-id in the URL"
+            )
         if code == self.codes.MSG_SIZE_TOO_LARGE:
             return (
                 f"{self.words(error)}; raise max.message.bytes of the topic,"
@@ -206,6 +220,10 @@ class Cluster:
         if code in (self.codes._FATAL, self.codes._FENCED) and self.fatal:
             return self.fatal
         return self.words(error)
+
+    def _is_fenced(self, error: Any) -> bool:
+        fenced = (self.codes._FENCED, self.codes.INVALID_PRODUCER_EPOCH, self.codes.PRODUCER_FENCED)
+        return self.url.transactional_id is not None and error.code() in fenced
 
     def words(self, error: Any) -> str:
         """What librdkafka says, without the name of its thread and without any value of the properties file."""

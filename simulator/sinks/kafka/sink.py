@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import repeat, starmap
 from operator import length_hint
 from typing import Any, Final
@@ -143,7 +145,9 @@ class KafkaSink(Sink):
         deadline = time.monotonic() + LEAVE_SECS
         self._drain(lambda: self._gap or time.monotonic() > deadline)
         self._drop_queue(deadline)
-        self._producer.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a transaction that cannot be aborted, which is accounted for
+            self._producer.close()
 
     # Reports: librdkafka calls these inside a poll
 
@@ -194,7 +198,8 @@ class KafkaSink(Sink):
     def _drain(self, enough: Callable[[], bool]) -> None:
         """Send and poll until the queue is empty or it is enough."""
         while len(self._producer) and not enough():
-            self._producer.flush(SLICE_SECS)
+            with suppress(self.cluster.exception):  # of a fenced transaction; it is in the error callback, too
+                self._producer.flush(SLICE_SECS)
             self._poll(0)
 
     def check(self) -> None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Final, Literal
 
 from simulator.batch import MessageBatch
-from simulator.errors import SinkError
+from simulator.errors import DeliveryFailed, SinkError
 from simulator.model import OrderKey
 from simulator.sinks.kafka.sink import LEAVE_SECS, KafkaSink
 from simulator.sinks.kafka.url import KafkaUrl
@@ -36,6 +36,8 @@ class TransactionalSink(KafkaSink):
     def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
         assert url.transactional_id is not None
         self._id = url.transactional_id
+        self._patience_secs = url.timeout_secs or OUTAGE_SECS
+        self._hopeless = False  # whether repeating the last call is of no use
         self._began: float | None = None
         self._last: tuple[str, OrderKey] | None = None
         self._whole = True
@@ -92,6 +94,11 @@ class TransactionalSink(KafkaSink):
             self.ledger.check()
 
     def close(self) -> None:
+        """Commit if that takes less than five seconds; else what is open counts as failed."""
+        if self._began is not None and self._whole and not self.ledger.has_failed:
+            self._patience_secs = LEAVE_SECS
+            with suppress(DeliveryFailed):
+                self._commit()
         self._abort()
         super().close()
 
@@ -102,7 +109,8 @@ class TransactionalSink(KafkaSink):
     def _commit(self) -> None:
         if self._began is None or self._last is None:
             return
-        self._drain(lambda: self.ledger.has_failed)
+        deadline = time.monotonic() + self._patience_secs
+        self._drain(lambda: self.ledger.has_failed or time.monotonic() > deadline)
         self.check()
         topic, key = self._last
         place = self.cluster.client.TopicPartition(topic, 0, 0, f"{key.phase}.{key.turn}.{key.ordinal}")
@@ -113,8 +121,7 @@ class TransactionalSink(KafkaSink):
 
     def _try(self, call: Callable[..., None], *arguments: Any) -> None:
         """Repeat a call while that may help. Raises DeliveryFailed."""
-        seconds = self.cluster.url.timeout_secs or OUTAGE_SECS
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + self._patience_secs
         while (reason := self._failed(call, *arguments)) is not None:
             if self._hopeless or time.monotonic() > deadline:
                 self.ledger.give_up(reason)
@@ -129,12 +136,6 @@ class TransactionalSink(KafkaSink):
             error = problem.args[0]
             self._poll(0)
             self._hopeless = error.fatal() or error.txn_requires_abort() or not error.retriable()
-            if error.code() in (self.cluster.codes._FENCED, self.cluster.codes.INVALID_PRODUCER_EPOCH):
-                self._hopeless = True
-                return (
-                    f"another run writes with the transactional id {self._id!r}; end one of them, or give each its own"
-                    " transactional-id in the URL"
-                )
             if error.code() == self.cluster.codes._TIMED_OUT and self.cluster.last_error:
                 return self.cluster.last_error[1]
             return self.cluster.reason(error)
