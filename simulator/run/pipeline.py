@@ -18,6 +18,7 @@ from simulator.run.pacing import Pace, Schedule
 from simulator.run.plan import Plan
 from simulator.run.render import Renderer
 from simulator.run.resume import Resumed
+from simulator.sinks.ledger import Seconds
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block
 
@@ -236,18 +237,25 @@ class Run:
             if self.resumed is not None:
                 self.resumed.sending(messages, self.sink)
             if self._clock is None or item.snapshot:
-                self._count(messages)
-                self.sink.send(messages)
+                self._deliver(messages)
             else:
                 sent = self._send_paced(messages, self._clock)
                 if sent < len(messages):
                     last = messages["turn"][sent - 1].as_py() if sent else None
                     stop = block.first_turn if last is None else self.plan.stream.border(last + 1)
-                self._count(messages.slice(0, sent))
             if self.resumed is not None:
                 self.resumed.save(self.sink)
         if self._clock is not None and not item.snapshot:
             self._count_block(block, stop)
+
+    def _deliver(self, messages: MessageBatch, *, due: Seconds | None = None, whole: bool = True) -> None:
+        """Send, and count what the sink has taken on, whether it failed or not."""
+        before = self.sink.ledger.sent
+        try:
+            self.sink.send(messages, due=due, whole=whole)
+        finally:
+            if self.sink.ledger.sent > before:
+                self._count(messages)
 
     def _count_block(self, block: Block, stop: int) -> None:
         """The turns of a block up to one."""
@@ -277,7 +285,8 @@ class Run:
             upto = end if self._ended else min(int(np.searchsorted(changes, allowed, side="right")), end)
             if upto > at:
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
-                self.sink.send(messages.slice(at, upto - at), due=clock.due(changes[at:upto]), whole=whole)
+                part = messages.slice(at, upto - at)
+                self._deliver(part, due=clock.due(changes[at:upto]), whole=whole)
                 clock.send(int(changes[upto - 1]), self.elapsed)
                 at = upto
             if at < end:
