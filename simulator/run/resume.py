@@ -36,6 +36,8 @@ class Resumed:
 
     def ask(self, sink: Sink) -> None:
         """Take the destination's word where it keeps the position itself."""
+        if self.before.sizes:  # files are cut to the position
+            self.before = replace(self.before, sent=None)
         stored = sink.stored()
         if stored == "nowhere" or self.begins:
             return

@@ -102,6 +102,12 @@ def test_another_run_is_refused(command: Command, tmp_path: Path, change: list[s
     file = tmp_path / "position"
     arguments = [*RUN[:-1], "100", "--to", f"file:{tmp_path / 'messages'}", "--resume", file]
     command(*arguments, status=0)
+    for option in ("-f", "--route"):
+        if option in change:
+            at = arguments.index(option)
+            del arguments[at : at + 2]
+    if "--no-snapshot" in change:
+        arguments.remove("--snapshot")
     done = command(*arguments, *change, status=2)
     assert done.err == f"cdcsim: --resume {file}: that run had {said}; give the same again, or another file.\n"
 
