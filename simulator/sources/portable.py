@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from simulator.errors import UsageError
 from simulator.sources import type_texts
+from simulator.tables import CsvTable
 
-# The portable types, and how many arguments each takes. `enum('a','b')` is one more.
-ARGUMENTS: Final[Mapping[str, tuple[int, ...]]] = {
-    "bool": (0,),
-    "int16": (0,),
-    "int32": (0,),
-    "int64": (0,),
-    "uint16": (0,),
-    "uint32": (0,),
-    "uint64": (0,),
-    "decimal": (0, 1, 2),
-    "float32": (0,),
-    "float64": (0,),
-    "string": (1,),
-    "text": (0,),
-    "bytes": (1,),
-    "blob": (0,),
-    "date": (0,),
-    "time": (0, 1),
-    "timestamp": (0, 1),
-    "timestamptz": (0, 1),
-    "json": (0,),
-    "uuid": (0,),
-}
-# What stands in the brackets if nothing does.
-_DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "decimal": ("10", "0"),
-    "time": ("0",),
-    "timestamp": ("0",),
-    "timestamptz": ("0",),
-}
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """How many arguments a portable type takes, and what stands in the brackets if nothing does."""
+
+    counts: tuple[int, ...]
+    default: tuple[str, ...] = ()
+
+
+# By type; `enum('a','b')` is one more.
+ARGUMENTS: Final = CsvTable(__file__, "portable.csv", Arguments)
 _TEXT: Final = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?:\(\s*(\d+(?:\s*,\s*\d+)*)\s*\))?\s*")
 _ENUM: Final = re.compile(r"\s*enum\s*\(((?:\s*'(?:[^']|'')*'\s*,?)+)\)\s*", re.IGNORECASE)
 
@@ -55,11 +37,11 @@ def parsed(text: str) -> tuple[str, tuple[str, ...]]:
     if not match or name not in ARGUMENTS:
         raise type_texts.unknown(name, "a portable", [*ARGUMENTS, "enum"])
     given = tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
-    if len(given) not in ARGUMENTS[name]:
+    if len(given) not in ARGUMENTS[name].counts:
         example = {"string": "string(40)", "bytes": "bytes(16)"}.get(name, name)
-        counts = " or ".join(map(str, ARGUMENTS[name]))
+        counts = " or ".join(map(str, ARGUMENTS[name].counts))
         raise UsageError(f"{text!r}: {name} wants {counts} arguments, as in {example}.")
-    return name, given or _DEFAULTS.get(name, ())
+    return name, given or ARGUMENTS[name].default
 
 
 def is_enum(text: str) -> bool:

@@ -38,8 +38,8 @@ def test_portable_types(text: str) -> None:
     """Every portable type is one of the system's, written back by its DDL and read again."""
     source = sources.find(text)
     assert set(source.portable_types) == set(portable.ARGUMENTS)
-    for name, counts in portable.ARGUMENTS.items():
-        for count in counts:
+    for name, arguments in portable.ARGUMENTS.items():
+        for count in arguments.counts:
             given = f"({','.join(('3', '2')[:count])})" if count else ""
             type = source.from_portable(name + given)
             assert not type.spelled
