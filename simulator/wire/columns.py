@@ -7,8 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from simulator.model import Column, Table
-from simulator.text.json_style import Style
+from simulator.model import Table
+from simulator.text.json_style import Style, quote
 from simulator.text.template import join
 from simulator.wire.fields import Cell, Cells, Order, PerTable
 
@@ -16,29 +16,45 @@ from simulator.wire.fields import Cell, Cells, Order, PerTable
 KEPT_DICTIONARIES: Final = 512
 
 
-class WrittenColumns:
-    """Cells of columns, texts of tables and dictionaries in finished form; the order and names of members in maps."""
+class WrittenTable:
+    """A table version as an encoder writes it: its columns' names and cells, texts of placeholders; each made once."""
 
-    def __init__(self, cells: Cells, style: Style, order: Order, member: Callable[[str], str]) -> None:
-        self.style, self.order, self.member = style, order, member
-        self._cells = cells
-        self._known: dict[tuple[Column, Cells], Cell] = {}
-        self._tables: dict[tuple[Table, PerTable], str] = {}
-        self._surrounded: dict[tuple[str, str, int, int, int], tuple[pa.Array, pa.Array]] = {}
+    def __init__(self, table: Table, cells: Cells, style: Style, member: Callable[[str], str]) -> None:
+        self.table = table
+        self.names = [column.name for column in table.columns]
+        self.quoted = [quote(member(name), style) for name in self.names]
+        self._style, self._cells = style, cells
+        self._known: dict[tuple[int, Cells], Cell] = {}
+        self._texts: dict[PerTable, str] = {}
 
-    def cell(self, column: Column, cells: Cells | None = None) -> Cell:
-        """The cell of a column, chosen once."""
+    def cell(self, column: int, cells: Cells | None = None) -> Cell:
+        """The cell of the column at this place."""
         key = (column, cells or self._cells)
         if key not in self._known:
-            self._known[key] = key[1](column)
+            self._known[key] = key[1](self.table.columns[column])
         return self._known[key]
 
-    def per_table(self, value: PerTable, table: Table) -> str:
-        """The text of a placeholder for a table version, made once."""
-        key = (table, value)
-        if key not in self._tables:
-            self._tables[key] = value.of(table, self.style)
-        return self._tables[key]
+    def text(self, value: PerTable) -> str:
+        """The text of a placeholder."""
+        if value not in self._texts:
+            self._texts[value] = value.of(self.table, self._style)
+        return self._texts[value]
+
+
+class WrittenColumns:
+    """Tables as they come along, and dictionaries in finished form; the order of members in maps."""
+
+    def __init__(self, cells: Cells, style: Style, order: Order, member: Callable[[str], str]) -> None:
+        self.style, self.order = style, order
+        self._cells, self._member = cells, member
+        self._tables: dict[Table, WrittenTable] = {}
+        self._surrounded: dict[tuple[str, str, int, int, int], tuple[pa.Array, pa.Array]] = {}
+
+    def table(self, table: Table) -> WrittenTable:
+        """To be asked once a batch: finding a table takes as long as comparing all that it has."""
+        if table not in self._tables:
+            self._tables[table] = WrittenTable(table, self._cells, self.style, self._member)
+        return self._tables[table]
 
     def surrounded(self, before: str, values: pa.Array, after: str, null: str) -> pa.Array:
         """Values of a dictionary with text before and after each, and behind them what stands for a null. Pools come

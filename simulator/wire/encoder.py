@@ -12,6 +12,7 @@ from simulator.text.json_style import Style, quote
 from simulator.text.template import Piece, join
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import (
+    Cell,
     Cells,
     Codes,
     Field,
@@ -43,10 +44,13 @@ class Encoder:
     ) -> None:
         self.fields, self.style = tuple(fields), style
         self._columns = WrittenColumns(cells, style, order, member)
+        self._cells, self._plain = cells, dict[Column, Cell]()
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """A column's plain text, as products hash it: not escaped, nulls kept."""
-        return plain(self._columns.cell(column).text(array))
+        if column not in self._plain:
+            self._plain[column] = self._cells(column)
+        return plain(self._plain[column].text(array))
 
     # ----------------------------------------------------------------------------------------------------- columnar
 
@@ -73,7 +77,7 @@ class Encoder:
     def _value(self, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
         match value:
             case PerTable():
-                return [self._columns.per_table(value, packed.changes.table)]
+                return [images.table.text(value)]
             case Members():
                 return self._object(value.fields, packed, images)
             case Rows():

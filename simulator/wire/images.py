@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import Delta, Ints, PackedBatch
-from simulator.text.json_style import escape, quote
+from simulator.text.json_style import escape
 from simulator.text.template import COMMAS, Choice, Members, Piece, Run, object_pieces
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import Cells, Rows
@@ -25,12 +24,13 @@ class Images:
 
     def __init__(self, written: WrittenColumns, packed: PackedBatch) -> None:
         self.written, self.packed, self.batch = written, packed, packed.changes
+        self.table = written.table(packed.changes.table)
         self._after: dict[int, Text] = {}
 
     def rows(self, declared: Rows) -> list[Piece]:
         """The array of each message's rows, or the one object."""
         starts = self.packed.starts
-        tail = "" if declared.tail is None else self.written.per_table(declared.tail, self.batch.table)
+        tail = "" if declared.tail is None else self.table.text(declared.tail)
         present = None if declared.logged is None else declared.logged(self.batch)
         if declared.image.startswith("changed") or declared.skip_nulls or present is not None:
             if present is not None:
@@ -53,7 +53,7 @@ class Images:
         else:
             rows = ["{"]
             for place, i in enumerate(self._places(declared)):
-                rows += self._member(f"{',' if place else ''}{self._names[i]}:", i, self._text(declared.image, i))
+                rows += self._member(f"{',' if place else ''}{self.table.quoted[i]}:", i, self._text(declared.image, i))
             rows += ["," if tail and len(rows) > 1 else "", tail, "}"]
         if not declared.array:
             if not self.packed.single:
@@ -67,26 +67,21 @@ class Images:
         """The columns of a whole image in the order in which they are written."""
         if declared.columns is not None:
             return declared.columns(self.batch.table)
-        return self.written.order([column.name for column in self.batch.table.columns], len(self.batch.table.columns))
+        return self.written.order(self.table.names, len(self.table.names))
 
     def codes(self, cells: Cells) -> list[Piece]:
         image = self.batch.image()
         at = None if self.packed.single else pa.array(self.packed.code_rows)
-        columns = self.batch.table.columns
-        names, values = self._names, list[list[Piece]]()
-        order = self.written.order([column.name for column in columns], len(columns))
+        names, values = self.table.quoted, list[list[Piece]]()
+        order = self.written.order(self.table.names, len(self.table.names))
         for i in order:
-            cell = self.written.cell(columns[i], cells)
+            cell = self.table.cell(i, cells)
             values.append(
                 [cell.constant]
                 if cell.constant is not None
                 else [cell.text(image[i] if at is None else image[i].take(at))]
             )
         return object_pieces([names[i] for i in order], values)
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [quote(self.written.member(column.name), self.written.style) for column in self.batch.table.columns]
 
     def _text(self, image: str, column: int) -> Text:
         """A column of an image as text, escaped; nulls kept, and dictionaries where values come from one."""
@@ -103,7 +98,7 @@ class Images:
         return self._after[column]
 
     def _escaped(self, column: int, array: pa.Array) -> Text:
-        cell = self.written.cell(self.batch.table.columns[column])
+        cell = self.table.cell(column)
         if cell.parts is not None and array.null_count == 0 and not pa.types.is_dictionary(array.type):
             return cell.parts(array)
         text = cell.text(array)
@@ -111,7 +106,7 @@ class Images:
 
     def _member(self, lead: str, column: int, text: Text) -> list[Piece]:
         """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""
-        cell = self.written.cell(self.batch.table.columns[column])
+        cell = self.table.cell(column)
         mark = '"' if cell.quoted else ""
         if isinstance(text, list):
             return [lead + mark, *text, mark]
@@ -171,7 +166,6 @@ class Images:
     ) -> tuple[Members, npt.NDArray[np.bool_]]:
         """Members that only some rows have: `present` says for each column which rows, `values` gives theirs."""
         count = len(self.batch)
-        names = [column.name for column in self.batch.table.columns]
         entries = np.zeros(count, dtype=np.int64)
         for rows in present:
             if rows is not None:
@@ -179,7 +173,7 @@ class Images:
         # rows whose maps are ordered alike, since that may depend on the number of entries
         orders: dict[tuple[int, ...], list[int]] = {}
         for number in np.unique(entries).tolist():
-            orders.setdefault(tuple(self.written.order(names, number)), []).append(number)
+            orders.setdefault(tuple(self.written.order(self.table.names, number)), []).append(number)
         members: list[tuple[Ints, list[Piece]]] = []
         for order, numbers in orders.items():
             mask = None if len(orders) == 1 else np.isin(entries, numbers)
@@ -188,5 +182,7 @@ class Images:
                 if rows is not None and mask is not None:
                     rows = rows[mask[rows]]
                 if rows is not None and len(rows):
-                    members.append((rows, self._member(f"{self._names[i]}:", i, self._escaped(i, values(i, rows)))))
+                    members.append(
+                        (rows, self._member(f"{self.table.quoted[i]}:", i, self._escaped(i, values(i, rows))))
+                    )
         return Members(members, count), entries > 0

@@ -20,29 +20,33 @@ import latency
 import measure
 import memory
 import produce
+import stages
 import whole
 
 from simulator.formats import FORMATS
 
-NAMES = ("encode", "run", "produce", "memory", "latency")
+NAMES = ("stages", "encode", "run", "produce", "memory", "latency")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Ratios that are taken in one run on this machine; see README.md.")
     parser.add_argument("names", nargs="*", metavar="|".join(NAMES), help="what to measure; default: all")
     parser.add_argument("--quick", action="store_true", help="fewer messages and rounds")
-    parser.add_argument("--scenario", default="crud", help="default: crud")
-    parser.add_argument("--format", help="default: all formats for encode, canal-json for the rest")
+    parser.add_argument("--scenario", help="default: all shipped ones for stages, crud for the rest")
+    parser.add_argument("--format", help="default: all formats for encode, eight for stages, canal-json for the rest")
     parser.add_argument("--source", help="source system for encode; default: the scenario's")
     parser.add_argument("--folder", help="where scratch files go, up to 2 GB; default: the system's temporary folder")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
-    scenario, format, quick = options.scenario, options.format or "canal-json", options.quick
+    scenario, format, quick = options.scenario or "crud", options.format or "canal-json", options.quick
     print(measure.machine())
     for name in options.names or NAMES:
         with measure.others(), tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
             match name:
+                case "stages":
+                    scenarios = [options.scenario] if options.scenario else stages.SHIPPED
+                    stages.run(scenarios, [options.format] if options.format else stages.FORMATS, quick=quick)
                 case "encode":
                     formats = [options.format] if options.format else list(FORMATS)
                     encode.run(scenario, formats, options.source, quick=quick)
