@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -166,6 +166,7 @@ def cli() -> None:
     "--resume", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Keep the position in a file; if it is there, go on from it.",
 )  # fmt: skip
+@click.option("--metrics", metavar="HOST:PORT", help="Serve the run's counters to Prometheus while it lasts.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def run(
     scenario: str,
@@ -188,11 +189,13 @@ def run(
     summary_to: Path | None,
     record: Path | None,
     resume: Path | None,
+    metrics: str | None,
     quiet: bool,
 ) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
     from simulator.cli import progress
     from simulator.run.job import broker_of, open_job
+    from simulator.run.latencies import Latencies
     from simulator.run.pacing import parse_duration, parse_pace
     from simulator.run.plan import Limits
     from simulator.run.record import Recorder
@@ -222,6 +225,11 @@ def run(
             raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
     if resume is not None and to == "-":
         raise UsageError("--resume: what went to standard output cannot be gone on with; write to files or a broker.")
+    address = None
+    if metrics is not None:  # an HTTP server takes a while to import
+        from simulator.run.metrics import parse_address, served
+
+        address = parse_address(metrics)
     identity = job.identity(to, limits, route=route, snapshot=snapshot)
     resumed = None if resume is None else Resumed(resume, identity)
     sizes = None if resumed is None or resumed.begins else resumed.before.sizes
@@ -230,14 +238,18 @@ def run(
     with open_sink(to, envelope=envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes) as sink:
         if resumed is not None:
             resumed.ask(sink)
-        recorder = None if record is None else Recorder(sink)
+        latencies = Latencies()
+        if record is not None or metrics is not None:
+            sink.ledger.latencies = latencies
+        recorder = None if record is None else Recorder(sink, latencies)
         report = None if quiet else progress.Reporter(limits)
         this = job.run(
             sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report,
             resumed=resumed,
         )  # fmt: skip
         failure: SimulatorError | None = None
-        with _stopped_by_signals(this), progress.waiting(sink, quiet=quiet):
+        serving = nullcontext() if address is None else served(address, this, latencies)
+        with serving, _stopped_by_signals(this), progress.waiting(sink, quiet=quiet):
             try:
                 this()
             except SimulatorError as error:

@@ -21,17 +21,16 @@ PACKAGES: Final = ("cdc-simulator", "confluent-kafka", "pika", "rocketmq-client-
 
 
 class Recorder:
-    """Watches a sink: a digest of what goes to each partition, and how long messages take.
+    """Watches a sink: a digest of what goes to each partition.
 
     A digest is a SHA-256 of the partition's values, each with a newline behind it: that of the file that `file:DIR`
     would have written.
     """
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, latencies: Latencies) -> None:
         self._sink = sink
         self._digests: dict[Place, Any] = {}
-        self.latencies = Latencies()
-        sink.ledger.latencies = self.latencies
+        self._latencies = latencies
         sink.watch = self._add
 
     def _add(self, batch: MessageBatch, parcels: Sequence[Parcel]) -> None:
@@ -63,7 +62,7 @@ class Recorder:
             "next": _text(self._sink.ledger.position().next),
             "partitions": partitions,
             "failure": None if failure is None else str(failure),
-            "latency_ms": self.latencies.percentiles(),
+            "latency_ms": self._latencies.percentiles(),
             "versions": {"python": python_version(), **_versions()},
         }
 
