@@ -50,6 +50,7 @@ HOMES: Final = {
     "pyarrow": ("*",),
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
+    "pymysql": ("sql/server/*", "lazy"),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),
     "sqlglot": ("sql/*",),
     "yaml": ("stream/scenario/*", "tables.py"),

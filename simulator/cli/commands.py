@@ -29,6 +29,7 @@ from simulator.cli.options import (
     seed_option,
     snapshot_option,
     source_option,
+    sql_engine_option,
     start_option,
     undocumented_option,
 )
@@ -150,6 +151,7 @@ def cli() -> None:
 @broker_option
 @undocumented_option
 @force_option
+@sql_engine_option
 @click.option(
     "--envelope", is_flag=True,
     help="Write each message as a JSON line: topic, partition, key, headers, value; default: values alone.",
@@ -185,6 +187,7 @@ def run(
     broker: str,
     allow_undocumented: bool,
     force: bool,
+    sql_engine: str | None,
     envelope: bool,
     summary_to: Path | None,
     record: Path | None,
@@ -210,6 +213,7 @@ def run(
         broker=broker_of(to, cast("Broker", broker)),
         allow_undocumented=allow_undocumented,
         force=force,
+        sql_engine=sql_engine,
     )
     _report_errors(job.stream)
     job.addressed(route=route)  # a wrong route is an error before anything is opened
@@ -342,6 +346,7 @@ def _write_json(path: Path, facts: object) -> None:
 @broker_option
 @undocumented_option
 @force_option
+@sql_engine_option
 def show(
     scenario: str,
     format: str,
@@ -355,6 +360,7 @@ def show(
     broker: str,
     allow_undocumented: bool,
     force: bool,
+    sql_engine: str | None,
 ) -> None:
     """Print messages for people: topic, partition, key, headers, and the value indented."""
     from itertools import islice
@@ -371,6 +377,7 @@ def show(
         broker=cast("Broker", broker),
         allow_undocumented=allow_undocumented,
         force=force,
+        sql_engine=sql_engine,
     )
     _report_errors(job.stream)
     job = job.addressed(route=route, partitions=Partitions(partitions))
@@ -394,15 +401,23 @@ def show(
 @source_option
 @seed_option
 @force_option
+@sql_engine_option
 def expected(
-    scenario: str, at: int | None, folder: Path, form: str, source: str | None, seed: int | None, force: bool
+    scenario: str,
+    at: int | None,
+    folder: Path,
+    form: str,
+    source: str | None,
+    seed: int | None,
+    force: bool,
+    sql_engine: str | None,
 ) -> None:
     """Write the rows that every table must hold before a turn, one file per table."""
     from simulator.cli.progress import counted
     from simulator.run.scenario import load, open_stream, resolve
     from simulator.truth.expected import write_expected
 
-    loaded, system = load(scenario, source)
+    loaded, system = load(scenario, source, sql_engine)
     stream = open_stream(resolve(loaded, system, seed=seed), system, force=force)
     tables = write_expected(stream, at, folder, form)
     for each in tables:
@@ -415,13 +430,14 @@ def expected(
 @scenario_argument
 @source_option
 @force_option
+@sql_engine_option
 @json_option
-def check(scenario: str, source: str | None, force: bool, as_json: bool) -> int:
+def check(scenario: str, source: str | None, force: bool, sql_engine: str | None, as_json: bool) -> int:
     """Check a scenario and print its tables; an error names file, line and key."""
     from simulator.cli import listings
     from simulator.run.scenario import load, open_stream, resolve
 
-    loaded, system = load(scenario, source)
+    loaded, system = load(scenario, source, sql_engine)
     stream = open_stream(resolve(loaded, system), system, force=force)
     _report_errors(stream)
     if stream.failure is not None:

@@ -103,4 +103,9 @@ undocumented_option = click.option(
     help="Allow sources and brokers that the real product does not support.",
 )
 force_option = click.option("--force", is_flag=True, help="Continue after SQL errors; report them on stderr.")
+sql_engine_option = click.option(
+    "--sql-engine",
+    metavar="embedded|URL",
+    help="Run a SQL script on this server (mysql://user:password@host:port, mariadb://…) and read its binlog.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

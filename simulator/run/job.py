@@ -211,9 +211,10 @@ def open_job(
     broker: Broker = "kafka",
     allow_undocumented: bool = False,
     force: bool = False,
+    sql_engine: str | None = None,
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
-    loaded, system = load(scenario, source)
+    loaded, system = load(scenario, source, sql_engine)
     codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
     resolved = resolve(loaded, system, seed=seed, renders=lambda table: renders(codec, system, table))
     job = Job(resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from simulator.errors import UsageError
 from simulator.model import Table
 from simulator.sources.source import Source
 from simulator.sql import is_script
@@ -19,14 +20,16 @@ if TYPE_CHECKING:
 # engine: each is imported where it is needed.
 
 
-def load(name: str, source: str | None = None) -> tuple[Loaded | Script, Source]:
+def load(name: str, source: str | None = None, sql_engine: str | None = None) -> tuple[Loaded | Script, Source]:
     """A scenario as written, by its file or the name of a shipped one, and the source that it or `--source` names.
-    Raises UsageError."""
+    `sql_engine`: the server that runs a SQL script. Raises UsageError."""
     if is_script(name):
         from simulator.sql import script
 
-        sql = script.read_script(name)
+        sql = script.read_script(name, sql_engine)
         return sql, script.source_of(sql, source)
+    if sql_engine is not None:
+        raise UsageError(f"--sql-engine {sql_engine}: {name} is no SQL script, so no server runs it.")
     from simulator.stream import source_of
     from simulator.stream.scenario.loader import load as load_yaml
 

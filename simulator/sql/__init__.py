@@ -9,7 +9,8 @@ Read `script` first: it runs a file statement by statement; `stream` makes its l
 | `values`, `assignment` | what expressions hold, and what a column makes of it |
 | `store` | rows, the session and its transactions, the log, foreign keys |
 | `functions`, `expressions` | what is called by name, and what compiles to Python functions |
-| `queries`, `dml`, `ddl`, `statements` | the kinds of statements; `statements.execute` tells them apart |
+| `queries`, `dml`, `ddl`, `programs`, `statements` | the kinds of statements; `statements.execute` tells them apart |
+| `server` | a real server that runs a script instead (`--sql-engine`), its binlog read |
 
 A module imports from its own package and those above it in this table. What the engine does not do it refuses with a
 sentence (`errors.Unsupported`); what the server refuses ends with the server's own error (`errors.SqlError`).

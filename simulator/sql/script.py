@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
@@ -19,6 +19,10 @@ from simulator.sql.store.session import Session
 
 # The clock of a script that does not set it: that of scenarios in YAML.
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
+
+
+# What helps against a refusal.
+HINT: Final = "--sql-engine URL runs it on a MySQL or MariaDB server"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Script:
     parts: tuple[Statement | Meta, ...] = field(repr=False)
     spec: Spec = Spec()
     left_out: tuple[str, ...] = ()  # nothing: a script has the tables that it creates
+    engine: str = field(default="", repr=False)  # the URL of the server that runs it; "": it is run here
 
     @property
     def fingerprint(self) -> str:
@@ -48,8 +53,10 @@ class Script:
         return next((part for part in self.parts if isinstance(part, Meta) and part.word == word), None)
 
 
-def read_script(path: str) -> Script:
-    """Raises UsageError for a file that cannot be read, ScenarioError for one that is no text."""
+def read_script(path: str, engine: str | None = None) -> Script:
+    """`engine` is what `--sql-engine` says; it goes before a `-- @engine` line.
+
+    Raises UsageError for a file that cannot be read, ScenarioError for one that is no text."""
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
@@ -58,7 +65,10 @@ def read_script(path: str) -> Script:
         raise UsageError(f"{path!r} is a directory; a scenario is a YAML file or a SQL script.") from None
     except OSError as error:
         raise UsageError(f"the scenario file {path!r} cannot be read: {error.strerror}.") from None
-    return script_of(content, path)
+    script = script_of(content, path)
+    meta = script.meta("engine")
+    url = engine or (meta.argument if meta else "")
+    return replace(script, engine="" if url == "embedded" else url)
 
 
 def script_of(content: bytes | str, file: str) -> Script:
@@ -75,7 +85,7 @@ def source_of(script: Script, wanted: str | None) -> Source:
     """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
     own = script.meta("source")
     try:
-        found = sources.find(wanted or (own.argument if own else sources.DEFAULT))
+        found = sources.find(wanted or (own.argument if own else _default(script)))
     except UsageError as error:
         if wanted or own is None:
             raise
@@ -83,6 +93,19 @@ def source_of(script: Script, wanted: str | None) -> Source:
     if str(found) not in SERVERS:
         raise UsageError(f"{script.file}: SQL scripts are run as on {', '.join(SERVERS)}, not on {found}.")
     return found
+
+
+def _default(script: Script) -> str:
+    """MySQL, or the system of the server that runs the script."""
+    if not script.engine:
+        return sources.DEFAULT
+    from simulator.sql.server.connection import Connection, engine_of
+
+    connection = Connection(engine_of(script.engine))
+    try:
+        return connection.source
+    finally:
+        connection.close()
 
 
 @dataclass
@@ -111,9 +134,50 @@ def run(
 
     `until`: stop when the log holds so many transactions, those before `-- @snapshot` not counted.
     """
-    from simulator.sql.statements.execute import SUPPORTED, call_function, execute, run_body
+    if not script.engine:
+        return _run(script, Embedded(source), force, until, at_snapshot)
+    from simulator.sql.server.history import ServerRun
 
-    session = Session(SERVERS[str(source)], START_MS * 1000, run_body, call_function)
+    server = ServerRun(script.engine, source, SERVERS[str(source)], START_MS)
+    try:
+        return _run(script, server, force, until, at_snapshot)
+    finally:
+        server.close()
+
+
+class Engine(Protocol):
+    """What runs the statements of a script; what they do is in the session's log when that is read."""
+
+    session: Session
+
+    def statement(self, text: str) -> None: ...
+    def read(self) -> None: ...
+
+
+class Embedded:
+    """The evaluator on rows in memory."""
+
+    def __init__(self, source: Source) -> None:
+        from simulator.sql.statements.execute import call_function, execute, run_body
+
+        self._execute = execute
+        self.session = Session(SERVERS[str(source)], START_MS * 1000, run_body, call_function)
+
+    def statement(self, text: str) -> None:
+        self._execute(self.session, text)
+
+    def read(self) -> None:
+        """The log is written at once."""
+
+
+def _run(
+    script: Script,
+    engine: Engine,
+    force: bool,
+    until: int | None,
+    at_snapshot: Callable[[Session], None] | None,
+) -> Outcome:
+    session = engine.session
     outcome = Outcome(session)
     for part in script.parts:
         in_stream = outcome.started or not script.spec.snapshot
@@ -121,22 +185,26 @@ def run(
             break
         try:
             if isinstance(part, Meta):
+                engine.read()
                 _meta(script, part, outcome, at_snapshot)
             else:
-                execute(session, part.text)
+                engine.statement(part.text)
+                if until is not None:
+                    engine.read()
         except SqlError as error:
             problem = ScenarioError(script.file, part.line, "", f"{error}: {_begin(part)}")
         except Unsupported as error:
-            refusal = f"{error} is not supported: {_begin(part)}. Supported are {SUPPORTED}."
+            refusal = f"{error} is not supported by the embedded engine: {_begin(part)}; {HINT}."
             if str(error).endswith("."):  # a sentence of a type's own
                 refusal = f"{str(error)[:-1]}: {_begin(part)}."
             problem = ScenarioError(script.file, part.line, "", refusal)
         except RecursionError:
             problem = ScenarioError(script.file, part.line, "", f"this statement nests too deeply: {_begin(part)}.")
-        except ScenarioError:
+        except UsageError:
             raise
         except Exception as error:
-            failure = f"the SQL engine fails at {_begin(part)} ({type(error).__name__}: {error}); please report it."
+            cause = f"{type(error).__name__}: {error}"
+            failure = f"{_begin(part)} is not supported by the embedded engine, which fails ({cause}); {HINT}."
             problem = ScenarioError(script.file, part.line, "", failure)
         else:
             outcome.warnings += [f"{script.file}:{part.line}: warning: {w}: {_begin(part)}." for w in session.warnings]
@@ -147,6 +215,7 @@ def run(
             outcome.failure = problem
             break
         outcome.errors.append(str(problem))
+    engine.read()
     return outcome
 
 
@@ -186,7 +255,7 @@ def _meta(script: Script, meta: Meta, outcome: Outcome, at_snapshot: Callable[[S
             outcome.steps.append((meta.argument, len(session.log.transactions)))
         case "user":
             session.account = meta.argument
-        case "source":
+        case "source" | "engine":
             pass
         case word:
             problem = f"there is no such meta-comment. Did you mean '@{closest(word, WORDS)}'?"

@@ -17,7 +17,8 @@ from simulator.run.plan import Limits
 from simulator.sql.script import script_of
 
 SENTENCE: Final = re.compile(
-    r"random\.sql:\d+: (ERROR \d{4} \([0-9A-Z]{5}\): .+: (['\"]).*\2|.+ is not supported: .+\. Supported are .+\.)",
+    r"random\.sql:\d+: (ERROR \d{4} \([0-9A-Z]{5}\): .+: (['\"]).*\2"
+    r"|.+ is not supported by the embedded engine: .+; --sql-engine .+\.)",
     re.DOTALL,
 )
 _COLUMN: Final = re.compile(r"alter table (\w+) (add|drop) (?:column )?(?!unique )(\w+)")

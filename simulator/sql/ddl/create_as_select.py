@@ -51,6 +51,8 @@ def _column_text(one: Field, target: Definition, session: Session) -> str:
     text = mysql_types.type_text(one.type, style=server.type_style)
     if one.type.charset and one.type.charset != target.charset:
         text += f" CHARACTER SET {one.type.charset}"
+        if server.mariadb and one.collation:
+            text += f" COLLATE {one.collation}"
     large = mysql_table.family(one.type) in ("json", "geometry") or one.type.name.endswith(("text", "blob"))
     if not one.nullable:
         text += " NOT NULL"

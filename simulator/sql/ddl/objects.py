@@ -40,7 +40,9 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
     head: list[str] = []
     definer = ""
     while not words.done and words.upper not in _OBJECTS:
-        if words.take("DEFINER"):
+        if security := words.one_of("SQL SECURITY DEFINER", "SQL SECURITY INVOKER"):
+            head.append(security.split()[-1])
+        elif words.take("DEFINER"):
             words.need("=")
             definer = _account(session, words)
         elif words.upper in ("(", "AS", "SELECT"):

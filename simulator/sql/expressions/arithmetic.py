@@ -154,7 +154,10 @@ def make_negative(node: Any, scope: Scope) -> Compiled:
         # a decimal has no negative zero; a double has, but not for MariaDB
         if not number and (mariadb or isinstance(number, Decimal)):
             return number
-        return ScaledDecimal(-number, number.scale) if isinstance(number, ScaledDecimal) else -number
+        if isinstance(number, Decimal):
+            negative = CONTEXT.minus(number)  # all digits
+            return ScaledDecimal(negative, number.scale) if isinstance(number, ScaledDecimal) else negative
+        return -number
 
     return negated
 

@@ -22,7 +22,7 @@ _BLANK: Final = " \t\n\r\v\f"
 _DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)", re.IGNORECASE)
 _IN_QUOTES: Final = {quote: re.compile(rf"[{quote}\\]" if quote != "`" else "`") for quote in "'\"`"}
 # The words after `-- @` that say something; others are comments.
-WORDS: Final = ("at", "heartbeat", "snapshot", "step", "source", "user")
+WORDS: Final = ("at", "engine", "heartbeat", "snapshot", "step", "source", "user")
 
 
 @dataclass(frozen=True, slots=True)

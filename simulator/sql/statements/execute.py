@@ -19,12 +19,6 @@ from simulator.sql.statements import prepared, transactions, variables
 from simulator.sql.statements.changes import ROW_WORDS, run_change
 from simulator.sql.store.session import Session, TriggerRows
 
-SUPPORTED: Final = (
-    "CREATE, ALTER and DROP DATABASE; CREATE, ALTER, DROP, RENAME and TRUNCATE TABLE; CREATE and DROP INDEX; INSERT, "
-    "REPLACE, UPDATE, DELETE; BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA; USE, SET, SELECT; triggers of one statement; "
-    "views, routines and users as far as they are logged"
-)
-
 
 def execute(session: Session, text: str) -> None:
     """Run a statement. Raises SqlError, Unsupported."""

@@ -1,0 +1,148 @@
+"""Cells of rows events as tables store them here."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from simulator.errors import UsageError
+from simulator.model import ColumnType, Table
+from simulator.sources.mysql import type_table
+from simulator.sql.assignment.temporal import ZERO_US
+from simulator.sql.server.binlog import Bytes, Rows
+from simulator.sql.server.json_binary import document
+from simulator.sql.server.packed import clock_us, day_of, decimal, moment
+from simulator.sql.values import documents, temporal
+from simulator.sql.values.temporal import Temporal
+
+Cell = Callable[[Bytes, int, ColumnType], Any]
+
+
+def images(event: Rows, table: Table) -> list[tuple[tuple[Any, ...], ...]]:
+    """For each row its images (before, after, or both); None where an image has no such column."""
+    data = Bytes(event.body)
+    rows = []
+    while data.at < len(data.raw):
+        rows.append(tuple(_image(data, event, table, shown) for shown in event.shown))
+    return rows
+
+
+def _image(data: Bytes, event: Rows, table: Table, shown: Sequence[int]) -> tuple[Any, ...]:
+    nulls = data.bits(len(shown))
+    row: list[Any] = [None] * len(event.table.types)
+    for place, null in zip(shown, nulls, strict=True):
+        if not null:
+            code, meta = event.table.types[place], event.table.meta[place]
+            cell = _CELLS.get(code)
+            if cell is None:
+                raise UsageError(f"--sql-engine: {table.id} has a column of type {code} in the log, which is not read.")
+            row[place] = cell(data, meta, table.columns[place].type)
+    return tuple(row)
+
+
+def _integer(count: int) -> Cell:
+    return lambda data, meta, type: data.number(count, signed=not (type.unsigned or type.zerofill))
+
+
+def _year(data: Bytes, meta: int, type: ColumnType) -> int:
+    year = data.number(1)
+    return year and year + 1900
+
+
+def _decimal(data: Bytes, meta: int, type: ColumnType) -> Decimal:
+    return decimal(data, meta >> 8, meta & 0xFF)
+
+
+def _double(data: Bytes, meta: int, type: ColumnType) -> float:
+    return float(struct.unpack("<f" if meta == 4 else "<d", data.take(meta))[0])
+
+
+def _date(data: Bytes, meta: int, type: ColumnType) -> int:
+    value = data.number(3)
+    return day_of(value >> 9, value >> 5 & 15, value & 31)
+
+
+def _fraction(data: Bytes, digits: int) -> int:
+    count = (digits + 1) // 2
+    return data.big(count) * int(10 ** (6 - 2 * count))
+
+
+def _datetime(data: Bytes, meta: int, type: ColumnType) -> int:
+    day, us = moment(data.big(5) - 0x80_0000_0000)
+    us += _fraction(data, meta)
+    return temporal.us_of(Temporal("datetime", day, us))
+
+
+def _timestamp(data: Bytes, meta: int, type: ColumnType) -> int:
+    us = data.big(4) * 1_000_000 + _fraction(data, meta)
+    return us or ZERO_US
+
+
+def _time(data: Bytes, meta: int, type: ColumnType) -> int:
+    count = (meta + 1) // 2
+    value = data.big(3 + count) - (0x80_0000 << 8 * count)
+    whole, rest = divmod(abs(value), 1 << 8 * count)
+    us = clock_us(whole) + rest * int(10 ** (6 - 2 * count))
+    return -us if value < 0 else us
+
+
+def _bit(data: Bytes, meta: int, type: ColumnType) -> int:
+    return data.big((meta >> 8) + (meta & 0xFF > 0))
+
+
+def _text(raw: bytes, type: ColumnType) -> Any:
+    family = type_table.family(type)
+    if family in ("binary", "geometry"):
+        return raw.ljust(type.length or 0, b"\0") if type.name == "binary" else raw
+    if family == "json":
+        return raw.decode()
+    codec = type_table.CHARSETS[type.charset or type_table.DEFAULT_CHARSET][1]
+    return raw.decode(codec, "replace")
+
+
+def _varchar(data: Bytes, meta: int, type: ColumnType) -> Any:
+    return _text(data.take(data.number(1 if meta < 256 else 2)), type)
+
+
+def _string(data: Bytes, meta: int, type: ColumnType) -> Any:
+    """CHAR and BINARY, and what hides behind their code: ENUM and SET."""
+    code, length = meta >> 8, meta & 0xFF
+    if code in (247, 248):
+        return data.number(length)
+    if code & 0x30 != 0x30:
+        length |= ((code & 0x30) ^ 0x30) << 4
+    return _text(data.take(data.number(1 if length < 256 else 2)), type)
+
+
+def _blob(data: Bytes, meta: int, type: ColumnType) -> Any:
+    return _text(data.take(data.number(meta)), type)
+
+
+def _json(data: Bytes, meta: int, type: ColumnType) -> str:
+    return documents.text_of(document(data.take(data.number(meta))))
+
+
+_CELLS: Final[dict[int, Cell]] = {
+    1: _integer(1),
+    2: _integer(2),
+    9: _integer(3),
+    3: _integer(4),
+    8: _integer(8),
+    4: _double,
+    5: _double,
+    10: _date,
+    13: _year,
+    15: _varchar,
+    16: _bit,
+    17: _timestamp,
+    18: _datetime,
+    19: _time,
+    245: _json,
+    246: _decimal,
+    252: _blob,
+    253: _varchar,
+    254: _string,
+    255: _blob,
+}

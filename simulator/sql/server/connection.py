@@ -1,0 +1,155 @@
+"""A connection to MySQL or MariaDB: what `--sql-engine` names, what is wanted of the server, its binlog read."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from simulator.errors import UsageError
+from simulator.sql.server.binlog import rotated
+
+if TYPE_CHECKING:
+    import pymysql
+
+SYSTEM: Final = frozenset(("mysql", "information_schema", "performance_schema", "sys"))
+_DUMP: Final = 0x12
+_NON_BLOCKING, _ANNOTATIONS = 1, 2
+_EXPECTED: Final = "expected mysql://USER:PASSWORD@HOST:PORT or mariadb://…, with ?keep=yes to keep the databases"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What `--sql-engine` says. `keep`: the databases that the script makes stay."""
+
+    scheme: str
+    host: str
+    port: int
+    user: str
+    password: str
+    keep: bool = False
+
+
+def engine_of(url: str) -> Engine:
+    """Raises UsageError."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("mysql", "mariadb") or not parts.hostname or parts.path not in ("", "/"):
+        raise UsageError(f"--sql-engine: {_EXPECTED}.")
+    options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+    keep = options.pop("keep", "no")
+    if options or keep not in ("yes", "no"):
+        raise UsageError("--sql-engine: the only option of its URL is keep=yes or keep=no.")
+    try:
+        port = parts.port or 3306
+    except ValueError:
+        raise UsageError(f"--sql-engine: the port is no number up to 65535; {_EXPECTED}.") from None
+    user, password = unquote(parts.username or "root"), unquote(parts.password or "")
+    return Engine(parts.scheme, parts.hostname, port, user, password, keep == "yes")
+
+
+class Connection:
+    """A session on the server. Raises UsageError where it cannot be had, or lacks what is wanted."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.client = self._open()
+        self.version = str(self.value("SELECT VERSION()"))
+
+    def _open(self) -> pymysql.connections.Connection[Any]:
+        try:
+            import pymysql
+        except ImportError:
+            raise UsageError("--sql-engine needs PyMySQL: pip install 'cdc-simulator[mysql]'.") from None
+        engine = self.engine
+        try:
+            return pymysql.connect(
+                host=engine.host,
+                port=engine.port,
+                user=engine.user,
+                password=engine.password,
+                charset="utf8mb4",
+                collation="utf8mb4_general_ci",  # which all servers have
+                autocommit=True,
+                connect_timeout=10,
+            )
+        except (pymysql.MySQLError, RuntimeError) as error:
+            raise UsageError(f"--sql-engine: {engine.host}:{engine.port} cannot be used: {_text(error)}.") from None
+
+    def close(self) -> None:
+        self.client._force_close()
+
+    @property
+    def source(self) -> str:
+        """The source system that the server is."""
+        if "mariadb" in self.version.lower():
+            return "mariadb-10.11"
+        match = re.match(r"(5\.7|8)\.", self.version)
+        if match is None:
+            raise UsageError(f"--sql-engine: the server is {self.version}; 5.7, 8.x and MariaDB are known.")
+        return "mysql-5.7" if match[1] == "5.7" else "mysql-8.0"
+
+    def check(self) -> None:
+        """Raises UsageError for a server that does not log rows, or whose databases a script might touch."""
+        if not self.value("SELECT @@log_bin"):
+            raise UsageError("--sql-engine: the server has no binary log: start it with --log-bin --server-id=1.")
+        self.client.query("SET SESSION binlog_format = 'ROW'")
+        others = sorted(self.databases() - SYSTEM)
+        if others:
+            raise UsageError(
+                f"--sql-engine: the server holds databases that a script might change, such as {others[0]!r}; use an "
+                "empty server."
+            )
+
+    def value(self, sql: str) -> Any:
+        rows = self.rows(sql)
+        return rows[0][0] if rows else None
+
+    def rows(self, sql: str) -> Any:
+        with self.client.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+    def databases(self) -> set[str]:
+        return {name for (name,) in self.rows("SHOW DATABASES")}
+
+    def run(self, sql: str) -> None:
+        """Run a statement as a client does; its results are read and left."""
+        with self.client.cursor() as cursor:
+            cursor.execute(sql)
+            while cursor.nextset():
+                pass
+
+    def position(self) -> tuple[str, int]:
+        """Where the log ends."""
+        name, offset, *_ = self.rows("SHOW MASTER STATUS")[0]
+        return str(name), int(offset)
+
+    def packets(self, start: tuple[str, int], end: tuple[str, int]) -> Iterator[bytes]:
+        """The events of the log from one position to another."""
+        client = self._open()
+        checksum = 0 if str(self.value("SELECT @@GLOBAL.binlog_checksum")).upper() == "NONE" else 4
+        try:
+            client.query("SET @master_binlog_checksum = @@GLOBAL.binlog_checksum")
+            client.query("SET @mariadb_slave_capability = 4")
+            name, offset = start
+            flags = _NON_BLOCKING | _ANNOTATIONS
+            client._execute_command(_DUMP, struct.pack("<IHI", offset, flags, 0x7FFFFFF0) + name.encode())
+            while True:
+                packet = client._read_packet().get_all_data()
+                if packet[0] == 0xFE:
+                    return
+                event = packet[1 : len(packet) - checksum]
+                name = rotated(event) or name
+                (ends,) = struct.unpack_from("<I", event, 13)
+                if (name, ends) > end:
+                    return
+                yield event
+        finally:
+            client._force_close()
+
+
+def _text(error: Exception) -> str:
+    return str(error.args[-1] if error.args else error).rstrip(".")

@@ -1,0 +1,220 @@
+"""A script run on a real server: what its log says becomes the session's log, as if run here.
+
+The server runs the statements. A shadow session runs the DDL that the server logged, which tells the kinds of
+statements, the tables as they were and are, and how columns were typed; rows come from the server alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from simulator.errors import UsageError
+from simulator.model import DELETE, INSERT, SchemaChangeKind, StatementKind
+from simulator.sources.source import Source
+from simulator.sql.catalog.servers import Server
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.server import binlog
+from simulator.sql.server.cells import images
+from simulator.sql.server.connection import SYSTEM, Connection, engine_of
+from simulator.sql.statements.execute import call_function, execute, run_body
+from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.session import STEP_US, Session
+from simulator.stream.literal.transactions import Ddl, RowChange, Text
+
+# Texts in a transaction that say nothing of rows.
+_MARKS: Final = re.compile(r"(BEGIN|SAVEPOINT|ROLLBACK TO|RELEASE SAVEPOINT|XA (START|END|PREPARE))\b", re.IGNORECASE)
+_ROW_WORDS: Final = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE|LOAD)\b", re.IGNORECASE)
+_READING_MODES: Final = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
+# Errors after which a session is gone.
+_LOST: Final = frozenset({0, 2006, 2013, 2055})
+_AS_SELECT: Final = " START TRANSACTION"
+
+
+def server_of(source: Source, known: Server, connection: Connection) -> Server:
+    """What is known of such a server, with the character set of this one."""
+    if connection.source != str(source):
+        raise UsageError(
+            f"--sql-engine: the server is {connection.version}, and the source is {source}: change --source."
+        )
+    charset, collation = connection.rows("SELECT @@character_set_server, @@collation_server")[0]
+    return replace(known, charset=charset, collation=collation)
+
+
+class ServerRun:
+    """A script's run on a server."""
+
+    def __init__(self, url: str, source: Source, known: Server, start_ms: int) -> None:
+        self.connection = Connection(engine_of(url))
+        try:
+            self.connection.check()
+            self.server = server_of(source, known, self.connection)
+            self.users = self._users()
+            self.at = self.connection.position()
+        except BaseException:
+            self.connection.close()
+            raise
+        self.session = Session(self.server, start_ms * 1000, run_body, call_function)
+        self.session.settings["foreign_key_checks"] = False
+
+    def close(self) -> None:
+        """Drop what the script made, unless it is to be kept; in another session, since this one may be interrupted."""
+        self.connection.close()
+        if self.connection.engine.keep:
+            return
+        self.connection = Connection(self.connection.engine)
+        try:
+            self.connection.run("SET FOREIGN_KEY_CHECKS = 0")
+            for name in self.connection.databases() - SYSTEM:
+                self.connection.run(f"DROP DATABASE `{name.replace('`', '``')}`")
+            for user, host in self._users() - self.users:
+                self.connection.run(f"DROP USER '{user}'@'{host}'")
+        finally:
+            self.connection.close()
+
+    def _users(self) -> set[tuple[str, str]]:
+        import pymysql
+
+        try:
+            return set(self.connection.rows("SELECT user, host FROM mysql.user"))
+        except pymysql.MySQLError:
+            return set()
+
+    def statement(self, text: str) -> None:
+        """Raises SqlError with the server's number and text."""
+        import pymysql
+
+        before = self.connection.position()
+        try:
+            self.connection.run(f"SET TIMESTAMP = {self.session.now_us / 1_000_000:.6f}")
+            self.connection.run(text)
+        except pymysql.MySQLError as error:
+            number, *said = error.args if error.args else (0,)
+            told = str(said[0] if said else error)
+            if number in _LOST:
+                raise UsageError(f"--sql-engine: the server ended the session: {told}.") from None
+            self._step(before)
+            raise _error(int(number or 0), told) from None
+        self._step(before)
+
+    def _step(self, before: tuple[str, int]) -> None:
+        if self.connection.position() != before:
+            self.session.now_us += STEP_US
+
+    def read(self) -> None:
+        """Take what the server has logged since the last time into the session's log."""
+        end = self.connection.position()
+        if end == self.at:
+            return
+        now_us = self.session.now_us
+        for event in binlog.events(self.connection.packets(self.at, end)):
+            self._event(event)
+        self.at, self.session.now_us = end, now_us
+        database = self.connection.value("SELECT DATABASE()")
+        self.session.database = str(database or "")
+
+    # ----------------------------------------------------------------------------------------------------------- events
+
+    _note: binlog.Note | None = None
+
+    def _event(self, event: binlog.Event) -> None:
+        match event:
+            case binlog.Note():
+                self._note = event
+            case binlog.Rows():
+                self._rows(event)
+            case binlog.Commit():
+                self._commit(event.at_s)
+            case binlog.Query():
+                self._query(event)
+
+    def _commit(self, at_s: int) -> None:
+        session = self.session
+        if session.entries:
+            session.log.commit(session.entries, at_s * 1000)
+        session.entries = []
+
+    def _query(self, event: binlog.Query) -> None:
+        session, sql = self.session, event.sql
+        session.now_us = event.at_s * 1_000_000
+        if sql.startswith("COMMIT"):
+            self._commit(event.at_s)
+        elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):
+            session.entries = []
+        elif _ROW_WORDS.match(sql):
+            raise UsageError("--sql-engine: the server logged a statement instead of its rows; set binlog_format=ROW.")
+        elif not _MARKS.match(sql):
+            self._ddl(event)
+
+    def _ddl(self, event: binlog.Query) -> None:
+        """A DDL statement, which the shadow runs: each logged statement of it, with the server's own text."""
+        session, log = self.session, self.session.log
+        made, held, session.entries = len(log.transactions), session.entries, []
+        session.database = event.database
+        # what the server ran is refused for no value, so of its modes those count that change how the text is read
+        session.modes = {mode for bit, mode in _READING_MODES.items() if event.mode & bit}
+        try:
+            execute(session, event.sql.removesuffix(_AS_SELECT))
+        except (SqlError, Unsupported) as error:
+            if re.match(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TABLE\b", event.sql, re.IGNORECASE):
+                raise UsageError(
+                    f"--sql-engine: what the server logged cannot be followed ({error}): {event.sql[:80]!r}."
+                ) from None
+            session.entries = []
+            session.log_ddl(Ddl(SchemaChangeKind.OTHER, event.database, None, None, event.sql, session.now_ms))
+        session.entries = held
+        new = log.transactions[made:]
+        if len(new) == 1 and isinstance(new[0].entries[0], Ddl):
+            entry = replace(new[0].entries[0], sql=event.sql)
+            log.transactions[-1] = replace(new[0], entries=(entry,))
+
+    def _rows(self, event: binlog.Rows) -> None:
+        session, id = self.session, event.table
+        if id.database in SYSTEM:
+            return
+        data = session.table(id.database, id.table)
+        table, ms = data.table, event.at_s * 1000
+        if len(table.columns) != len(id.types):
+            raise UsageError(f"--sql-engine: {table.id} has other columns on the server than here.")
+        if self._note is not None:
+            kind = StatementKind.ANNOTATION if self._note.annotation else StatementKind.ROWS_QUERY
+            session.entries.append(Text(kind, id.database, id.table, self._note.sql, ms))
+            self._note = None
+        session.run += 1
+        every = tuple(range(len(table.columns)))
+        shown = [None if one == every else one for one in event.shown]
+        for image in images(event, table):
+            before = None if event.kind is INSERT else image[0]
+            after = None if event.kind is DELETE else image[-1]
+            session.entries.append(
+                RowChange(
+                    table,
+                    event.kind,
+                    before,
+                    after,
+                    session.run,
+                    ms,
+                    None if before is None else shown[0],
+                    None if after is None else shown[-1],
+                )
+            )
+            _keep(data, before, after)
+
+
+def _keep(data: Data, before: Row | None, after: Row | None) -> None:
+    """The shadow's rows follow; a row that it does not know is new: a cascade changed it, or an image lacks columns."""
+    number = None
+    if before is not None:
+        held = data.clustered.rows.get(data.clustered.of(before)) if data.clustered is not None else None
+        number = held if held is not None else next((n for n, row in data.rows.items() if row == before), None)
+    if number is not None:
+        data.put(number, after)
+    elif after is not None and data.conflict(after) is None:
+        data.add(after)
+
+
+def _error(number: int, text: str) -> SqlError:
+    error = SqlError(1064, "")
+    error.report(number, "HY000", text)
+    return error

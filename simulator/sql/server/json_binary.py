@@ -1,0 +1,87 @@
+"""MySQL's binary JSON: documents of rows events with their types.
+
+Source: mysql-server `sql-common/json_binary.h`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+from simulator.sql.server.binlog import Bytes
+from simulator.sql.server.packed import clock_us, decimal, moment
+from simulator.sql.values.documents import Opaque
+from simulator.sql.values.temporal import Temporal
+
+_LITERALS: Final = (None, True, False)
+# Numbers that stand inside of the list of values: struct's letters; those of four bytes only in large containers.
+_NUMBERS: Final = {5: "<h", 6: "<H", 7: "<i", 8: "<I", 9: "<q", 10: "<Q", 11: "<d"}
+_DATES: Final = {10: "date", 7: "datetime", 12: "datetime"}
+
+
+def document(raw: bytes) -> Any:
+    """The value of a column; an empty one, which IGNORE may leave, is null."""
+    return _value(raw[0], raw, 1) if raw else None
+
+
+def _value(code: int, raw: bytes, at: int) -> Any:
+    if code < 4:
+        return _container(code, raw, at)
+    if code == 4:
+        return _LITERALS[raw[at]]
+    if code in _NUMBERS:
+        return struct.unpack_from(_NUMBERS[code], raw, at)[0]
+    if code == 12:
+        length, start = _length(raw, at)
+        return raw[start : start + length].decode("utf-8", "surrogatepass")
+    length, start = _length(raw, at + 1)
+    return _opaque(raw[at], raw[start : start + length])
+
+
+def _length(raw: bytes, at: int) -> tuple[int, int]:
+    """A length in groups of seven bits, and where what it counts begins."""
+    length = shift = 0
+    while True:
+        byte = raw[at]
+        length |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if not byte & 0x80:
+            return length, at
+
+
+def _container(code: int, raw: bytes, start: int) -> Any:
+    """An object (0, 1) or array (2, 3); places in it count from its beginning, in two bytes or (1, 3) in four."""
+    width = 4 if code & 1 else 2
+
+    def number(at: int, count: int = width) -> int:
+        return int.from_bytes(raw[at : at + count], "little")
+
+    count, entries = number(start), start + 2 * width
+    keys = []
+    if code < 2:
+        for i in range(count):
+            at = entries + i * (width + 2)
+            place, length = start + number(at), number(at + width, 2)
+            keys.append(raw[place : place + length].decode("utf-8", "surrogatepass"))
+        entries += count * (width + 2)
+    values = []
+    for i in range(count):
+        at = entries + i * (width + 1)
+        kind = raw[at]
+        inside = kind in (4, 5, 6) or (width == 4 and kind in (7, 8))
+        values.append(_value(kind, raw, at + 1 if inside else start + number(at + 1)))
+    return dict(zip(keys, values, strict=True)) if code < 2 else values
+
+
+def _opaque(code: int, raw: bytes) -> Any:
+    if code == 246:
+        return decimal(Bytes(raw, 2), raw[0], raw[1])
+    if code in _DATES or code == 11:
+        packed = int.from_bytes(raw, "little", signed=True)
+        whole, fraction = abs(packed) >> 24, abs(packed) & 0xFFFFFF
+        if code == 11:
+            us = clock_us(whole) + fraction
+            return Temporal("time", 0, -us if packed < 0 else us, 6)
+        day, us = moment(whole)
+        return Temporal(_DATES[code], day, us + fraction, 6) if code != 10 else Temporal("date", day)
+    return Opaque(raw, code)

@@ -1,0 +1,48 @@
+"""Decimals, dates and times as the log packs them into bits."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+from simulator.carriers import PARTIAL_DAYS
+from simulator.sql.server.binlog import Bytes
+from simulator.sql.values import temporal
+
+# Bytes of a decimal's digits that do not fill a group of nine.
+_DIGIT_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+
+
+def decimal(data: Bytes, precision: int, scale: int) -> Decimal:
+    """A decimal in groups of nine digits, high bytes first, its sign in the first bit."""
+    whole, left = divmod(precision - scale, 9)
+    fraction, right = divmod(scale, 9)
+    count = _DIGIT_BYTES[left] + 4 * whole + 4 * fraction + _DIGIT_BYTES[right]
+    raw = bytearray(data.take(count))
+    negative = not raw[0] & 0x80
+    raw[0] ^= 0x80
+    part = Bytes(bytes(byte ^ 0xFF for byte in raw) if negative else bytes(raw))
+    digits = f"{part.big(_DIGIT_BYTES[left])}" if left else "0"
+    digits += "".join(f"{part.big(4):09}" for _ in range(whole))
+    digits += "." if scale else ""
+    digits += "".join(f"{part.big(4):09}" for _ in range(fraction))
+    digits += f"{part.big(_DIGIT_BYTES[right]):0{right}}" if right else ""
+    value = Decimal(digits)
+    return value.copy_negate() if negative and value else value
+
+
+def day_of(year: int, month: int, day: int) -> int:
+    found = temporal.day_of(year, month, day)
+    return PARTIAL_DAYS if found is None else found
+
+
+def clock_us(packed: int) -> int:
+    """The microseconds of ten bits of hours, six of minutes, six of seconds."""
+    return ((packed >> 12 & 0x3FF) * 3600 + (packed >> 6 & 63) * 60 + (packed & 63)) * 1_000_000
+
+
+def moment(packed: int) -> tuple[int, int]:
+    """Day and microseconds of a date and time in 40 bits without its sign."""
+    ymd, hms = packed >> 17, packed & 0x1FFFF
+    months, day = ymd >> 5, ymd & 31
+    return day_of(months // 13, months % 13, day), clock_us(hms)

@@ -1,0 +1,128 @@
+"""`--sql-engine`: a script that a real MariaDB runs gives the messages that a real Canal sent of it, and all types and
+values read from its binlog are those of the embedded engine.
+
+MariaDB comes from Debian's packages (docker/native/mariadb.py); CDCSIM_MARIADB names a running, empty server instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from captured import Capture, aligned, without_run
+from command import Command
+from native import native
+
+from simulator import sources
+from simulator.errors import UsageError
+from simulator.sql.script import run, script_of
+from simulator.sql.server.connection import Connection, engine_of
+from simulator.sql.server.json_binary import document
+from simulator.sql.values.documents import text_of
+from simulator.stream.literal.transactions import RowChange
+
+SOURCE: Final = "mariadb-10.11"
+
+
+@pytest.fixture(scope="module")
+def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    pytest.importorskip("pymysql")
+    if own := os.environ.get("CDCSIM_MARIADB"):
+        yield own
+        return
+    with native("mariadb").Mariadb(tmp_path_factory.mktemp("mariadb"), with_parent=True) as server:
+        yield f"mariadb://root@{server.address}"
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("name", ["shop", "wordpress"])
+def test_captures(mariadb: str, name: str) -> None:
+    """Scripts whose order of rows no embedded engine can know."""
+    pairs, _ = aligned(Capture(f"1.1.8-mariadb10.11.19-{name}", "canal-json", SOURCE, engine=mariadb))
+    for ours, theirs in pairs:
+        assert ours is not None
+        assert theirs is not None
+        fraction = re.compile(rb"(2026-11-2\d \d\d:\d\d:\d\d)\.\d+")
+        assert fraction.sub(rb"\1", without_run(ours)) == fraction.sub(rb"\1", without_run(theirs))
+
+
+# Values of JSON columns in MySQL 8.0.31's binlog, and what tables hold of them here.
+JSON: Final = {
+    "00010050000b000100020c006b09004400050100071f000923000a2b000f33000b39000401000400000c4100c063ffff005ed0b200000000ffff"
+    "fffffffffffff604020182057dc39425ad49b25402c3a9":
+    '{"k": [1, -40000, 3000000000, 18446744073709551615, 2.5 , 1e100, true, null, "é"]}',
+    "0205003e000f13000f1c000f26000f30000f3a00f6070b0280000001320a080000000000bab2190b08e05ef8335dffffff0c08000000cca2bab2"
+    "190f0200ff":
+    '[1.50, "2024-02-29" , "-10:11:12.500000", "2024-02-29 10:11:12.000000", "base64:type15:AP8="]',
+    "0c0178": '"x"',
+    "0000000400": "{}",
+}  # fmt: skip
+
+TYPES: Final = """create database d; use d; set sql_mode='';
+create table t(id int primary key, a tinyint, b smallint unsigned, c mediumint, d int unsigned, e bigint unsigned,
+ f float, g double, h decimal(30,12), i decimal(9,9), j bit(13), k year, l date, m datetime(6), n timestamp(3) null,
+ o time(6), p char(5), q varchar(300) charset latin1, r binary(4), s varbinary(9), u text, v longblob, w enum('x','y'),
+ x set('a','b','c'), y json, z point);
+insert into t values(1,-128,65535,-8388608,4294967295,18446744073709551615,1.5,-1e300,-123456789012345678.000000000001,
+ -.5,b'1010101010101',2155,'9999-12-31','2024-02-29 23:59:59.999999','2038-01-01 00:00:00.123','-838:59:59.000001',
+ 'é','ÿ€','a','b','текст',x'00ff','y','a,c','{"k": [1, 2.5]}',point(1,2));
+insert into t(id, l, m, n, o) values(2,'0000-00-00','2024-00-00',0,'00:00:00.5');
+update t set v=repeat('x',70000), h=0, w='' where id=1; create table u as select id, q from t;
+alter table t drop column z; delete from t where id=2; truncate u;"""
+
+
+def changes(engine: str) -> tuple[list[object], list[str]]:
+    """Row changes, and texts of DDL and annotations."""
+    script = replace(script_of(TYPES, "types.sql"), engine=engine)
+    outcome = run(script, sources.find(SOURCE))
+    assert outcome.failure is None, outcome.failure
+    entries = [entry for transaction in outcome.session.log.transactions for entry in transaction.entries]
+    rows: list[object] = [(one.kind, one.table, one.before, one.after) for one in entries if isinstance(one, RowChange)]
+    return rows, [one.sql for one in entries if not isinstance(one, RowChange)]
+
+
+@pytest.mark.broker
+def test_types(mariadb: str) -> None:
+    assert changes(mariadb) == changes("")
+
+
+@pytest.mark.broker
+def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Command) -> None:
+    """Also after an error; with `keep=yes` it stays, and a server that holds something is refused."""
+    file = tmp_path / "s.sql"
+    file.write_text("create database d; create table d.t(id int primary key); insert into d.t values(1); nonsense;")
+    options = ["run", str(file), "-f", "canal-json", "-q", "--sql-engine"]
+    for url in (mariadb, f"{mariadb}/?keep=yes"):
+        done = command(*options, url, status=2)
+        assert done.out.count('"type":"INSERT"') == 1
+        assert "ERROR 1064" in done.err
+    done = command(*options, mariadb, status=2)
+    assert "the server holds databases that a script might change, such as 'd'" in done.err
+    connection = Connection(engine_of(mariadb))
+    connection.run("DROP DATABASE d")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("postgresql://h", "expected mysql://USER:PASSWORD@HOST:PORT"),
+        ("mysql://h/db", "expected mysql://"),
+        ("mysql://h:x", "the port is no number"),
+        ("mysql://h?keep=1", "the only option of its URL is keep=yes"),
+    ],
+)
+def test_wrong_urls(url: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        engine_of(url)
+
+
+def test_binary_json() -> None:
+    """Taken from the binlog of MySQL 8.0.31; MariaDB stores JSON as text."""
+    for raw, wanted in JSON.items():
+        assert text_of(document(bytes.fromhex(raw))) == wanted
