@@ -21,8 +21,9 @@ Int64s = npt.NDArray[np.int64]
 BLOCK: Final = 32
 MOST_BYTES: Final = 2**31 - 1
 BROKEN: Final = -2
-# Digits of a number, about.
-DIGITS_BYTES: Final = 12
+# Of a number and of a time, about.
+DIGITS_BYTES: Final = 14
+TIME_BYTES: Final = 26
 # Where a piece says how many pieces behind it are inside of it.
 _SPAN: Final = 9
 
@@ -61,6 +62,7 @@ class Program:
     def __init__(self) -> None:
         self.pieces: list[list[int]] = []
         self.bytes_each = 0.0  # of a message, about
+        self._shares = [1.0]  # how often, on average, a message has what is added now
         self._kept: list[Any] = []
         self._lead = b""
 
@@ -85,31 +87,39 @@ class Program:
         address = 0 if data is None else data.address
         begins = 0 if offsets is None else offsets.address + 4 * entries.offset
         # slices, too: an estimate
-        self.bytes_each += min(size / max(len(entries), 1), 1 << 16) + (2 if sized else 0)
+        self._count(min(size / max(len(entries), 1), 1 << 16) + (2 if sized else 0))
         self._add(kind, address, size, begins, len(entries) if begins else 0, *index)
         self._kept += [entries, indices]
 
     def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
         """Numbers of 64 bits, or decimals of 128. `option`: a decimal's scale, the digits of a time's fraction."""
-        self.bytes_each += DIGITS_BYTES
+        self._count(TIME_BYTES if kind in (Kind.TIME, Kind.TRIMMED) else DIGITS_BYTES)
         width = 16 if kind in (Kind.DECIMAL, Kind.GROUPED) else 8
         self._add(kind, _address(array, width), width * len(array), 0, len(array), option=option, kept=array)
 
     def run(self, starts: Int64s, separator: bytes, rows: int) -> int:
         """Opens runs of rows, of which there are so many; what is added until `close` is written for each."""
         starts = np.ascontiguousarray(starts, dtype=np.int64)
-        separator_at = self._constant(separator)
-        return self._add(Kind.RUN, separator_at, len(separator), _memory(starts), len(starts) - 1, 0, rows, kept=starts)
+        count, at = len(starts) - 1, self._constant(separator)
+        opened = self._add(Kind.RUN, at, len(separator), _memory(starts), count, 0, rows, kept=starts)
+        self._shares.append(self._shares[-1] * rows / max(count, 1))
+        self._count(len(separator))
+        return opened
 
     def choice(self, slots: Int32s, otherwise: bytes = b"", *, member: bool = False) -> int:
         """Opens what only rows with a slot have: until `close` rows are those of the slots."""
         kind = Kind.MEMBER if member else Kind.CHOICE
         at = self._constant(otherwise)
-        return self._add(kind, at, len(otherwise), 0, 0, _memory(slots), len(slots), kept=slots)
+        opened = self._add(kind, at, len(otherwise), 0, 0, _memory(slots), len(slots), kept=slots)
+        self._count(len(otherwise))
+        self._shares.append(self._shares[-1] * np.count_nonzero(slots >= 0) / max(len(slots), 1))
+        return opened
 
     def length(self) -> int:
         """Opens what stands behind its length, as Avro has texts, until `close`."""
-        return self._add(Kind.LENGTH)
+        opened = self._add(Kind.LENGTH)
+        self._shares.append(self._shares[-1])
+        return opened
 
     def mark(self) -> None:
         """Members that follow have commas between them."""
@@ -117,11 +127,15 @@ class Program:
 
     def close(self, opened: int) -> None:
         self._flush()
+        self._shares.pop()
         self.pieces[opened][_SPAN] = len(self.pieces) - opened - 1
 
     def finished(self) -> Program:
         self._flush()
         return self
+
+    def _count(self, size: float) -> None:
+        self.bytes_each += size * self._shares[-1]
 
     def _flush(self) -> None:
         if self._lead:
@@ -132,7 +146,7 @@ class Program:
         index_count: int = 0, *, option: int = 0, kept: Any = None,
     ) -> int:  # fmt: skip
         lead, self._lead = self._lead, b""
-        self.bytes_each += len(lead)
+        self._count(len(lead))
         row = [kind, self._constant(lead), len(lead), data, size, offsets, count, indices, index_count, 0, option]
         self.pieces.append(row)
         if kept is not None:
@@ -167,7 +181,8 @@ def write(
     np.cumsum([len(program.pieces) for program in programs], out=begins[1:])
     offsets = np.zeros(count + 1, dtype=np.int32)
     each = np.bincount(of, minlength=len(programs)) if of is not None else np.full(len(programs), count)
-    room = int(each @ np.array([program.bytes_each for program in programs])) + 4096
+    # a little more than was counted: room that is taken anew is slower than any work on it
+    room = int(1.03 * (each @ np.array([program.bytes_each for program in programs]))) + 4096
     buffer = pa.allocate_buffer(min(room, MOST_BYTES) + BLOCK, resizable=True)
     done = 0
     while True:
