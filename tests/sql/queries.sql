@@ -139,3 +139,24 @@ update a set n=0 order by n desc limit 2;
 
 -- @changed 5.7 10.11: [1, 3, 4]
 delete from a where g='x' or g is null;
+
+-- @rows 5.7 8.0 10.11: ["2023-03-01 00:00:00", "y"]
+create table e(id int primary key, at_ datetime, w enum('x','y')); insert into e values(1,'2023-01-01','x');
+insert into e values(1,'2023-03-01','y') on duplicate key update at_=values(at_), w=values(w);
+insert into t(v) select at_ from e; insert into t(v) select w from e;
+
+-- @rows 8.0: ["{\"n\": 2.0}"]
+create table e(j json); insert into e values('{"n": 1}'); update e set j=json_set(j,'$.n',json_extract(j,'$.n')+1);
+insert into t(v) select j from e;
+
+-- @rows 5.7 8.0 10.11: ["4", "1"]
+select sql_calc_found_rows id from a limit 1; insert into t(v) values(found_rows()); select id from a limit 1;
+insert into t(v) values(found_rows());
+
+-- @rows 5.7 8.0 10.11: ["20", "1"]
+create view rich as select id, n from a where n > 15; insert into rich(id,n) values(20,500); delete from rich where id=20;
+insert into t(v) select min(n) from rich; insert into t(v) values(row_count());
+
+-- @rows 5.7 8.0 10.11: ["1", "3"]
+create table m(id int primary key) engine=myisam; begin; insert into m values(1); rollback; insert ignore into m values(3),(1);
+insert into t(v) select id from m;

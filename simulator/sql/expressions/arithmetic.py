@@ -13,6 +13,7 @@ from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions import casts
 from simulator.sql.expressions.scope import Scope, compiled
+from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import CONTEXT, NUMBER, FixedDouble, ScaledDecimal, number_of, scale_of
 
 # Digits behind the point of a decimal.
@@ -77,6 +78,8 @@ def checked_number(value: Any, session: Any) -> Any:
         match = NUMBER.match(value)
         if not match or match.end() < len(value.rstrip(" ")):
             raise SqlError(12920, "DOUBLE", value[:64])
+    if isinstance(value, Document) and not session.server.mariadb:
+        return float(number_of(value))  # documents are calculated with as doubles
     return number_of(value)
 
 

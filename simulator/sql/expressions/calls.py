@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any, Final
 
@@ -114,8 +115,10 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name == "default_of" and isinstance(arguments[0], exp.Column):
         return _default_of(arguments[0], scope)
     if name == "values" and scope.inserted is not None:
-        place = _place(scope.inserted, arguments[0].name)
-        return lambda env: env[-1][place]
+        _place(scope.inserted, arguments[0].name)
+        alone = replace(scope, sources=(scope.inserted,), inserted=None, base=0)
+        read = compiled(exp.column(arguments[0].name), alone)
+        return lambda env: read([env[-1]])
     if name in _CLOCKS:
         return make_clock(name, arguments, scope)
     if name == "mod" and len(arguments) == 2:

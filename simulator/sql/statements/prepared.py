@@ -20,7 +20,8 @@ def query(session: Session, words: Reader) -> None:
     text, targets = without_into(words)
     rows = prepare(statement_tree(text), session).run([])
     if not targets:
-        session.found_rows = len(rows)
+        if not any(word.upper == "SQL_CALC_FOUND_ROWS" for word in words.words[:4]):
+            session.found_rows = len(rows)
         return
     if len(rows) > 1:
         raise SqlError(1172)
