@@ -81,19 +81,23 @@ SURE = [
     {"type": "int64", "values": "version"},
     {"type": "string(40)", "values": "uuid"},
     {"type": "date", "values": {"range": ["2020-01-01", "2020-03-01"]}},
+    {"type": "string(10)", "nulls": 0.3, "values": {"choices": {"a": 5, "b": 1, "c": 0.001}}},
+    {"type": "string(8)", "values": {"pattern": "#-??"}},
 ]
 MAYBE = [
     {"type": "string(30)", "nulls": 0.3, "values": {"text": {"length": "0..12", "alphabet": "mixed"}}},
     {"type": "int16", "nulls": 0.2},
     {"type": "timestamp(3)", "values": "commit_time"},
-    {"type": "string(10)", "values": {"choices": {"a": 5, "b": 1}}},
+    {"type": "string(10)", "nulls": 0.8, "values": {"choices": {"a": 5, "b": 1}}},
     {"type": "json", "values": {"document": {"n": {"range": [1, 9]}, "word": {"choices": ["x", "y"]}}}},
     {"type": "float64", "values": {"range": [0, 100]}},
     {"type": "bytes(8)", "values": {"bytes": {"length": "0..8"}}},
-    {"type": "string(8)", "values": {"pattern": "##-??"}},
     {"type": "bool"},
     {"type": "int32", "values": {"constant": "7"}},
 ]
+
+
+gaps = st.sampled_from(["independent", "steady", "bursts"])
 
 
 @st.composite
@@ -117,18 +121,23 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
         "mix": {"insert": insert, "update": update, "delete": delete},
         "columns_per_update": draw(st.sampled_from(["1", "1..2", "2"])),
         "rows_per_statement": each,
-        "every": draw(st.sampled_from([1, 1, 2, 4])),
+        "every": draw(st.sampled_from([1, 1, 0.7, 4])),
+        "gaps": draw(gaps),
     }
     if update and draw(st.booleans()):
         table["key_updates"] = draw(st.sampled_from([0.02, 0.3, 1.0]))
     if update > 9 * insert and draw(st.booleans()):
-        table["hot"] = [{"share": 0.1, "times": draw(st.sampled_from([2, 4]))}]
+        table["hot"] = [{"share": 0.1, "times": draw(st.sampled_from([2.5, 4]))}]
+    elif update and not delete and draw(st.booleans()):
+        table["zipf"] = 1.1
     return table
 
 
 @st.composite
 def orders(draw: st.DrawFn) -> dict[str, Any]:
     """Customers for ever, and orders with items that live and die, references, derived totals, a ledger that grows."""
+    upgrade = [{"update": "customers", "set": ["tier"]}]
+    reference = {"table": "customers", "skew": 2, "recent": draw(st.sampled_from([0, 0.5]))}
     items = draw(st.sampled_from(["1", "3", "1..4", "2..2"]))
     key_update = draw(st.booleans())
     steps: list[dict[str, Any]] = [
@@ -143,12 +152,18 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
         }
     ]
     if draw(st.booleans()):
-        steps.append({"name": "edit", "times": draw(st.integers(1, 3)), "do": [{"update": "items", "set": ["qty"]}]})
+        times = draw(st.sampled_from([1, 3, "0..2"]))
+        steps.append({"name": "edit", "times": times, "do": [{"update": "items", "set": ["qty"]}]})
     pay: list[dict[str, Any]] = [{"update": "orders", "set": ["state", "touched"]}]
     if key_update:
         pay.append({"update": "orders", "set": ["id"]})
         pay += [{"update": table, "set": ["order_id"]} for table in ("items", "ledger")]
-    steps.append({"name": "pay", "do": pay})
+    goes_on: dict[str, Any] = {"name": "pay", "do": pay}
+    ways = draw(st.sampled_from(["one", "either", "chance"]))
+    if ways == "either":
+        cancel = {"name": "cancel", "do": [{"delete": "items"}, {"delete": "orders"}]}
+        goes_on = {"either": [{"weight": 3, "steps": [goes_on]}, {"steps": [cancel]}, {"weight": 0.5}]}
+    steps.append(goes_on | ({"chance": 0.4} if ways == "chance" else {}))
     if draw(st.booleans()):
         steps.append({"name": "archive", "do": [{"delete": "items"}, {"delete": "orders"}]})
     return {
@@ -163,7 +178,7 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
             "orders": {
                 "columns": {
                     "id": {"type": "int64", "values": {"sequence": {"start": 1}}},
-                    "customer_id": {"type": "int32", "values": {"references": {"table": "customers", "skew": 2}}},
+                    "customer_id": {"type": "int32", "values": {"references": reference}},
                     "state": {"type": "string(8)", "values": {"states": {"place": "NEW", "pay": "PAID"}}},
                     "total": {"type": "decimal(12,2)", "values": {"derived": "sum(items.qty * items.price)"}},
                     "touched": {"type": "int64", "values": "version"},
@@ -191,14 +206,25 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
         "lifecycles": {
             "customer": {
                 "slots": draw(st.integers(1, 30)),
-                "every": draw(st.sampled_from([1, 2])),
-                "hot": draw(st.sampled_from([[], [{"share": 0.2, "times": 4}]])),
+                "every": draw(st.sampled_from([1, 2.5])),
+                "gaps": draw(gaps),
+                **draw(st.sampled_from([{}, {"hot": {"share": 0.2, "times": 3.5}}, {"zipf": 1.2}])),
                 "steps": [
                     {"name": "join", "do": [{"insert": "customers"}]},
-                    {"name": "upgrade", "do": [{"update": "customers", "set": ["tier"]}]},
+                    {"name": "upgrade", "times": draw(st.sampled_from([1, "0..3"])), "do": upgrade},
+                ],
+            }
+            if draw(st.booleans())
+            else {
+                "slots": draw(st.integers(5, 30)),
+                "then": "restart",
+                "steps": [
+                    {"name": "join", "do": [{"insert": "customers"}]},
+                    {"name": "upgrade", "times": "0..9", "do": upgrade},
+                    {"name": "leave", "chance": draw(st.sampled_from([0.5, 1])), "do": [{"delete": "customers"}]},
                 ],
             },
-            "order": {"slots": draw(st.integers(1, 40)), "then": "restart", "steps": steps},
+            "order": {"slots": draw(st.integers(1, 40)), "then": "restart", "gaps": draw(gaps), "steps": steps},
         },
     }
 
@@ -228,6 +254,9 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         count = draw(st.integers(1, 2))
         scenario = {"tables": {f"t{i}": draw(short_tables()) for i in range(count)}}
     scenario["seed"] = draw(st.integers(0, 1000))
+    scenario["arrivals"] = draw(gaps)
+    if draw(st.booleans()):
+        scenario["curve"] = {"hours": [1, 3, 0.2] * 8, "days": [1, 1, 1, 1, 2, 0.5, 0.5]}
     scenario["rate"] = draw(st.sampled_from([1, 50, 1000]))
     scenario["transactions"] = draw(st.sampled_from([{"1": 1}, {"1": 70, "2..5": 30}, {"3": 1}, {"1": 10, "40": 1}]))
     if draw(st.booleans()):

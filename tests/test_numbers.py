@@ -131,7 +131,7 @@ def test_no_number_is_a_stack_trace(text: str, place: int) -> None:
         ("heartbeat: ‹10s›", f"heartbeat: {10**30}d", f"4: heartbeat: '{10**30}d' is not a duration such as "
             "'500ms', '10s', '5m', '2h' or '1d'."),
         ("heartbeat: ‹10s›", "heartbeat: 99999d", "4: heartbeat: '99999d' is not between 1ms and 36500d."),
-        ("rate: ‹100›\nheartbeat: ‹10s›", "rate: 0.01\nheartbeat: 10ms", "4: heartbeat: at this rate up to 60000 "
+        ("rate: ‹100›\nheartbeat: ‹10s›", "rate: 0.01\nheartbeat: 10ms", "4: heartbeat: at this rate up to 563272 "
             "heartbeats would come between two transactions, more than 1000; take a longer time, or a higher rate."),
         ("‹2..5›: ‹3›", "‹2..5›: 1e308", "5: transactions: '2..5': the weight '1e308' is not above 0 and up to 1e+15."),
         ("delete: ‹10›", "delete: 1e-6", "14: tables.products.mix: a row would be updated 8e+07 times before its "
@@ -148,5 +148,5 @@ def test_no_number_is_a_stack_trace(text: str, place: int) -> None:
 def test_the_sentence(old: str, new: str, sentence: str) -> None:
     assert GENERATED.count(old) == 1
     with pytest.raises(UsageError) as error:
-        resolve(read(re.sub("[‹›]", "", GENERATED.replace(old, new)), "f.yaml"), MYSQL)
+        open_stream(resolve(read(re.sub("[‹›]", "", GENERATED.replace(old, new)), "f.yaml"), MYSQL))
     assert str(error.value) == f"f.yaml:{sentence}"

@@ -433,7 +433,7 @@ def expected(
 @sql_engine_option
 @json_option
 def check(scenario: str, source: str | None, force: bool, sql_engine: str | None, as_json: bool) -> int:
-    """Check a scenario and print its tables; an error names file, line and key."""
+    """Check a scenario; print its tables and what its stream will look like. An error names file, line and key."""
     from simulator.cli import listings
     from simulator.run.scenario import load, open_stream, resolve
 

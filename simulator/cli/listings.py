@@ -120,7 +120,10 @@ def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def checked(stream: Stream) -> dict[str, Any]:
-    """What a checked scenario holds."""
+    """What a checked scenario holds, and what a generated stream will look like."""
+    from simulator.stream.engine.stream import ChangeStream
+    from simulator.stream.outlook import outlook
+
     return {
         "scenario": stream.file,
         "source": str(stream.source),
@@ -138,10 +141,13 @@ def checked(stream: Stream) -> dict[str, Any]:
         "turns": stream.turns,
         "last_turn": stream.last_turn,
         "notes": list(stream.notes),
+        "outlook": outlook(stream) if isinstance(stream, ChangeStream) else None,
     }
 
 
 def checked_text(facts: Mapping[str, Any]) -> str:
+    from simulator.stream.outlook import text as outlook_text
+
     file, source, errors = facts["scenario"], facts["source"], facts["errors"]
     parts = [f"{file} is fine on {source}."]
     if errors:
@@ -152,4 +158,6 @@ def checked_text(facts: Mapping[str, Any]) -> str:
     if facts["turns"] is not None:
         parts.append(f"\nThe script has {counted(facts['turns'], 'turn')}.")
     parts += [f"\n{note}" for note in facts["notes"]]
+    if facts["outlook"] is not None:
+        parts.append(f"\n{outlook_text(facts['outlook'])}")
     return "\n".join(parts)

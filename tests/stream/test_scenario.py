@@ -110,7 +110,8 @@ MISTAKES = [
     ),
     ("nullable: no", "nullable: maybe", "7: tables.users.columns.name.nullable: 'maybe' is not yes or no."),
     ("mix: {update: 1}", "mix: {update: -1}", "10: tables.users.mix.update: '-1' is below 0."),
-    ("mix: {update: 1}", "hot: {share: 0.1, times: 3}", "10: tables.users.hot.times: 3 is not a power of two."),
+    ("mix: {update: 1}", "hot: {share: 0.1, times: 1}", "10: tables.users.hot.times: '1' is not above 1."),
+    ("mix: {update: 1}", "zipf: 1", "10: tables.users.zipf: rows must stay to be hot: set `mix` to no deletes."),
     ("rows: 1..3", "rows: 3..1", "32: lifecycles.order.steps[0].do[1]: '3..1' has the higher number first."),
     (
         "{delete: items}",
@@ -230,10 +231,12 @@ MISTAKES = [
         "15: tables.orders.columns.user_id.values.references.table: no table 'user'. Did you mean 'users'?",
     ),
     (
-        "mix: {update: 1}",
-        "mix: {insert: 1}",
-        "15: tables.orders.columns.user_id.values.references.table: users has no permanent rows: insert it in"
-        " the first step of a lifecycle that repeats, or give it a mix with updates and without deletes.",
+        "mix: {update: 1}\n  orders:\n    key: id\n    columns:\n      id: {type: bigint, values: sequence}\n"
+        "      user_id: {type: bigint,",
+        "mix: {insert: 1}\n  orders:\n    key: id\n    columns:\n      id: {type: bigint, values: sequence}\n"
+        "      user_id: {nullable: no, type: bigint,",
+        "15: tables.orders.columns.user_id.values.references.table: users has no permanent rows, so there may be "
+        "none to refer to: leave out `nullable: no`, or insert users in the first step of a lifecycle that repeats.",
     ),
     (
         "mix: {update: 1}",
@@ -332,6 +335,21 @@ MISTAKES = [
         "slots: 10",
         "slots: 10\n    hot: {share: 0.1, times: 2}",
         "28: lifecycles.order.hot: hot entities are permanent: add `then: repeat`.",
+    ),
+    (
+        "name: pay\n        do:",
+        "name: pay\n        either: [{steps: []}]\n        do:",
+        "33: lifecycles.order.steps[1]: expected exactly one of do, either.",
+    ),
+    (
+        "name: place\n        do:",
+        "name: place\n        chance: 0.5\n        do:",
+        "29: lifecycles.order.steps[0]: each entity takes the first step, once.",
+    ),
+    (
+        "name: archive\n        do:",
+        "name: archive\n        times: 1..2\n        do:",
+        "39: lifecycles.order.steps[2].do[0].delete: a step that may happen several times can only update.",
     ),
     (
         "slots: 10",
@@ -585,7 +603,7 @@ def properties(model: Any) -> set[str]:
     return set(model.get("properties", {})).union(*(properties(branch) for branch in model.get("anyOf", [])))
 
 
-@pytest.mark.parametrize("name", ["crud", "orders", "tour", "wide"])
+@pytest.mark.parametrize("name", ["bank", "crud", "flash-sale", "orders", "tour", "wide"])
 def test_shipped_scenarios(name: str) -> None:
     loaded = load(name)
     resolve(loaded, MYSQL)

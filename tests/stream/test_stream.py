@@ -247,11 +247,11 @@ def test_references_hold_at_every_transaction_end(scenario: dict[str, Any]) -> N
         replay.block(stream.read(at, stop))
         at = stop
         orders = replay.tables["orders"]
-        assert all((row[1],) in replay.tables["customers"] for row in orders.values())
+        assert all(row[1] is None or (row[1],) in replay.tables["customers"] for row in orders.values())
         assert all((row[0],) in orders for row in replay.tables["items"].values())
         for key, row in orders.items():
             items = [r for r in replay.tables["items"].values() if r[0] == key[0]]
-            if len(scenario["lifecycles"]["order"]["steps"]) == 2:  # nothing edits an item after the total
+            if "edit" not in str(scenario["lifecycles"]):  # nothing edits an item after the total
                 assert row[3] == sum(r[2] * r[3] for r in items)
 
 
@@ -291,7 +291,7 @@ def test_shares_come_out_as_asked(mix: tuple[int, int, int], rows: int) -> None:
             }
         }
     )
-    block = stream.read(0, stream.border(40_000))
+    block = stream.read(0, stream.border(200_000))
     total = sum(mix)
     counts = {batch.kind: len(batch) for batch in block.batches}
     for kind, share in zip((INSERT, UPDATE, DELETE), mix, strict=True):
@@ -322,13 +322,11 @@ def test_hot_rows_change_as_much_more_as_asked() -> None:
             }
         }
     )
-    block = stream.read(0, stream.border(stream.rounds.length * 64))
+    block = stream.read(0, stream.border(3200 * 64))
     (batch,) = block.batches
-    counts = np.bincount(np.asarray(batch.image()[0]))
-    hot = np.sort(counts)[::-1][:32]
-    cold = np.sort(counts[counts > 0])[:-32]
-    assert hot.min() == 64
-    assert cold.max() == 4
+    counts = np.sort(np.bincount(np.asarray(batch.image()[0]) - 1, minlength=3200))
+    cold, hot = counts[:-32].mean(), counts[-32:].mean()
+    assert hot / cold == pytest.approx(16, rel=0.03)
 
 
 def test_turn_a_billion_is_like_any_other() -> None:

@@ -30,18 +30,18 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
                 continue
             for low in range(cohort.base, cohort.base + cohort.count, CHUNK):
                 part = SnapshotPart(table, c, low, min(low + CHUNK, cohort.base + cohort.count))
-                if not member.permanent and not program.deletes(name):
-                    # the rows of all earlier passes are still there
-                    passes = int(_passes(compiled, part, turn).sum())
-                    for first in range(0, passes, CHUNK):
-                        yield SnapshotPart(table, c, part.low, part.high, (first, min(first + CHUNK, passes)))
+                if not member.permanent and any(program.leaves_rows(name)):
+                    # rows of earlier lives are still there
+                    lives = int(_lives(compiled, part, turn).sum())
+                    for first in range(0, lives, CHUNK):
+                        yield SnapshotPart(table, c, part.low, part.high, (first, min(first + CHUNK, lives)))
                 yield part
 
 
 def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
     """How many rows a part has, where that follows without looking at its slots; else None."""
-    _, member = _of(compiled, part)
-    if member.low == member.high and part.passes is not None:
+    program, member = _of(compiled, part)
+    if member.low == member.high and part.passes is not None and all(program.leaves_rows(member.table)):
         return (part.passes[1] - part.passes[0]) * member.low
     if member.low == member.high and member.permanent:
         return (part.high - part.low) * member.low
@@ -52,12 +52,19 @@ def states(compiled: Compiled, part: SnapshotPart, turn: int) -> State:
     """The rows of a part, each as it was last changed."""
     program, member = _of(compiled, part)
     slot, cycle, tick = _earlier(compiled, part, turn) if part.passes else _now(compiled, part, turn)
-    counts = row_count(member, program.lifecycle, compiled.seed, slot, cycle)
+    cohort = np.full(len(slot), part.cohort, dtype=np.int64)
+    life = compiled.ticks.life(cohort, slot, cycle, tick)
+    counts = row_count(member, program.lifecycle, compiled.seed, slot, life)
     owner = np.repeat(np.arange(len(slot)), counts)
     row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-    cohort = np.full(len(owner), part.cohort, dtype=np.int64)
     return State(
-        compiled.ticks, member.table, cohort=cohort, slot=slot[owner], cycle=cycle[owner], tick=tick[owner], row=row
+        compiled.ticks,
+        member.table,
+        cohort=cohort[owner],
+        slot=slot[owner],
+        cycle=cycle[owner],
+        tick=tick[owner],
+        row=row,
     )
 
 
@@ -66,40 +73,47 @@ def _of(compiled: Compiled, part: SnapshotPart) -> tuple[Program, Member]:
     return program, program.members[compiled.names[part.table]]
 
 
-def _visits(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
-    """(slot, cycle, step) of the last visit of each slot of a part before a turn."""
+def _visits(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """(slot, cycle, tick, life) of the last statement of each slot of a part before a turn."""
     slot = np.arange(part.low, part.high, dtype=np.int64)
     cohort = np.full(len(slot), part.cohort, dtype=np.int64)
-    cycle, step = compiled.ticks.cycle_and_step(
-        cohort, slot, compiled.rounds.visits_before(part.cohort, slot, turn) - 1
-    )
-    return slot, cycle, step
+    visits = compiled.traffic.visits_before(part.cohort, slot, turn)
+    cycle, step = compiled.ticks.cycle_and_step(cohort, slot, visits - 1)
+    tick = compiled.last_tick[compiled.step_first[compiled.plan.cohorts[part.cohort].program] + step]
+    return slot, cycle, tick, compiled.ticks.life(cohort, slot, cycle, tick)
 
 
 def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
-    """(slot, cycle, tick) of the entities that have rows in the present pass of their slots."""
+    """(slot, cycle, tick) of the entities that have rows in the present life of their slots."""
     program, member = _of(compiled, part)
     number = compiled.plan.cohorts[part.cohort].program
-    slot, cycle, step = _visits(compiled, part, turn)
-    tick = compiled.last_tick[compiled.step_first[number] + step]
+    slot, cycle, tick, life = _visits(compiled, part, turn)
     if member.permanent:
         return slot, cycle, np.where(cycle < 0, compiled.ticks.birth[number], tick)
     has_rows = np.array(program.has_rows(member.table))
-    here = (cycle >= 0) & has_rows[tick - compiled.ticks.first[number]]
+    here = (life >= 0) & has_rows[tick - compiled.ticks.first[number]]
     return slot[here], cycle[here], tick[here]
 
 
-def _passes(compiled: Compiled, part: SnapshotPart, turn: int) -> Ints:
-    """How many passes each slot of a part has behind it."""
-    return np.maximum(_visits(compiled, part, turn)[1], 0)
+def _lives(compiled: Compiled, part: SnapshotPart, turn: int) -> Ints:
+    """How many lives each slot of a part has behind it."""
+    return np.maximum(_visits(compiled, part, turn)[3], 0)
 
 
 def _earlier(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints, Ints]:
-    """(slot, cycle, tick) of entities whose pass is over: those of one slot follow each other."""
+    """(slot, cycle, tick) of entities whose life is over and whose rows are still there: those of one slot follow each
+    other."""
     assert part.passes is not None
-    passes = _passes(compiled, part, turn)
-    ends = np.cumsum(passes)
+    program, member = _of(compiled, part)
+    number = compiled.plan.cohorts[part.cohort].program
+    lives = _lives(compiled, part, turn)
+    ends = np.cumsum(lives)
     numbers = np.arange(*part.passes, dtype=np.int64)
     owner = np.searchsorted(ends, numbers, side="right")
-    last = int(compiled.ticks.birth[compiled.plan.cohorts[part.cohort].program]) - 1
-    return part.low + owner, numbers - (ends - passes)[owner], np.full(len(numbers), last, dtype=np.int64)
+    slot = part.low + owner
+    first = compiled.ticks.first_life(np.full(len(slot), part.cohort, dtype=np.int64), slot)
+    cycle, life = np.divmod(numbers - (ends - lives)[owner] + first, len(program.lives))
+    last_step = np.cumsum([len(life) for life in program.lives]) - 1
+    tick = compiled.last_tick[compiled.step_first[number] + last_step[life]]
+    stays = np.flatnonzero(np.array(program.leaves_rows(member.table))[life])
+    return slot[stays], cycle[stays], tick[stays]

@@ -12,12 +12,14 @@ import pyarrow as pa
 
 from simulator.model import Table
 from simulator.sources.source import Source
+from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.block import FARTHEST
 from simulator.stream.engine.history import Ticks
-from simulator.stream.engine.program import Member, Plan, plan
+from simulator.stream.engine.plan import plan
+from simulator.stream.engine.program import Member, Plan
 from simulator.stream.engine.sizes import COLUMN_BYTES, sizes
-from simulator.stream.engine.slots import Rounds
 from simulator.stream.engine.timeline import Timeline
+from simulator.stream.engine.traffic import Traffic
 from simulator.stream.generators.columns import Columns, CompiledColumn
 from simulator.stream.generators.computed.sequence import Numbers
 from simulator.stream.generators.keys import KeyColumn
@@ -30,6 +32,8 @@ ALWAYS: Final = -(1 << 62)
 LAST_MS: Final = 253_402_214_400_000
 # Order keys of DDL and heartbeats lie before the rows of their turn: room for this many of each at one turn.
 BEFORE_ROWS: Final = 1 << 10
+# Heartbeats between two transactions.
+MOST_HEARTBEATS: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,18 @@ class Compiled:
         spec = scenario.spec
         self.scenario, self.source, self.seed = scenario, scenario.source, scenario.seed
         self.names = list(spec.tables)
-        self.timeline = Timeline(
-            spec.transactions, seed=self.seed, start_ms=spec.start, rate=spec.rate, heartbeat_ms=spec.heartbeat
+        arrivals = Arrivals(
+            seed=self.seed,
+            start_us=spec.start * 1000,
+            rate=spec.rate,
+            gaps=spec.arrivals,
+            hours=spec.curve.hours,
+            days=spec.curve.days,
         )
+        self.timeline = Timeline(
+            spec.transactions, arrivals, seed=self.seed, start_ms=spec.start, heartbeat_ms=spec.heartbeat
+        )
+        self._check_heartbeat()
         changes = [(self.timeline.border(change.at), change) for change in scenario.changes]
         fields = {
             name: {key: self._dated(field) for key, field in columns.items()}
@@ -58,17 +71,29 @@ class Compiled:
         }
         always = _Always(self, fields)
         self.plan = plan(scenario, {name: list(fields[name]) for name in self.names}, always)
-        self.rounds = Rounds(self.plan.cohorts, self.seed)
-        self.ticks = Ticks(self.plan, self.rounds, self.seed)
-        self.versions = self._versions(self.columns(fields, self.ticks, self.rounds), changes)
+        self.traffic = Traffic(self.plan.cohorts, self.seed)
+        self.ticks = Ticks(self.plan, self.traffic, self.seed)
+        self.versions = self._versions(self.columns(fields, self.ticks, self.traffic), changes)
         self.ddl = [(border, change.applied) for border, change in changes if change.applied.sql]
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
         self._number()
         self._measure()
 
-    def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, rounds: Rounds) -> Columns:
-        return Columns(self.scenario, fields, ticks, rounds, self.timeline)
+    def _check_heartbeat(self) -> None:
+        """There are numbers for only so many heartbeats between two transactions."""
+        heartbeat = self.scenario.spec.heartbeat
+        if heartbeat is not None:
+            longest_ms = self.timeline.arrivals.longest_us(self.timeline.largest + 1) / 1000
+            if longest_ms / heartbeat > MOST_HEARTBEATS:
+                self.scenario.fail(
+                    ("heartbeat",),
+                    f"at this rate up to {longest_ms / heartbeat:.0f} heartbeats would come between two transactions, "
+                    f"more than {MOST_HEARTBEATS}; take a longer time, or a higher rate",
+                )
+
+    def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, traffic: Traffic) -> Columns:
+        return Columns(self.scenario, fields, ticks, traffic, self.timeline)
 
     def _dated(self, field: Field) -> Field:
         """With the transaction borders at which it is added and dropped."""
@@ -92,18 +117,24 @@ class Compiled:
         programs = self.plan.programs
         self.step_first: Ints = np.cumsum([0, *(len(p.steps) for p in programs)]).astype(np.int64)
         steps = int(self.step_first[-1])
-        widest = max(len(step) for program in programs for step in program.steps)
+        widest = max(len(acts) for program in programs for acts in program.turns)
         self.statements = np.full((widest, steps), -1, dtype=np.int64)  # ticks, -1 where a step has fewer
         self.last_tick: Ints = np.empty(steps, dtype=np.int64)
         self.group = np.full(self.ticks.total, -1, dtype=np.int64)  # table · 4 + kind
+        self.members: list[tuple[Member, str]] = []  # each with its lifecycle
+        self.member: Ints = np.full(self.ticks.total, -1, dtype=np.int64)  # of a statement, as a number among them
         self.fixed_rows = np.full(self.ticks.total, -1, dtype=np.int64)  # -1: entities differ in their number of rows
+        numbers = {name: number for number, name in enumerate(self.names)}
         for p, program in enumerate(programs):
             tick = int(self.ticks.first[p])
+            member_numbers = {table: len(self.members) + i for i, table in enumerate(program.members)}
+            self.members += [(member, program.lifecycle) for member in program.members.values()]
             for s, step in enumerate(program.steps):
-                for j, act in enumerate(step):
+                for j, act in enumerate(step.acts):
                     member = program.members[act.table]
                     self.statements[j, self.step_first[p] + s] = tick
-                    self.group[tick] = self.names.index(act.table) * 4 + act.kind
+                    self.group[tick] = numbers[act.table] * 4 + act.kind
+                    self.member[tick] = member_numbers[act.table]
                     self.fixed_rows[tick] = member.low if member.low == member.high else -1
                     tick += 1
                 self.last_tick[self.step_first[p] + s] = tick - 1
@@ -111,7 +142,7 @@ class Compiled:
     def _number(self) -> None:
         """Where the stream's numbers begin, how far turns lie apart in them, and the last turn that fits."""
         programs = self.plan.programs
-        fullest = max(sum(p.members[act.table].high for act in step) for p in programs for step in p.steps)
+        fullest = max(sum(p.members[act.table].high for act in acts) for p in programs for acts in p.turns)
         self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change
         # Inside a second only rows and statements are numbered; an update may become two changes.
         self.statements_a_turn = max(Counter(turn for turn, _ in self.ddl).values(), default=0)
@@ -131,7 +162,8 @@ class Compiled:
             and isinstance(column.generator, Numbers)
             and not pa.types.is_string(column.arrow)
         )
-        last_commit = int((LAST_MS - self.timeline.start_ms) / 1000 * self.timeline.rate) - self.timeline.chunk
+        arrivals = self.timeline.arrivals
+        last_commit = arrivals.turn_near(LAST_MS * 1000) - self.timeline.largest - 2
         last_offset = ((1 << 62) - self.first_offset) // self.stride
         self.last_turn, self.last_reason = min(
             *keys,
@@ -143,7 +175,7 @@ class Compiled:
         """Refuse values that a transaction, and so a block, cannot hold."""
         versions = {name: [(each.table, each.columns) for each in held] for name, held in self.versions.items()}
         self.sizes = sizes(self.plan, versions)
-        peak, turns = self.sizes.peak, int(self.timeline.sizes.max())
+        peak, turns = self.sizes.peak, self.timeline.largest
         if peak.bytes * turns > COLUMN_BYTES:
             field = self.scenario.fields[peak.table].get(peak.field)
             self.scenario.fail(
@@ -152,23 +184,16 @@ class Compiled:
                 f"holds at most {COLUMN_BYTES >> 20} MiB of a column; shorten the values or the transactions",
             )
 
-    def member(self, tick: int) -> Member:
-        """The member that a tick's statement is about."""
-        program = self.ticks.program[tick]
-        act = self.plan.programs[program].acts[tick - int(self.ticks.first[program])]
-        member: Member = self.plan.programs[program].members[act.table]
-        return member
-
 
 class _Always:
     """Whether setting a field in a step is certain to change it: a property of its generator, asked before there is a
     plan, of a compiler without programs."""
 
     def __init__(self, compiled: Compiled, fields: Mapping[str, Mapping[str, Field]]) -> None:
-        rounds = Rounds((), compiled.seed)
+        traffic = Traffic((), compiled.seed)
         self._lifecycles = compiled.scenario.spec.lifecycles.values()
         self._fields = fields
-        self._columns = compiled.columns(fields, Ticks(Plan((), ()), rounds, compiled.seed), rounds)
+        self._columns = compiled.columns(fields, Ticks(Plan((), ()), traffic, compiled.seed), traffic)
         self._known: dict[tuple[str, str, str], bool] = {}
 
     def __call__(self, table: str, name: str, step: str) -> bool:
@@ -178,18 +203,18 @@ class _Always:
 
     def _ask(self, table: str, name: str, step: str) -> bool:
         field = self._fields[table][name]
-        if field.spec.nulls or field.since is not None or field.until is not None:
+        if field.since is not None or field.until is not None:
             return False
-        steps = [s for life in self._lifecycles for s in life.steps if s.name == step]
+        steps = [s for life in self._lifecycles for _, s in life.walk() if s.name == step]
         values = field.spec.values
-        if values.kind == "states" and (step not in values.arguments or any(s.times > 1 for s in steps)):
+        if values.kind == "states" and (step not in values.arguments or any(s.times[1] > 1 for s in steps)):
             return False
         if values.kind == "of":
             # it follows another column, and changes when that is set in the same step
             parent, _, key = values.arguments.partition(".")
             follows = any(s.update == parent and key in (s.set or ()) for at in steps for s in at.do)
-            return follows and self(parent, key, step)
-        return self._columns.column(table, name).generator.always
+            return not field.spec.nulls and follows and self(parent, key, step)
+        return self._columns.column(table, name).always
 
 
 def _highest(source: Source, field: Field) -> int:

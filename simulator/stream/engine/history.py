@@ -3,11 +3,13 @@
 A tick is one statement of one program. The state of a row after a tick is named by (cohort, slot, cycle, tick, row):
 `cycle` is the pass through the program, `row` the number of the row among those of the entity in the table. From a
 state follow, by look-up and arithmetic, for any column: how often it was set so far, at which tick last, at which turn.
-Permanent rows were born one visit before their slot's first (cycle -1, the birth tick).
+Permanent rows were born one visit before their slot's first (cycle -1, the birth tick). Other rows belong to a life: a
+program has several in a pass, and those of a slot are numbered from the one in which it stands when the stream begins.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.model import DELETE, INSERT
-from simulator.stream.engine.program import Member, Plan
-from simulator.stream.engine.slots import Rounds
+from simulator.stream.engine.program import Member, Plan, Program
+from simulator.stream.engine.traffic import Traffic
 from simulator.values.draw import Bits, Ints, below, bits, identity, key
 
 Mask = npt.NDArray[np.bool_]
@@ -38,24 +40,28 @@ class History:
 class Ticks:
     """All statements of all programs on one axis; each program has one more tick behind its statements: its birth."""
 
-    def __init__(self, plan: Plan, rounds: Rounds, seed: int) -> None:
-        self.plan, self.rounds = plan, rounds
-        acts = [program.acts for program in plan.programs]
-        sizes = np.array([len(a) + 1 for a in acts], dtype=np.int64)
+    def __init__(self, plan: Plan, traffic: Traffic, seed: int) -> None:
+        self.plan, self.traffic = plan, traffic
+        programs = plan.programs
+        sizes = _ints(len(program.acts) + 1 for program in programs)
         self.first: Ints = np.cumsum(sizes) - sizes
         self.size: Ints = sizes - 1
         self.total = int(sizes.sum())
         self.birth: Ints = self.first + self.size
-        self.program = np.repeat(np.arange(len(acts)), sizes)
-        self.steps: Ints = np.array([len(program.steps) for program in plan.programs], dtype=np.int64)
+        self.program = np.repeat(np.arange(len(programs)), sizes)
+        self.steps = _ints(len(program.steps) for program in programs)
+        self.first_step: Ints = np.cumsum(self.steps) - self.steps
         # step of each tick inside its program; the birth's is -1: one visit before the first
-        self.step: Ints = np.array(
-            [s for p in plan.programs for s in [*(i for i, step in enumerate(p.steps) for _ in step), -1]],
-            dtype=np.int64,
-        )
-        self.cohort_program: Ints = np.array([cohort.program for cohort in plan.cohorts], dtype=np.int64)
+        self.step = _ints(s for p in programs for s in [*(i for i, step in enumerate(p.steps) for _ in step.acts), -1])
+        self.lives = _ints(len(program.lives) for program in programs)
+        self.single_lives = bool((self.lives == 1).all())
+        self.life_of_step = _ints(i for p in programs for i, life in enumerate(p.lives) for _ in life)
+        steps = self.first_step[self.program] + np.maximum(self.step, 0)
+        self.life_of_tick: Ints = self.life_of_step[steps] if self.total else steps
+        self.cohort_program = _ints(cohort.program for cohort in plan.cohorts)
         self._phase_key = key(seed, "phase")
         self._histories: dict[tuple[bytes, ...], History] = {}
+        self._settings: dict[tuple[int, str], dict[str, list[int]]] = {}
 
     def phase(self, cohort: Ints, slot: Ints) -> Ints:
         """Where a slot stands in its program at its first visit of the stream."""
@@ -69,12 +75,25 @@ class Ticks:
         cycle, step = np.divmod(visit + self.phase(cohort, slot), steps)
         return cycle, step
 
+    def first_life(self, cohort: Ints, slot: Ints) -> Ints:
+        """The life of its program in which a slot stands when the stream begins."""
+        first: Ints = self.life_of_step[self.first_step[self.cohort_program[cohort]] + self.phase(cohort, slot)]
+        return first
+
+    def life(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
+        """Which life of its slot a tick of a cycle is in: 0 is the one in which the stream began; before it no rows."""
+        if self.single_lives:
+            return cycle
+        lives: Ints = cycle * self.lives[self.cohort_program[cohort]] + self.life_of_tick[tick]
+        lives -= self.first_life(cohort, slot)
+        return lives
+
     def turn(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
         """The turn at which a tick of a cycle happened (may be negative)."""
         steps = self.steps[self.cohort_program[cohort]]
         # the birth is the visit before cycle 0, step 0: its step is -1, so its cycle counts as 0
         visit = np.maximum(cycle, 0) * steps + self.step[tick] - self.phase(cohort, slot)
-        return self.rounds.turns(cohort, slot, visit)
+        return self.traffic.turns(cohort, slot, visit)
 
     def history(self, table: str, field: str) -> History:
         """The past of a column in every program that has its table. Columns with the same past share one object."""
@@ -88,27 +107,41 @@ class Ticks:
             if member is None:
                 continue
             first, birth = int(self.first[p]), int(self.birth[p])
-            setting = np.flatnonzero(
-                [
-                    act.table == table and (act.kind is INSERT or field in act.sets) and act.kind is not DELETE
-                    for act in program.acts
-                ]
-            )
+            settings = self._set_at(p, program, table)
+            inserts = _ints(settings[""])
+            setting = np.union1d(_ints(settings.get(field, ())), inserts).astype(np.int64)
             sets[first + setting] = True
             last[birth], sets[birth] = birth, member.permanent
             per_cycle[p] = len(setting) if member.permanent else 0
             at = slice(first, birth)
-            done = np.searchsorted(setting, np.arange(birth - first), side="right")  # settings so far in this cycle
+            ticks = np.arange(birth - first)
+            done = np.searchsorted(setting, ticks, side="right")  # settings so far in this cycle
             if member.permanent:
                 # before the first setting of a cycle stands the last one of the cycle before
                 last[at] = first + setting[done - 1] if len(setting) else birth
                 back[at] = (done == 0) & bool(len(setting))
                 count[at] = done  # its first value came with its birth
-            else:
-                last[at] = np.where(done > 0, first + setting[done - 1], -1) if len(setting) else -1
-                count[at] = done - 1  # the insert is the value's first, number 0
+            elif len(setting):
+                last[at] = np.where(done > 0, first + setting[done - 1], -1)
+                # the insert is the value's first, number 0
+                inserted = inserts[np.maximum(np.searchsorted(inserts, ticks, side="right") - 1, 0)]
+                count[at] = done - 1 - np.searchsorted(setting, inserted)
         signature = tuple(x.tobytes() for x in (last, back, count, per_cycle, sets))
         return self._histories.setdefault(signature, History(last, back, count, per_cycle, sets))
+
+    def _set_at(self, number: int, program: Program, table: str) -> dict[str, list[int]]:
+        """The statements of a program (counted from 0) that set each column of a table, and under "" its inserts."""
+        if (number, table) not in self._settings:
+            settings = self._settings[number, table] = {"": []}
+            for tick, act in enumerate(program.acts):
+                if act.table == table and act.kind is not DELETE:
+                    for field in [""] if act.kind is INSERT else act.sets:
+                        settings.setdefault(field, []).append(tick)
+        return self._settings[number, table]
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.array(list(values), dtype=np.int64)
 
 
 class Written(NamedTuple):
@@ -183,8 +216,10 @@ class State:
 
     @cached_property
     def life(self) -> Ints:
-        """Which of its slot's rows over time this is: the cycle, or -1 for permanent rows."""
-        return np.where(self.permanent, -1, self.cycle)
+        """Which of its slot's rows over time this is: the life, or -1 for permanent rows."""
+        if self.permanent.all():
+            return np.full(len(self), -1, dtype=np.int64)
+        return np.where(self.permanent, -1, self.ticks.life(self.cohort, self.slot, self.cycle, self.tick))
 
     @cached_property
     def identity(self) -> Bits:
@@ -237,10 +272,11 @@ class State:
         )
 
 
-def row_count(member: Member, lifecycle: str, seed: int, slot: Ints, cycle: Ints) -> Ints:
-    """How many rows of a member each entity has."""
+def row_count(member: Member, lifecycle: str, seed: int, slot: Ints, life: Ints) -> Ints:
+    """How many rows of a member each entity has; `life` is that of its slot (`Ticks.life`)."""
     if member.low == member.high:
         return np.full(len(slot), member.low, dtype=np.int64)
-    life = np.full(len(slot), -1, dtype=np.int64) if member.permanent else cycle
+    if member.permanent:
+        life = np.full(len(slot), -1, dtype=np.int64)
     draws = bits(key(seed, "rows", lifecycle, member.counted_as), identity(slot, life, 0))
     return member.low + below(draws, member.high - member.low + 1)

@@ -70,8 +70,8 @@ def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Meas
         for name, each in versions.items()
     }
     rows = {name: max(map(row_bytes, tables)) for name, tables in measured.items()}
-    groups = [(cohort.group, plan.programs[cohort.program]) for cohort in plan.cohorts]
-    turn = sum(group * _mean(program, rows) for group, program in groups) / sum(group for group, _ in groups)
+    shares = [(cohort.count * cohort.weight, plan.programs[cohort.program]) for cohort in plan.cohorts]
+    turn = sum(share * _mean(program, rows) for share, program in shares) / sum(share for share, _ in shares)
     peaks = [
         Peak(name, column.field, value_bytes, max(_most_rows(program, name) for program in plan.programs))
         for name, tables in measured.items()
@@ -90,5 +90,5 @@ def _mean(program: Program, rows: Mapping[str, int]) -> float:
 
 def _most_rows(program: Program, table: str) -> int:
     """The most rows of a table that a step changes; one, of rows that are only there."""
-    changed = [sum(program.members[table].high for act in step if act.table == table) for step in program.steps]
+    changed = [sum(program.members[table].high for act in acts if act.table == table) for acts in program.turns]
     return max(1, *changed)

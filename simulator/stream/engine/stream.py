@@ -58,7 +58,7 @@ class ChangeStream(Stream):
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
         self.database = self.source.table_id(scenario.spec.database, "").database
         self.compiled = compiled = Compiled(scenario)
-        self.timeline, self.rounds, self.plan = compiled.timeline, compiled.rounds, compiled.plan
+        self.timeline, self.traffic, self.plan = compiled.timeline, compiled.traffic, compiled.plan
         self.first_tables, self.last_turn = scenario.first_tables, compiled.last_turn
         self.first_txn, self.first_offset = compiled.first_txn, compiled.first_offset
         self.column_names = column_names(scenario, self.source, self.first_tables)
@@ -72,7 +72,7 @@ class ChangeStream(Stream):
     def _notes(self) -> Iterator[str]:
         for name in self.compiled.names:
             programs = [program for program in self.plan.programs if name in program.members]
-            if any(not program.members[name].permanent and not program.deletes(name) for program in programs):
+            if any(not program.members[name].permanent and any(program.leaves_rows(name)) for program in programs):
                 yield f"{name} only grows: a snapshot late in the stream is as long as the table by then."
         yield f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}."
 
@@ -91,15 +91,17 @@ class ChangeStream(Stream):
                 f"{self.compiled.last_reason}; ask for fewer turns, or an earlier one."
             )
         turns = np.arange(first, stop, dtype=np.int64)
-        cohort, slot, visit = self.rounds.visits(turns)
+        cohort, slot, visit = self.traffic.visits(turns)
         cycle, step = self.compiled.ticks.cycle_and_step(cohort, slot, visit)
         tick = self.compiled.statements[:, self.compiled.step_first[self.compiled.ticks.cohort_program[cohort]] + step]
         rows = np.where(tick >= 0, self.compiled.fixed_rows[tick], 0)
-        for number in np.unique(tick[rows < 0]):  # statements whose entities differ in their number of rows
-            statement, turn = np.nonzero(tick == number)
-            member = self.compiled.member(int(number))
-            lifecycle = self.plan.programs[self.compiled.ticks.program[number]].lifecycle
-            rows[statement, turn] = row_count(member, lifecycle, self.compiled.seed, slot[turn], cycle[turn])
+        varied = np.where(rows < 0, self.compiled.member[tick], -1)
+        for number in np.unique(varied[varied >= 0]):  # statements whose entities differ in their number of rows
+            statement, turn = np.nonzero(varied == number)
+            member, lifecycle = self.compiled.members[number]
+            of, at, pass_ = cohort[turn], slot[turn], cycle[turn]
+            life = self.compiled.ticks.life(of, at, pass_, tick[statement, turn])
+            rows[statement, turn] = row_count(member, lifecycle, self.compiled.seed, at, life)
         self._structure = Structure(turns, cohort, slot, cycle, tick, rows)
         return self._structure
 

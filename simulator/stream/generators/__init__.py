@@ -38,6 +38,7 @@ GENERATORS: Final = {
     "text": f"{_DRAWN}.text:GENERATOR",
     "uuid": f"{_DRAWN}.uuid:GENERATOR",
     "version": f"{_COMPUTED}.version:GENERATOR",
+    "walk": f"{_DRAWN}.walk:GENERATOR",
 }
 
 

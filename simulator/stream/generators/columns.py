@@ -10,15 +10,16 @@ import pyarrow as pa
 
 from simulator.model import Column
 from simulator.stream.engine.history import History, State, Ticks
-from simulator.stream.engine.slots import Rounds
 from simulator.stream.engine.timeline import Timeline
+from simulator.stream.engine.traffic import Traffic
 from simulator.stream.generators.arrays import overlaid, with_nulls
 from simulator.stream.generators.generator import Draws, Target
 from simulator.stream.generators.keys import KeyColumn
+from simulator.stream.generators.nulls import Nulls
 from simulator.stream.generators.permanent import PermanentRows
 from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.scenario import Field, Scenario
-from simulator.values.draw import Bits, chance, key, mix
+from simulator.values.draw import key
 
 
 class CompiledColumn:
@@ -29,7 +30,11 @@ class CompiledColumn:
         self.field, self.arrow = field, source.arrow_type(field.type)
         self.history = columns.ticks.history(field.table, field.name)
         self.generator = columns.draws(field, field.spec.values, self.history)
-        self._nulls = key(columns.scenario.seed, field.table, field.name, "nulls")
+        self._nulls = Nulls(
+            field.spec.nulls, self.history, key(columns.scenario.seed, field.table, field.name, "nulls")
+        )
+        # setting the column once more is sure to change it
+        self.always = self.generator.always and self._nulls.always
         self._stored: Callable[[pa.Array], pa.Array] | None = None
         if source.stores or source.generated(field.type) != self.arrow:
             self._stored = partial(source.stored, type=field.type)
@@ -47,8 +52,7 @@ class CompiledColumn:
         if self._stored is not None:
             values = self._stored(values)
         if self.field.spec.nulls:
-            drawn: Bits = mix(state.identity + self._nulls + state.changes(self.history).view(np.uint64))
-            values = with_nulls(values, chance(drawn, self.field.spec.nulls))
+            values = with_nulls(values, self._nulls(state))
         if self.field.since is not None:
             older = np.flatnonzero(state.turns(self.history) < self.field.since)
             if len(older):
@@ -64,12 +68,12 @@ class Columns:
         scenario: Scenario,
         fields: Mapping[str, Mapping[str, Field]],
         ticks: Ticks,
-        rounds: Rounds,
+        traffic: Traffic,
         timeline: Timeline,
     ) -> None:
         """`fields` are the scenario's, with transaction borders for the turns at which they are added and dropped."""
         self.scenario, self.fields = scenario, fields
-        self.ticks, self.rounds, self.timeline = ticks, rounds, timeline
+        self.ticks, self.traffic, self.timeline = ticks, traffic, timeline
         self._columns: dict[tuple[str, str], CompiledColumn] = {}
         self._permanent: dict[str, PermanentRows] = {}
         self._keys: dict[str, KeyColumn] = {}
@@ -103,5 +107,5 @@ class Columns:
                 member = self.ticks.plan.programs[cohort.program].members.get(table)
                 if member is not None and member.permanent:
                     parts.append((c, cohort.base, cohort.count, member.high))
-            self._permanent[table] = PermanentRows(parts)
+            self._permanent[table] = PermanentRows(parts, key(self.scenario.seed, table, "permanent"))
         return self._permanent[table]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -9,7 +12,7 @@ import pyarrow.compute as pc
 
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import SHORT_BYTES
-from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
+from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
 
 def draws(state: State, history: History, salt: np.uint64) -> Bits:
@@ -17,23 +20,91 @@ def draws(state: State, history: History, salt: np.uint64) -> Bits:
     return mix(state.identity + salt + state.changes(history).view(np.uint64) * GOLDEN)
 
 
-class Index:
-    """Numbers in [0, size), even; two settings in a row never give the same one (if there are two).
+def neighbours(state: State, history: History, salt: np.uint64) -> tuple[Ints, Bits, Bits]:
+    """Of the states in which the column was set an odd number of times: their places, and the bits of the settings
+    before and after.
 
-    The first is drawn, each further one is a fixed odd step on, drawn once per row.
+    Even settings are drawn freely, odd ones so that they differ from both neighbours: a value differs from the last
+    one, and both follow from the number of the setting alone.
     """
+    changes = state.changes(history)
+    odd = np.flatnonzero(changes & 1)
+    start = state.identity[odd] + salt + changes[odd].view(np.uint64) * GOLDEN
+    return odd, mix(start - GOLDEN), mix(start + GOLDEN)
+
+
+# Among fewer numbers the others of two are drawn exactly evenly.
+FEW: Final = 1 << 16
+
+
+class Index:
+    """Numbers in [0, size), even; two settings in a row never give the same one (if there are two)."""
 
     def __init__(self, size: int, history: History, salt: np.uint64) -> None:
         self.size, self.history, self.salt = size, history, salt
 
     def __call__(self, state: State) -> Ints:
-        first = below(mix(state.identity + self.salt), self.size)
-        changes = state.changes(self.history)
-        if self.size < 2 or not changes.any():
-            return first
-        step = 1 + below(mix(state.identity ^ self.salt), min(self.size - 1, 1 << 31))
-        moved = first.view(np.uint64) + (changes % self.size * step).view(np.uint64)
-        return (moved % np.uint64(self.size)).view(np.int64)
+        if self.size == 2:  # nothing is left to chance but the first
+            first = below(mix(state.identity + self.salt), 2)
+            return first ^ (state.changes(self.history) & 1)
+        drawn = draws(state, self.history, self.salt)
+        index = below(drawn, self.size)
+        if self.size > 2:
+            odd, before, after = neighbours(state, self.history, self.salt)
+            if len(odd):
+                now = drawn[odd]
+                a, b = below(before, self.size), below(after, self.size)
+                low, high = np.minimum(a, b), np.maximum(a, b)
+                differ = low != high
+                others = below(now, self.size - 1)
+                if self.size < FEW:
+                    others = np.where(differ, below(now, self.size - 2), others)
+                else:  # as good as even
+                    others -= differ & (others == self.size - 2)
+                others += others >= low
+                others += differ & (others >= high)
+                index[odd] = others
+        return index
+
+
+class WeightedIndex:
+    """Numbers in [0, len(weights)): the first setting by weight, a further one by weight among the others."""
+
+    def __init__(self, weights: Sequence[float], history: History, salt: np.uint64) -> None:
+        self.weights = np.array(weights, dtype=np.float64) / sum(weights)
+        self.ends = np.cumsum(self.weights)
+        self.history, self.salt = history, salt
+
+    def __call__(self, state: State) -> Ints:
+        last = len(self.ends) - 1
+        if last == 1:
+            first = self._at(unit(mix(state.identity + self.salt)))
+            return first ^ (state.changes(self.history) & 1)
+        drawn = unit(draws(state, self.history, self.salt))
+        index = self._at(drawn)
+        if last > 1:
+            odd, before, after = neighbours(state, self.history, self.salt)
+            if len(odd):
+                now = drawn[odd]
+                a, b = self._at(unit(before)), self._at(unit(after))
+                low, high = np.minimum(a, b), np.maximum(a, b)
+                differ = low != high
+                # a place on the line without the two, then moved behind each that it has passed
+                place = now * (1 - self.weights[low] - differ * self.weights[high])
+                place += self.weights[low] * (place >= self.ends[low] - self.weights[low])
+                place += self.weights[high] * (differ & (place >= self.ends[high] - self.weights[high]))
+                others = self._at(place)
+                # where rounding meets an end
+                wrong = np.flatnonzero((others == low) | (others == high))
+                while len(wrong):
+                    others[wrong] = (others[wrong] + 1) % (last + 1)
+                    wrong = wrong[(others[wrong] == low[wrong]) | (others[wrong] == high[wrong])]
+                index[odd] = others
+        return index
+
+    def _at(self, places: npt.NDArray[np.float64]) -> Ints:
+        index: Ints = np.minimum(np.searchsorted(self.ends, places, side="right"), len(self.ends) - 1)
+        return index
 
 
 def longest(values: pa.Array) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Final
 
 from simulator.errors import UsageError
 from simulator.model import SchemaChangeKind, Table
@@ -20,9 +19,6 @@ from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.stream.scenario.tables import unknown
 from simulator.values.pools import Pool, ask_faker, shipped
 
-# Heartbeats between two transactions.
-MOST_HEARTBEATS: Final = 1000
-
 
 def resolve(
     loaded: Loaded, source: Source, *, seed: int | None = None, renders: Callable[[Table], bool] | None = None
@@ -30,8 +26,8 @@ def resolve(
     """The scenario on this source; `seed` None: the scenario's. Raises ScenarioError for the first rule that it breaks.
 
     `renders` says whether a table for each type can be written at all. The literal rows of a script are judged by
-    `ScriptStream`, since that needs running it; whether an update may change nothing, and how long keys last, by the
-    generated stream.
+    `ScriptStream`, since that needs running it; whether an update may change nothing, how long keys last, and how
+    many heartbeats come, by the generated stream.
     """
     _check_source(loaded, source)
     loaded, left_out = expand(loaded, source, renders)
@@ -52,7 +48,6 @@ def resolve(
             if not table.created:
                 loaded.fail(("tables", name, "created"), "only a script can create tables; remove this key")
         fields, changes = _fields(loaded, first, source)
-        _check_heartbeat(loaded)
         check_columns(loaded, fields, homes(loaded, fields), source)
     return Scenario(
         spec,
@@ -77,19 +72,6 @@ def _check_source(loaded: Loaded, source: Source) -> None:
         loaded.fail(("source",), str(error))
     if declared.id != source.id:
         loaded.fail(("source",), f"the columns have types of {declared.title}, so it cannot run on {source.title}")
-
-
-def _check_heartbeat(loaded: Loaded) -> None:
-    """There are numbers for only so many heartbeats between two transactions."""
-    spec = loaded.spec
-    if spec.heartbeat is not None:
-        longest_ms = 1000 * (max(high for _, high in spec.transactions) + 1) / spec.rate
-        if longest_ms / spec.heartbeat > MOST_HEARTBEATS:
-            loaded.fail(
-                ("heartbeat",),
-                f"at this rate up to {longest_ms / spec.heartbeat:.0f} heartbeats would come between two transactions, "
-                f"more than {MOST_HEARTBEATS}; take a longer time, or a higher rate",
-            )
 
 
 def _check_script_tables(loaded: Loaded) -> None:
@@ -158,7 +140,7 @@ def _before(applied: tables.Applied) -> Table:
 def _check_dropped(loaded: Loaded, path: tuple[str | int, ...], table: str, field: str) -> None:
     """An update that sets nothing but the dropped column would change nothing from then on."""
     for name, life in loaded.spec.lifecycles.items():
-        for step in life.steps:
+        for _, step in life.walk():
             for statement in step.do:
                 if statement.update == table and _only(statement.set or (), field):
                     loaded.fail(path, f"step {step.name!r} of {name} sets only this column, and would then set none")

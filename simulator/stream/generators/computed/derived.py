@@ -63,7 +63,8 @@ class Derived(Draws):
             if member is None:
                 continue
             here = np.flatnonzero(ticks.program[tick] == p)
-            rows = row_count(member, program.lifecycle, self.columns.scenario.seed, state.slot[here], cycle[here])
+            life = ticks.life(state.cohort[here], state.slot[here], cycle[here], tick[here])
+            rows = row_count(member, program.lifecycle, self.columns.scenario.seed, state.slot[here], life)
             alive = np.array([*program.has_rows(table), member.permanent])[tick[here] - ticks.first[p]]
             counts[here] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)
@@ -139,6 +140,8 @@ class _Walk:
         if aggregated is None and table != mine.table:
             if not check.homes[table].single:
                 self.fail(f"an entity has several rows of {table}; use sum(…), min(…) or max(…)")
+            if not check.homes[table].is_there_for(check.home):
+                self.fail(f"not every entity that has rows of {mine.table} has rows of {table}")
             if check.homes[table].inserted > min(check.home.settings(mine.name)):
                 self.fail(f"{table} has no row yet when {mine.table}.{mine.column.name} is set")
         self.column(table, name, number)

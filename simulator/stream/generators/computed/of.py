@@ -35,6 +35,8 @@ def check(check: ColumnCheck, text: str) -> None:
         check.unknown(f"column of {table}", name, check.fields[table])
     other = check.homes[table]
     if table != mine:
+        if not other.is_there_for(home):
+            check.fail(f"not every entity that has rows of {mine} has rows of {table}")
         if other.inserted > home.inserted:
             check.fail(f"{table} is inserted after {mine}, so it has no value to copy yet")
         if other.deleted is not None and other.deleted < max(home.settings(check.field.name)):

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from simulator.model import INSERT, UPDATE
+from simulator.model import DELETE, INSERT, UPDATE
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
@@ -24,8 +24,9 @@ class Sequence(Strict):
 
 
 class Numbers(Draws):
-    """`(turn + before) · most + offset`: `most` rows of the table are numbered in one turn at most, `offsets[tick]` is
-    how many of them come before the tick's first row, `before` turns lie between the oldest living row and turn 0.
+    """`(visits + before) · most + offset`: `visits` are the turns so far of all slots that insert rows of the table or
+    change the column, `most` rows are numbered in one turn at most, `offsets[tick]` is how many of them come before the
+    tick's first row, `before` such turns lie between the oldest living row and turn 0.
 
     Rows born before the stream come first, without gaps.
     """
@@ -36,12 +37,24 @@ class Numbers(Draws):
         self.start, self.type, self.history = start, target.carrier, target.history
         self.permanent = target.columns.permanent(target.field.table)
         self.offsets, self.most = _offsets(target)
+        self.traffic = target.columns.traffic
         ticks = target.columns.ticks
-        deepest = (int(ticks.steps[cohort.program]) << cohort.tier for cohort in ticks.plan.cohorts)
-        self.before = max(deepest, default=0) * target.columns.rounds.length
+        table, field = target.field.table, target.field.name
+        self.cohorts: list[int] = []
+        earliest = 0
+        for number, cohort in enumerate(ticks.plan.cohorts):
+            program = ticks.plan.programs[cohort.program]
+            if any(act.table == table and act.kind is not DELETE and field in act.sets for act in program.acts):
+                self.cohorts.append(number)
+                deepest = len(program.steps) if program.members[table].permanent else program.longest
+                earliest = min(earliest, self.traffic.earliest(number, deepest))
+        self.before = -int(self._visits(np.array([earliest], dtype=np.int64))[0]) if self.cohorts else 0
+
+    def _visits(self, turns: Ints) -> Ints:
+        return self.traffic.cohort_visits(self.cohorts, turns)
 
     def last_turn(self, highest: int) -> int:
-        """The last turn whose numbers still fit below or at `highest`."""
+        """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows."""
         return (highest - self.start - self.permanent.rows - self.most) // self.most - self.before
 
     def array(self, state: State) -> pa.Array:
@@ -49,7 +62,7 @@ class Numbers(Draws):
         born = np.flatnonzero(tick == state.ticks.birth[state.program]) if self.permanent.rows else ()
         if len(born) == len(state):
             return numeric(self.start + self.permanent.number(state.cohort, state.slot, state.row), self.type)
-        numbers = (state.turns(self.history) + self.before) * self.most + self.offsets[tick] + state.row
+        numbers = (self._visits(state.turns(self.history)) + self.before) * self.most + self.offsets[tick] + state.row
         numbers += self.start + self.permanent.rows
         if len(born):
             numbers[born] = self.start + self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
@@ -69,7 +82,7 @@ def _offsets(target: Target) -> tuple[Ints, int]:
         tick = int(ticks.first[p])
         for step in program.steps:
             numbered = 0
-            for act in step:
+            for act in step.acts:
                 if act.table == table and (
                     act.kind is INSERT or (act.kind is UPDATE and target.field.name in act.sets)
                 ):

@@ -31,7 +31,7 @@ def check(check: ColumnCheck, states: dict[str, str | None]) -> None:
         check.fail(f"{check.field.table} has no steps: states belong to a table in a lifecycle")
     if next(iter(states), None) != home.insert_step:
         check.fail(f"states begin with the step that inserts the row, {home.insert_step!r}", *list(states)[:1])
-    steps = [step.name for step in home.spec.steps]
+    steps = [step.name for _, step in home.spec.walk()]
     setting = {step for step, _, columns in home.updates if name in columns}
     for i, (step, text) in enumerate(states.items()):
         if step not in steps:
@@ -49,7 +49,7 @@ def draw(target: Target, states: dict[str, str | None]) -> Draws:
             continue
         now = 0
         for n, step in enumerate(ticks.step[ticks.first[p] : ticks.birth[p]]):
-            name = program.names[step]
+            name = program.steps[step].name
             now = order.index(name) if name in states else now
             index[ticks.first[p] + n] = now
     return States(target.literals(states.values()), index, target.history)

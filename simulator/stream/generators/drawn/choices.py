@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import Index, draws, longest, pick
+from simulator.stream.generators.index import Index, WeightedIndex, longest, pick
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text, Weight
-from simulator.values.draw import unit
 
 Choices = list[Text] | dict[str, Weight]
 
@@ -32,16 +30,15 @@ class Even(Draws):
 
 
 class Weighted(Draws):
-    """By weights: the same may come twice in a row."""
+    """By weights: an update takes another one, by weight among the others."""
 
     def __init__(self, values: pa.Array, weights: Sequence[float], target: Target) -> None:
-        self.values, self.history, self.salt = values, target.history, target.salt
-        self.most_bytes = longest(values)
-        self.steps = np.cumsum(np.array(weights, dtype=np.float64)) / sum(weights)
+        self.values, self.most_bytes = values, longest(values)
+        self.index = WeightedIndex(weights, target.history, target.salt)
+        self.always = len(values) > 1 and len(values.unique()) == len(values)
 
     def array(self, state: State) -> pa.Array:
-        index = np.searchsorted(self.steps, unit(draws(state, self.history, self.salt)), side="right")
-        return pick(self.values, np.minimum(index, len(self.values) - 1))
+        return pick(self.values, self.index(state))
 
 
 class InTurn(Draws):
@@ -69,7 +66,7 @@ def draw(target: Target, choices: Choices) -> Draws:
 
 GENERATOR = Generator(
     name="choices",
-    doc="one of these literals, all as often, or by weight: `literal: weight`",
+    doc="one of these literals, all as often, or by weight: `literal: weight`; an update takes another one",
     example="{type: string(8), values: {choices: {small: 70, large: 30}}}",
     arguments=Annotated[Choices, Field(min_length=1)],
     leaf=True,

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Final
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import draws
+from simulator.stream.generators.index import Index, draws
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.values import texts
 
-# How many characters each placeholder may become.
-PLACEHOLDERS: Final = {"#": 10, "?": 26, "*": 36}
+# What each placeholder may become.
+PLACEHOLDERS: Final = {
+    "#": "0123456789",
+    "?": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "*": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+}
+SECOND: Final = np.uint64(0x5EC0)
 
 
 class Codes(Draws):
+    """Each placeholder is drawn; the last of those with the most characters never gets the one it had."""
+
     def __init__(self, shape: str, target: Target) -> None:
         self.shape, self.history, self.salt = shape, target.history, target.salt
-        # a chance of one in 2^64 is as good as a promise
-        self.always = sum(math.log2(PLACEHOLDERS.get(character, 1)) for character in shape) >= 64
         self.most_bytes = len(shape.encode())
+        widest = max("#?*", key=lambda placeholder: (placeholder in shape, len(PLACEHOLDERS[placeholder])))
+        self.always = widest in shape
+        self.characters = np.frombuffer(PLACEHOLDERS[widest].encode(), dtype=np.uint8)
+        self.place = len(shape[: shape.rfind(widest)].encode())
+        self.updated = bool((target.history.count > 0).any())
+        self.index = Index(len(self.characters), target.history, target.salt ^ SECOND)
 
     def array(self, state: State) -> pa.Array:
-        return texts.pattern(draws(state, self.history, self.salt), self.shape)
+        codes = texts.pattern(draws(state, self.history, self.salt), self.shape)
+        if not (self.always and self.updated):
+            return codes
+        _, ends, characters = codes.buffers()
+        written = np.frombuffer(characters, dtype=np.uint8).copy()
+        written[np.arange(len(codes)) * self.most_bytes + self.place] = self.characters[self.index(state)]
+        return pa.Array.from_buffers(codes.type, len(codes), [None, ends, pa.py_buffer(written)])
 
 
 def check(check: ColumnCheck, shape: str) -> None:

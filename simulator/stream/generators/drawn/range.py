@@ -10,6 +10,7 @@ import pyarrow as pa
 from pydantic import WithJsonSchema
 
 from simulator.carriers import US_PER_DAY
+from simulator.model import ColumnType
 from simulator.sources.source import Source
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
@@ -48,15 +49,16 @@ class FloatRange(Draws):
 
 def check(check: ColumnCheck, ends: tuple[str, str]) -> None:
     literals = check.literals(ends, each=True)
-    low, high = _numbers(literals, check.source.generated(check.field.type), check.source)
+    low, high = ends_of(literals, check.field.type, check.source)
     if low > high:
         check.fail(f"{ends[0]!r} is above {ends[1]!r}")
     if low <= -MOST or high >= MOST:
         check.fail(f"{ends[0]!r} to {ends[1]!r} is wider than 62 bits; take ends nearer to zero")
 
 
-def _numbers(literals: pa.Array, type: pa.DataType, source: Source) -> tuple[float, float] | tuple[int, int]:
-    """The ends as numbers: of decimals the unscaled ones, of times microseconds."""
+def ends_of(literals: pa.Array, column: ColumnType, source: Source) -> tuple[float, float] | tuple[int, int]:
+    """Two values as numbers: of decimals the unscaled ones, of times microseconds."""
+    type = source.generated(column)
     if pa.types.is_floating(type):
         low, high = literals.to_pylist()
     elif pa.types.is_decimal(type):
@@ -68,7 +70,7 @@ def _numbers(literals: pa.Array, type: pa.DataType, source: Source) -> tuple[flo
 
 def draw(target: Target, ends: tuple[str, str]) -> Draws:
     type = target.type
-    low, high = _numbers(target.literals(ends), type, target.source)
+    low, high = ends_of(target.literals(ends), target.field.type, target.source)
     if pa.types.is_floating(type):
         return FloatRange(low, high, target)
     unit = 1
@@ -81,7 +83,7 @@ def draw(target: Target, ends: tuple[str, str]) -> Draws:
 
 GENERATOR = Generator(
     name="range",
-    doc="any value between two, both included: numbers, dates, times",
+    doc="any value between two, both included: numbers, dates, times; an update takes another one",
     example="{type: int32, values: {range: [18, 99]}}",
     arguments=Annotated[
         tuple[str, str],

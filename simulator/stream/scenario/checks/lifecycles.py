@@ -6,13 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulator.stream.scenario.language.tables import Hot, LifecycleSpec, Statement, TableSpec
+from simulator.stream.scenario.language.tables import LifecycleSpec, Statement, Step, TableSpec
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.tables import unknown
 
 # Updates of a row between its insert and its delete: the engine's tables have an entry for each.
 LONGEST_LIFE: Final = 10_000
+
+# Of tables: whether an entity may have rows now.
+Rows = dict[str, bool]
+# The keys of the steps and ways around a statement that not all entities take, outermost first.
+Branch = tuple[Key, ...]
 
 
 @dataclass
@@ -32,8 +37,13 @@ class Home:
     inserted: int = 0
     deleted: int | None = None
     insert_step: str = ""
+    branch: Branch = ()
     # step name and statement number of each update, with the columns that it sets
     updates: list[tuple[str, int, frozenset[str]]] = field(default_factory=list)
+
+    def is_there_for(self, other: Home) -> bool:
+        """Whether each entity that has rows of the other table has rows of this one."""
+        return other.branch[: len(self.branch)] == self.branch
 
     def settings(self, column: str) -> list[int]:
         """The numbers of the statements that set a column."""
@@ -69,7 +79,9 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
             f"a row would be updated {update / delete:g} times before its delete, more than {LONGEST_LIFE}: "
             "raise delete or lower update",
         )
-    _check_hot(loaded, (*path, "hot"), table.hot)
+    _check_hot(loaded, path, table)
+    if table.zipf and delete:
+        loaded.fail((*path, "zipf"), "rows must stay to be hot: set `mix` to no deletes")
     if table.rows_per_statement > (table.rows or 0):
         loaded.fail((*path, "rows_per_statement"), f"this is more than the table's {table.rows} rows")
     if table.key_updates and not update:
@@ -83,17 +95,15 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
 def _has_permanent_rows(table: TableSpec) -> bool:
     """Whether the short form has rows that live for the whole stream: hot ones, or updates beyond the full lives'."""
     _, update, delete = table.shares
-    if table.hot:
-        return True
-    if not delete:
-        return update > 0
-    return update / delete - int(update / delete + 1e-9) > 1e-9
+    return bool(table.hot) or (update > 0 and not delete)
 
 
-def _check_hot(loaded: Loaded, path: Key, hot: Sequence[Hot]) -> None:
-    total = sum(share.share for share in hot)
+def _check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> None:
+    total = sum(share.share for share in spec.hot)
     if total >= 1:
-        loaded.fail(path, f"the hot shares add up to {total:g}; keep the sum below 1")
+        loaded.fail((*path, "hot"), f"the hot shares add up to {total:g}; keep the sum below 1")
+    if spec.hot and spec.zipf:
+        loaded.fail((*path, "zipf"), "use either hot or zipf")
 
 
 class _Lifecycle:
@@ -110,26 +120,49 @@ class _Lifecycle:
         self.loaded, self.name, self.life, self.columns, self.homes = loaded, name, life, columns, homes
         self.mine: dict[str, Home] = {}
         self.path: Key = ("lifecycles", name)
+        self.first: Key = (*self.path, "steps", 0)
+        self.number = 0  # of the statement that is looked at
 
     def check(self) -> None:
         loaded, life = self.loaded, self.life
-        if life.hot and not life.repeats:
-            loaded.fail((*self.path, "hot"), "hot entities are permanent: add `then: repeat`")
-        _check_hot(loaded, (*self.path, "hot"), life.hot)
+        for key, given in (("hot", life.hot), ("zipf", life.zipf)):
+            if given and not life.repeats:
+                loaded.fail((*self.path, key), "hot entities are permanent: add `then: repeat`")
+        _check_hot(loaded, self.path, life)
         if life.repeats and len(life.steps) < 2:
             loaded.fail((*self.path, "then"), "a lifecycle that repeats needs a second step: the first happens once")
+        if life.steps[0].varies or life.steps[0].times != (1, 1):
+            loaded.fail((*self.path, "steps", 0), "each entity takes the first step, once")
         names: set[str] = set()
-        number = 0
-        for s, step in enumerate(life.steps):
-            at: Key = (*self.path, "steps", s)
+        for path, step in life.walk():
             if step.name in names:
-                loaded.fail((*at, "name"), f"duplicate step {step.name!r}")
+                loaded.fail((*self.path, *path, "name"), f"duplicate step {step.name!r}")
             names.add(step.name)
-            for d, statement in enumerate(step.do):
-                self._statement((*at, "do", d), s, statement, number)
-                number += 1
+        self._steps(life.steps, (*self.path, "steps"), (), {}, repeated=False)
 
-    def _statement(self, path: Key, step: int, statement: Statement, number: int) -> None:
+    def _steps(self, steps: Sequence[Step], path: Key, branch: Branch, there: Rows, *, repeated: bool) -> None:
+        """Walk through steps. `there` says of each table inserted so far whether the entity may still have rows."""
+        for s, step in enumerate(steps):
+            at: Key = (*path, s)
+            skipped = dict(there) if step.optional else None
+            inside = (*branch, at) if step.optional else branch
+            again = repeated or step.times[1] > 1
+            for d, statement in enumerate(step.do):
+                self._statement((*at, "do", d), step, statement, inside, there, first=at == self.first, repeated=again)
+                self.number += 1
+            ends = [] if skipped is None else [skipped]
+            for w, way in enumerate(step.either):
+                end = dict(there)
+                under: Key = (*at, "either", w)
+                self._steps(way.steps, (*under, "steps"), (*inside, under), end, repeated=again)
+                ends.append(end)
+            if step.do:
+                ends.append(dict(there))
+            there |= {table: any(end.get(table, False) for end in ends) for end in ends for table in end}
+
+    def _statement(
+        self, path: Key, step: Step, statement: Statement, branch: Branch, there: Rows, *, first: bool, repeated: bool
+    ) -> None:
         loaded, table = self.loaded, statement.table
         kind = "insert" if statement.insert else "update" if statement.update else "delete"
         at = (*path, kind)
@@ -139,29 +172,31 @@ class _Lifecycle:
             other = self.homes[table].lifecycle
             where = f"lifecycle {other!r}" if other else "its short form (rows)"
             loaded.fail(at, f"{table!r} is changed by {where}; a table has one lifecycle")
-        if kind != "update" and self.life.steps[step].times > 1:
-            loaded.fail(at, f"a step that happens {self.life.steps[step].times} times can only update")
+        if kind != "update" and repeated:
+            loaded.fail(at, "a step that may happen several times can only update")
         if kind == "insert":
-            self._insert(path, step, statement, number)
+            self._insert(path, step, statement, branch, permanent=self.life.repeats and first)
+            there[table] = True
             return
         home = self.mine.get(table)
         if home is None:
             loaded.fail(at, f"{table!r} has no rows yet: insert it in an earlier statement")
-        if home.deleted is not None:
+        if not there.get(table, False):
             loaded.fail(at, f"the rows of {table!r} are deleted already")
-        if self.life.repeats and step == 0:
+        if self.life.repeats and first:
             loaded.fail(at, "the first step of a lifecycle that repeats can only insert: its rows exist from the start")
         if kind == "delete":
             if home.permanent:
                 loaded.fail(at, f"the rows of {table!r} are permanent, since the lifecycle repeats")
-            home.deleted = number
+            home.deleted = self.number if home.deleted is None else home.deleted
+            there[table] = False
             return
         for i, column in enumerate(statement.set or ()):
             if column not in self.columns[table]:
                 unknown(loaded, (*path, "set", i), f"column of {table}", column, self.columns[table])
-        home.updates.append((self.life.steps[step].name, number, frozenset(statement.set or ())))
+        home.updates.append((step.name, self.number, frozenset(statement.set or ())))
 
-    def _insert(self, path: Key, step: int, statement: Statement, number: int) -> None:
+    def _insert(self, path: Key, step: Step, statement: Statement, branch: Branch, *, permanent: bool) -> None:
         table, rows = statement.table, statement.rows
         if table in self.mine:
             self.loaded.fail((*path, "insert"), f"{table!r} is inserted already; use rows to insert several rows")
@@ -169,15 +204,18 @@ class _Lifecycle:
             table,
             self.name,
             self.life,
-            permanent=self.life.repeats and step == 0,
+            permanent=permanent,
             single=rows is None or rows.strip() == "1",
             counted_as=table,
-            inserted=number,
-            insert_step=self.life.steps[step].name,
+            inserted=self.number,
+            insert_step=step.name,
+            branch=branch,
         )
         if rows is not None and not rows[:1].isdigit():
             if rows not in self.mine:
                 unknown(self.loaded, (*path, "rows"), "table inserted before", rows, self.mine)
             other = self.mine[rows]
+            if not other.is_there_for(home):
+                self.loaded.fail((*path, "rows"), f"not every entity that takes this step has rows of {rows!r}")
             home.single, home.counted_as = other.single, other.counted_as
         self.mine[table] = self.homes[table] = home

@@ -18,8 +18,8 @@ from pydantic import (
 )
 
 from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
-from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, LifecycleSpec, TableSpec
-from simulator.stream.scenario.language.words import MOST_WEIGHT, Duration, Instant, Name, Strict, quoted, span
+from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Gaps, LifecycleSpec, TableSpec
+from simulator.stream.scenario.language.words import MOST_WEIGHT, Duration, Instant, Name, Strict, Weight, quoted, span
 
 # Turns in a transaction: none crosses a block of the stream.
 LARGEST_TRANSACTION: Final = 1024
@@ -43,6 +43,13 @@ def sizes(value: Any) -> dict[tuple[int, int], float]:
     return parsed
 
 
+class Curve(Strict):
+    """How busy the hours of a day and the days of a week are, in UTC; relative to each other."""
+
+    hours: Annotated[list[Weight], Field(min_length=24, max_length=24, description="From midnight on.")] = [1.0] * 24
+    days: Annotated[list[Weight], Field(min_length=7, max_length=7, description="From Monday on.")] = [1.0] * 7
+
+
 class ScenarioSpec(Strict):
     """A whole scenario file."""
 
@@ -53,7 +60,9 @@ class ScenarioSpec(Strict):
     database: Name = "shop"
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     start: Annotated[Instant, Field(description="Commit time of turn 0.")] = 1_714_521_600_000  # 2024-05-01T00:00:00Z
-    rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns per second of simulated time.")] = 1000
+    rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns per second of simulated time, on average.")] = 1000
+    arrivals: Gaps = "independent"
+    curve: Annotated[Curve, Field(description="Busy and quiet hours; default: all alike.")] = Curve()
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     snapshot: bool = False
     transactions: Annotated[
@@ -80,7 +89,7 @@ class ScenarioSpec(Strict):
         if self.script is not None:
             if generated or self.schema_changes:
                 raise ValueError("a script cannot be combined with lifecycles, rows or schema_changes")
-            if odd := sorted(self.model_fields_set & {"rate", "heartbeat", "transactions"}):
+            if odd := sorted(self.model_fields_set & {"rate", "arrivals", "curve", "heartbeat", "transactions"}):
                 raise ValueError(f"{odd[0]} has no effect in a script; remove it")
         if self.script is None and not generated:
             raise ValueError("nothing happens: add rows to a table, or lifecycles, or a script")

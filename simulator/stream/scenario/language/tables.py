@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
@@ -23,10 +23,16 @@ from simulator.stream.scenario.language.words import (
     Names,
     Share,
     Shorthand,
+    Span,
     Strict,
+    Weight,
     count,
     several,
 )
+from simulator.stream.scenario.lines import Key
+
+# Of a step, in a row.
+MOST_TIMES: Final = 1000
 
 # ------------------------------------------------------------------------------------------------------------ tables
 
@@ -58,28 +64,28 @@ class Mix(Strict):
     delete: Annotated[float, Field(ge=0, le=MOST_WEIGHT)] = 0
 
 
-def power_of_two(value: int) -> int:
-    if value & (value - 1):
-        raise ValueError(f"{value} is not a power of two")
-    return value
-
-
-PowerOfTwo = Annotated[int, AfterValidator(power_of_two)]
-
-
 class Hot(Strict):
     """A share of the rows that changes more often than the others."""
 
     share: Annotated[float, Field(gt=0, lt=1, description="Share of the rows.")]
-    times: Annotated[
-        PowerOfTwo, Field(ge=2, le=1 << 16, description="How much more often they change: a power of two.")
-    ]
+    times: Annotated[float, Field(gt=1, le=1e6, description="How much more often they change.")]
 
 
 Hots = Annotated[
     list[Hot],
     BeforeValidator(lambda value: [value] if isinstance(value, dict) else value),
     ONE,
+]
+
+
+Every = Annotated[float, Field(ge=1e-3, le=1e6, description="Change so many times less often than others.")]
+Gaps = Annotated[
+    Literal["independent", "steady", "bursts"],
+    Field(description="When something happens: at any time, after about the same time, or several times in a row."),
+]
+Zipf = Annotated[
+    float | None,
+    Field(gt=0, le=3, description="Rows change by Zipf's law: the n-th hottest in proportion to n to minus this."),
 ]
 
 
@@ -112,10 +118,9 @@ class TableSpec(Strict):
             description="Approximate number of live rows; makes this a short-form table (keys below apply only there).",
         ),
     ] = None
-    every: Annotated[
-        PowerOfTwo,
-        Field(ge=1, le=1 << 16, description="Change only in every n-th round (a power of two): slower."),
-    ] = 1
+    every: Every = 1
+    gaps: Gaps = "independent"
+    zipf: Zipf = None
     mix: Annotated[Mix, Field(description="Default: insert 10, update 80, delete 10.")] = Mix(
         insert=10, update=80, delete=10
     )
@@ -134,7 +139,7 @@ class TableSpec(Strict):
         if self.rows is None:
             odd = sorted(
                 self.model_fields_set
-                & {"every", "mix", "hot", "key_updates", "columns_per_update", "rows_per_statement"}
+                & {"every", "gaps", "zipf", "mix", "hot", "key_updates", "columns_per_update", "rows_per_statement"}
             )
             if odd:
                 raise ValueError(f"{odd[0]} applies only to short-form tables: add rows")
@@ -189,21 +194,53 @@ class Statement(Strict):
 
 
 class Step(Strict):
-    """What an entity does in one turn."""
+    """What an entity does in one turn, or one of several ways to go on."""
 
-    name: Name
-    do: Annotated[list[Statement], Field(min_length=1)]
-    times: Annotated[int, Field(ge=1, le=1000, description="How many times in a row the step happens.")] = 1
+    name: Annotated[Name, Field(description="Of a step that does something.")] = ""
+    do: Annotated[list[Statement], Field(description="Statements of one turn.")] = []
+    either: Annotated[list[Way], Field(description="One of these ways, by weight.")] = []
+    chance: Annotated[float, Field(gt=0, le=1, description="Share of the entities that take the step.")] = 1
+    times: Annotated[
+        Span, Field(description="How many times in a row the step happens: `3`, or `0..5`, drawn for each entity.")
+    ] = (1, 1)
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if bool(self.do) == bool(self.either):
+            raise ValueError("expected exactly one of do, either")
+        if self.do and not self.name:
+            raise ValueError("a step needs a name")
+        if self.either and self.name:
+            raise ValueError("remove name: the steps of each way have names")
+        if not 1 <= self.times[1] <= MOST_TIMES:
+            raise ValueError(f"times: a step happens up to {MOST_TIMES} times in a row, and may happen once at least")
+        return self
+
+    @property
+    def optional(self) -> bool:
+        """Whether some entities do not take it."""
+        return self.chance < 1 or self.times[0] == 0
+
+    @property
+    def varies(self) -> bool:
+        """Whether entities differ in it."""
+        return self.chance < 1 or self.times[0] < self.times[1] or bool(self.either)
+
+
+class Way(Strict):
+    """One way to go on. Without steps: nothing happens."""
+
+    weight: Weight = 1
+    steps: list[Step] = []
 
 
 class LifecycleSpec(Strict):
     """What one business entity goes through, step after step."""
 
     slots: Annotated[int, Field(ge=1, le=1 << 40, description="Entities alive at once.")]
-    every: Annotated[
-        PowerOfTwo,
-        Field(ge=1, le=1 << 16, description="Change only in every n-th round (a power of two): slower."),
-    ] = 1
+    every: Every = 1
+    gaps: Gaps = "independent"
+    zipf: Zipf = None
     steps: Annotated[list[Step], Field(min_length=1)]
     hot: Hots = []
     then: Annotated[
@@ -219,5 +256,17 @@ class LifecycleSpec(Strict):
         """Whether the rows of the first step are permanent and the other steps repeat without end."""
         if self.then is not None:
             return self.then == "repeat"
-        statements = [statement for step in self.steps for statement in step.do]
+        statements = [statement for _, step in self.walk() for statement in step.do]
         return not any(s.delete for s in statements) and not all(s.insert for s in statements)
+
+    def walk(self) -> Iterator[tuple[Key, Step]]:
+        """All steps that do something, those of all ways included, with their keys in the lifecycle."""
+        return _walk(self.steps, ("steps",))
+
+
+def _walk(steps: Sequence[Step], path: Key) -> Iterator[tuple[Key, Step]]:
+    for s, step in enumerate(steps):
+        if step.do:
+            yield (*path, s), step
+        for w, way in enumerate(step.either):
+            yield from _walk(way.steps, (*path, s, "either", w, "steps"))

@@ -1,0 +1,118 @@
+"""When turns come: their times as a function of the turn, by a law of gaps and a curve over the week.
+
+Times are dealt in chunks of turns. Each chunk takes as long as so many turns take at the rate; how its turns lie in it
+is one of a few lists made once, chosen by hash. The curve then stretches quiet hours and squeezes busy ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.stream.engine.traffic import Gaps
+from simulator.values.draw import Ints, below, bits, key, unit
+
+Floats = npt.NDArray[np.float64]
+
+CHUNK_BITS: Final = 12
+CHUNK: Final = 1 << CHUNK_BITS
+LISTS: Final = 16
+# Gaps of bursts: in one of so many gaps there is a pause, so many times as long as the others on average.
+BURST_TURNS: Final = 8
+PAUSE: Final = 50
+HOURS: Final = 168
+HOUR_US: Final = 3_600_000_000
+WEEK_US: Final = HOURS * HOUR_US
+# 1970-01-01 was a Thursday; weeks begin on Monday.
+MONDAY_US: Final = 4 * 24 * HOUR_US
+
+
+@lru_cache(maxsize=3)
+def positions(gaps: Gaps) -> Floats:
+    """Where the turns of a chunk lie in it, rising from 0 to 1, for each list."""
+    drawn = unit(bits(key("arrivals", gaps), np.arange(LISTS * (CHUNK + 1)))).reshape(LISTS, -1)
+    if gaps == "steady":
+        steady: Floats = (np.arange(CHUNK) + drawn[:, 1:]) / CHUNK
+        return steady
+    waits = -np.log1p(-drawn)
+    if gaps == "bursts":
+        pauses = unit(bits(key("arrivals", gaps, "pauses"), np.arange(waits.size))).reshape(LISTS, -1) < 1 / BURST_TURNS
+        waits = np.where(pauses, waits * PAUSE, waits)
+    ends = np.cumsum(waits, axis=1)
+    fractions: Floats = ends[:, :-1] / ends[:, -1:]
+    return fractions
+
+
+class Arrivals:
+    """Times in epoch microseconds; arrays in, arrays out. They never fall with the turn."""
+
+    def __init__(
+        self, *, seed: int, start_us: int, rate: float, gaps: Gaps, hours: Sequence[float], days: Sequence[float]
+    ) -> None:
+        """`hours` are the weights of the hours of a day, `days` those of the days of a week from Monday on."""
+        self.rate, self._start_us, self._positions = rate, start_us, positions(gaps)
+        self._flat = self._positions.ravel()
+        self._key = key(seed, "time")
+        self._chunk_us = CHUNK * 1e6 / rate
+        self._knots: Floats | None = None
+        self._busiest = self._quietest = 1.0
+        weights = np.outer(days, hours).ravel()
+        weights /= weights.mean()
+        if (weights != 1).any():
+            self._busiest, self._quietest = float(weights.max()), float(weights.min())
+            # busy time that has gone by at each hour of the week; a week of it is a week
+            self._knots = np.concatenate([[0.0], np.cumsum(weights)]) * HOUR_US
+            self._start = float(self._busy(np.array([start_us - MONDAY_US], dtype=np.float64))[0])
+
+    def us(self, turns: Ints) -> Ints:
+        chunk, index = turns >> CHUNK_BITS, turns & (CHUNK - 1)
+        which = below(bits(self._key, chunk), LISTS)
+        us = self._flat[(which << CHUNK_BITS) + index]
+        us += chunk
+        us *= self._chunk_us
+        if self._knots is None:
+            whole: Ints = np.floor(us, out=us).astype(np.int64)
+            whole += self._start_us
+            return whole
+        us += self._start
+        week, rest = np.divmod(us, WEEK_US)
+        clock = np.interp(rest, self._knots, np.arange(HOURS + 1) * float(HOUR_US))
+        at: Ints = np.floor(clock).astype(np.int64)
+        return at + week.astype(np.int64) * WEEK_US + MONDAY_US
+
+    def turn_near(self, us: int) -> int:
+        """About the first turn at or after a time."""
+        since = float(us - self._start_us)
+        if self._knots is not None:
+            since = float(self._busy(np.array([us - MONDAY_US], dtype=np.float64))[0]) - self._start
+        chunk, rest = divmod(since / self._chunk_us, 1)
+        which = below(bits(self._key, np.array([int(chunk)], dtype=np.int64)), LISTS)[0]
+        return int(chunk) * CHUNK + int(np.searchsorted(self._positions[which], rest))
+
+    def _busy(self, us: Floats) -> Floats:
+        """Busy time since the Monday of week 0."""
+        assert self._knots is not None
+        week, rest = np.divmod(us, WEEK_US)
+        busy: Floats = week * WEEK_US + np.interp(rest, np.arange(HOURS + 1) * float(HOUR_US), self._knots)
+        return busy
+
+    @cached_property
+    def most_a_second(self) -> int:
+        """No second has more turns."""
+        share = 1e6 * self._busiest / self._chunk_us
+        if share >= 1:
+            return int((share + 2) * CHUNK)
+        begins = self._positions
+        counts = [int((np.searchsorted(row, row + share) - np.arange(CHUNK)).max()) for row in begins]
+        return 2 * max(counts) + 2
+
+    def longest_us(self, turns: int) -> float:
+        """So many turns follow each other within this time."""
+        padded = np.concatenate([np.zeros((LISTS, 1)), self._positions, np.ones((LISTS, 1))], axis=1)
+        steps = min(turns, CHUNK + 1)
+        widest = float((padded[:, steps:] - padded[:, :-steps]).max())
+        return 2 * widest * self._chunk_us / self._quietest

@@ -1,0 +1,194 @@
+"""The short form of a table (`rows`, `mix` …) as programs.
+
+There are full lives of insert, some updates and delete; slots that only insert; and rows that are updated for ever, hot
+ones among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import cycle
+from typing import Final
+
+import numpy as np
+
+from simulator.model import DELETE, INSERT, UPDATE
+from simulator.stream.engine.decks import dealt, order
+from simulator.stream.engine.lives import LIVES, lengths
+from simulator.stream.engine.program import Act, Always, Member, Program, Share, Step
+from simulator.stream.engine.tiers import tiers
+from simulator.stream.scenario.language.tables import TableSpec
+from simulator.stream.scenario.loader import Loaded
+from simulator.values.draw import bits, key
+
+# About so many steps of a deck.
+STEPS: Final = 2048
+FEWEST_LIVES: Final = 8
+# Slots that insert, where the other rows are permanent.
+APPENDING: Final = 256
+
+
+@dataclass(frozen=True)
+class Cold:
+    """The rows of a short form that are not hot, as shares of all row changes: full lives of insert, about `updates`
+    updates and delete; lone inserts; updates of rows that live for ever."""
+
+    full: float
+    append: float
+    forever: float
+    updates: float
+
+    @property
+    def visits(self) -> float:
+        return self.full + self.append + self.forever
+
+    @property
+    def alive(self) -> float:
+        """Share of its slots that hold a row at any time."""
+        return (self.full * (self.updates + 1) / (self.updates + 2) + self.forever) / self.visits
+
+
+def _cold(shares: tuple[float, float, float], hot: float) -> Cold:
+    """What is left of a mix when hot rows take a share `hot` of the changes, all of them updates."""
+    insert, update, delete = shares
+    update = max(update - hot, 0.0)
+    if not delete:
+        return Cold(0.0, insert, update, 0.0)
+    return Cold(delete * 2 + update, insert - delete, 0.0, update / delete)
+
+
+def short(loaded: Loaded, name: str, table: TableSpec, always: Always) -> list[Share]:
+    """Share the slots out so that visits, which are row changes here, come in the shares of the mix."""
+    assert table.rows is not None
+    rows = max(1, table.rows // table.rows_per_statement)
+    deck = _Deck(loaded, name, table, always)
+    *warm, (weight, cold_rows) = tiers(table, rows)
+    warm_visits = sum(weight * count for weight, count in warm)
+    insert, update, _ = table.shares
+    if table.zipf:
+        # all rows are permanent, and a few slots insert others
+        shares = [
+            Share(deck.forever, count, each, table.gaps) for each, count in [*warm, (weight, cold_rows)] if update
+        ]
+        visits = warm_visits + weight * cold_rows
+        slots = min(rows, APPENDING)
+        inserting = Share(deck.append, slots, visits * (insert / update if update else 1) / slots, table.gaps)
+        return [*shares, inserting] if insert else shares
+    # Cold slots are empty between two lives, so there are more of them than rows; how many more depends on what they
+    # do, which depends on how much the hot rows leave over.
+    slots_asked = float(cold_rows)
+    for _ in range(30):
+        hot = warm_visits / (warm_visits + weight * slots_asked)
+        if hot > update + 1e-9:
+            loaded.fail(
+                ("tables", name, "hot"),
+                f"hot rows would take {hot:.0%} of the changes, all updates, but the mix has {update:.0%} "
+                "updates; make them fewer or less hot, or raise the updates",
+            )
+        cold = _cold(table.shares, hot)
+        slots_asked = cold_rows / cold.alive if cold.visits and cold.alive else float(cold_rows)
+    shares = [Share(deck.forever, count, each, table.gaps) for each, count in warm]
+    if cold.full > 1e-9:
+        shares.append(Share(deck.full(cold.updates), _slots(cold.full / cold.visits * slots_asked), weight, table.gaps))
+    if cold.append > 1e-9:
+        shares.append(Share(deck.append, _slots(cold.append / cold.visits * slots_asked), weight, table.gaps))
+    if cold.forever > 1e-9:
+        shares.append(Share(deck.forever, _slots(cold.forever / cold.visits * slots_asked), weight, table.gaps))
+    return shares
+
+
+def _slots(asked: float) -> int:
+    """A whole number of slots, one at least."""
+    return max(1, round(asked))
+
+
+def _packs(cards: int, dealt: int, key: np.uint64) -> Iterator[list[int]]:
+    """Shuffled orders of so many cards, of which about `dealt` are dealt; the same ones again if there are more."""
+    packs = dealt // max(cards, 1) + 1
+    return cycle(np.argsort(bits(key, np.arange(packs * cards)).reshape(packs, cards), axis=1).tolist())
+
+
+class _Deck:
+    """Programs of a table, with what their updates set."""
+
+    def __init__(self, loaded: Loaded, name: str, table: TableSpec, always: Always) -> None:
+        self.name, self.table, self.seed = name, table, loaded.spec.seed
+        self._insert = Step("insert", (Act(INSERT, name, frozenset(table.columns)),))
+        self._delete = Step("delete", (Act(DELETE, name),))
+        changing = [field for field, column in table.columns.items() if column.changes and field not in table.key]
+        # columns that are stamped by every update (commit time, version) are set each time and not counted
+        self.stamped = [field for field in changing if table.columns[field].values.kind in ("commit_time", "version")]
+        self.dealt = [field for field in changing if field not in self.stamped]
+        self._always = always
+
+    def full(self, updates: float) -> Program:
+        """Lives of insert, about so many updates, delete."""
+        often = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
+        steps = iter(self._updates(sum(often)))
+        lives = [(self._insert, *(next(steps) for _ in range(often[i])), self._delete) for i in self._order(len(often))]
+        return self._program(lives, permanent=False)
+
+    @cached_property
+    def append(self) -> Program:
+        """Lone inserts."""
+        return self._program([(self._insert,)], permanent=False)
+
+    @cached_property
+    def forever(self) -> Program:
+        """Updates of rows that live for ever."""
+        return self._program([tuple(self._updates(STEPS))], permanent=True)
+
+    def _program(self, lives: Sequence[tuple[Step, ...]], *, permanent: bool) -> Program:
+        each = self.table.rows_per_statement
+        return Program(self.name, {self.name: Member(self.name, each, each, self.name, permanent)}, tuple(lives))
+
+    def _order(self, cards: int, *what: object) -> list[int]:
+        shuffled: list[int] = order(cards, key(self.seed, self.name, "deck", *what)).tolist()
+        return shuffled
+
+    def _updates(self, count: int) -> list[Step]:
+        """So many updates: how many columns each sets, which, and whether the key is one of them."""
+        if not count:
+            return []
+        low, high = (min(n, len(self.dealt)) for n in self.table.columns_per_update)
+        sizes = low + dealt([1.0] * (high - low + 1), count)
+        hands = self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)
+        keys: set[int] = set()
+        if self.table.key_updates and self.table.key:
+            keys = set(self._order(count, "keys")[: max(1, round(self.table.key_updates * count))])
+        return [
+            Step("update", (Act(UPDATE, self.name, frozenset([*hand, *self.stamped, *self.table.key[: i in keys]])),))
+            for i, hand in enumerate(hands)
+        ]
+
+    def _hands(self, sizes: Sequence[int], most: int) -> list[set[str]]:
+        """Columns dealt from packs that hold each once, so that all come equally often.
+
+        A hand whose columns may all keep their values gets one that changes for certain, in place of another where
+        hands of several columns let that other one come too.
+        """
+        certain, stamped = (
+            [field for field in fields if self._always(self.name, field, "update")]
+            for fields in (self.dealt, self.stamped)
+        )
+        short_of = bool(certain) and not stamped
+        packs = _packs(len(self.dealt), sum(sizes), key(self.seed, self.name, "deck", "packs"))
+        pack: list[str] = []
+        hands = []
+        for number, size in enumerate(sizes):
+            hand: list[str] = []
+            back: list[str] = []
+            while len(hand) < size:
+                if not pack:
+                    pack = [self.dealt[i] for i in next(packs)]
+                card = pack.pop()
+                (back if card in hand else hand).append(card)
+            if short_of and not any(field in certain for field in hand):
+                if most > 1 and hand:
+                    back.append(hand.pop())
+                hand.append(certain[number % len(certain)])
+            pack += back
+            hands.append(set(hand))
+        return hands

@@ -1,0 +1,114 @@
+"""Rows of a table that live at a turn and longer than the row that refers to them: picked without looking at others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.model import DELETE
+from simulator.stream.engine.history import State, row_count
+from simulator.stream.engine.program import Program
+from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
+
+if TYPE_CHECKING:
+    from simulator.stream.generators.columns import Columns
+
+# Rows that are tried before a permanent one is taken, or none.
+TRIES: Final = 6
+NEVER: Final = 1 << 62
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Deaths:
+    """The turn at which rows of a table are deleted, NEVER if not at all."""
+
+    def __init__(self, columns: Columns, table: str) -> None:
+        self.ticks = columns.ticks
+        self._tick = np.full(self.ticks.total, -1, dtype=np.int64)
+        for p, program in enumerate(self.ticks.plan.programs):
+            if table in program.members:
+                first = int(self.ticks.first[p])
+                self._tick[first : first + len(program.acts)] = _deleted_at(program, table, first)
+
+    def __call__(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
+        deaths = np.full(len(slot), NEVER, dtype=np.int64)
+        mortal = np.flatnonzero(self._tick[tick] >= 0)
+        if len(mortal):
+            at = self._tick[tick[mortal]]
+            deaths[mortal] = self.ticks.turn(cohort[mortal], slot[mortal], cycle[mortal], at)
+        return deaths
+
+
+def _deleted_at(program: Program, table: str, first: int) -> list[int]:
+    """For each tick of a program the one of its life that deletes the table's rows, -1 if none does."""
+    deleted: list[int] = []
+    for life in program.lives:
+        acts = [act for step in life for act in step.acts]
+        begin = first + len(deleted)
+        at = next((begin + i for i, act in enumerate(acts) if act.kind is DELETE and act.table == table), -1)
+        deleted += [at] * len(acts)
+    return deleted
+
+
+class LivingRows:
+    """Rows of a table that are not permanent."""
+
+    def __init__(self, columns: Columns, table: str) -> None:
+        self.columns, self.table, self.ticks, self.traffic = columns, table, columns.ticks, columns.traffic
+        self.deaths = Deaths(columns, table)
+        self.cohorts = []
+        for number, cohort in enumerate(self.ticks.plan.cohorts):
+            member = self.ticks.plan.programs[cohort.program].members.get(table)
+            if member is not None and not member.permanent:
+                self.cohorts.append(number)
+
+    def rows(self, turns: Ints) -> list[Ints]:
+        """About how many rows each cohort has at each turn."""
+        counts = []
+        for number in self.cohorts:
+            cohort = self.ticks.plan.cohorts[number]
+            program = self.ticks.plan.programs[cohort.program]
+            member = program.members[self.table]
+            each = (member.low + member.high) / 2
+            staying = sum(program.leaves_rows(self.table)) / len(program.steps)
+            visits = np.maximum(self.traffic.cohort_visits([number], turns), 0)
+            alive = cohort.count * program.share_alive(self.table)
+            counts.append(((alive + staying * visits) * each).astype(np.int64))
+        return counts
+
+    def pick(self, cohort: int, draws: Bits, turns: Ints, until: Ints, recent: float) -> tuple[State, Mask]:
+        """A row for each draw, and whether it lives from before the turn `turns` to after the turn `until`."""
+        plan, ticks = self.ticks.plan, self.ticks
+        number = plan.cohorts[cohort].program
+        program = plan.programs[number]
+        member = program.members[self.table]
+        slot = plan.cohorts[cohort].base + below(draws, plan.cohorts[cohort].count)
+        of = np.full(len(slot), cohort, dtype=np.int64)
+        cycle, step = ticks.cycle_and_step(of, slot, self.traffic.visits_before(cohort, slot, turns) - 1)
+        last_tick = np.cumsum([len(step.acts) for step in program.steps]) - 1 + ticks.first[number]
+        tick = last_tick[step]
+        life = ticks.life(of, slot, cycle, tick)
+        has_rows = np.array(program.has_rows(self.table))
+        alive = (life >= 0) & has_rows[tick - ticks.first[number]]
+        leaves = np.array(program.leaves_rows(self.table))
+        if leaves.any():
+            # an earlier life of the slot, unless the last one is wanted
+            more = mix(draws + GOLDEN)
+            back = (unit(more) * (np.maximum(life, 0) + 1)).astype(np.int64)
+            back = np.where(unit(mix(more)) < recent, ~alive, back)
+            earlier = np.flatnonzero(back)
+            which = life[earlier] - back[earlier]
+            first = ticks.first_life(of[earlier], slot[earlier])
+            cycle[earlier], index = np.divmod(which + first, len(program.lives))
+            last_step = np.cumsum([len(life) for life in program.lives]) - 1
+            tick[earlier] = last_tick[last_step[index]]
+            life[earlier] = which
+            alive[earlier] = (which >= 0) & leaves[index]
+        deaths = self.deaths(of, slot, cycle, tick)
+        good = alive & ((deaths == NEVER) | (deaths > until))
+        rows = row_count(member, program.lifecycle, self.columns.scenario.seed, slot, life)
+        row = (unit(mix(draws ^ GOLDEN)) * rows).astype(np.int64)
+        return State(ticks, self.table, cohort=of, slot=slot, cycle=cycle, tick=tick, row=row), good

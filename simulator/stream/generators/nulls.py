@@ -1,0 +1,29 @@
+"""Which values are null: a share of them, and where that can be never two in a row."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.stream.engine.history import History, State
+from simulator.stream.generators.index import draws, neighbours
+from simulator.values.draw import chance
+
+
+class Nulls:
+    """`always`: no setting gives a null where the one before did. That can be up to a share of (3 - √5) / 2."""
+
+    def __init__(self, share: float, history: History, salt: np.uint64) -> None:
+        self.share, self.history, self.salt = share, history, salt
+        self.always = share <= (1 - share) ** 2
+        # of settings between two that are not null: so that all have the share
+        self._between = share / (1 - share) ** 2 if self.always else 0.0
+
+    def __call__(self, state: State) -> npt.NDArray[np.bool_]:
+        drawn = draws(state, self.history, self.salt)
+        nulls = chance(drawn, self.share)
+        if self.always:
+            odd, before, after = neighbours(state, self.history, self.salt)
+            free = ~(chance(before, self.share) | chance(after, self.share))
+            nulls[odd] = free & chance(drawn[odd], self._between)
+        return nulls

@@ -1,0 +1,123 @@
+"""What a scenario will look like, from the structure of its first turns: no value is drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from simulator.model import ROW_KINDS, Kind
+from simulator.stream.engine.stream import ChangeStream
+from simulator.values.draw import identity
+
+TURNS: Final = 100_000
+# "Soon again": within so many changes of the stream. Rows are counted in so many changes of the table.
+SOON: Final = 100
+WINDOW: Final = 1000
+
+
+def outlook(stream: ChangeStream) -> dict[str, Any]:
+    """Transactions, time and each table's changes over the first turns."""
+    stop = stream.border(min(TURNS, stream.last_turn // 2))
+    what = stream.structure(0, stop)
+    compiled = stream.compiled
+    _, first, length = stream.timeline.transactions(what.turns)
+    sizes = length[first == what.turns]
+    commits = stream.timeline.commit_us(what.turns[first == what.turns])
+    present = what.tick >= 0
+    turn, statement = np.nonzero(present.T)
+    tick, rows = what.tick[statement, turn], what.rows[statement, turn]
+    group = np.repeat(compiled.group[tick], rows)
+    at = np.arange(len(group))  # the number of each change in the stream
+    row = at - np.repeat(np.cumsum(rows) - rows, rows)
+    life = compiled.ticks.life(what.cohort[turn], what.slot[turn], what.cycle[turn], tick)
+    gaps_us = np.diff(commits)
+    tables = []
+    alive = _alive(stream)
+    for number, (name, table) in enumerate(zip(compiled.names, stream.first_tables, strict=True)):
+        permanent = np.array(
+            [name in p.members and p.members[name].permanent for p in stream.plan.programs], dtype=bool
+        )
+        mine = np.flatnonzero(group // 4 == number)
+        lives = np.where(permanent[compiled.ticks.cohort_program[what.cohort[turn]]], -1, life)
+        owner = np.repeat(identity(what.slot[turn], lives, 0), rows)
+        names = owner[mine] + row[mine].astype(np.uint64)
+        tables.append(
+            {
+                "name": str(table.id),
+                "rows": alive[number],
+                "changes": len(mine),
+                **{
+                    kind.name.lower(): int((group[mine] % 4 == kind).sum())
+                    for kind in ROW_KINDS
+                    if kind is not Kind.READ
+                },
+                **_repeats(names, at[mine]),
+            }
+        )
+    return {
+        "turns": stop,
+        "changes": len(group),
+        "seconds": round(float(commits[-1] - commits[0]) / 1e6, 3),
+        "transactions": len(sizes),
+        "turns_per_transaction": {
+            "mean": round(float(sizes.mean()), 2),
+            **{f"p{p}": int(np.percentile(sizes, p)) for p in (50, 90, 99)},
+            "max": int(sizes.max()),
+        },
+        "ms_between_transactions": {f"p{p}": round(float(np.percentile(gaps_us, p)) / 1000, 3) for p in (1, 50, 99)},
+        "tables": tables,
+    }
+
+
+def _alive(stream: ChangeStream) -> list[int]:
+    """About how many rows each table has when the stream begins."""
+    alive = Counter[str]()
+    for cohort in stream.plan.cohorts:
+        program = stream.plan.programs[cohort.program]
+        for table, member in program.members.items():
+            alive[table] += round(cohort.count * program.share_alive(table) * (member.low + member.high) / 2)
+    return [alive[name] for name in stream.compiled.names]
+
+
+def _repeats(names: Any, at: Any) -> dict[str, Any]:
+    """How often the same rows change: `names` in stream order, `at` the number of each change in the stream."""
+    if not len(names):
+        return {}
+    order = np.argsort(names, kind="stable")
+    same = names[order][1:] == names[order][:-1]
+    gaps = np.diff(at[order])[same]
+    _, counts = np.unique(names, return_counts=True)
+    window = min(WINDOW, len(names))
+    whole = len(names) // window * window
+    different = [len(np.unique(part)) for part in names[:whole].reshape(-1, window)]
+    return {
+        "rows_per_1000_changes": round(float(np.mean(different)) * WINDOW / window),
+        "again_within_100_changes": round(float((gaps <= SOON).sum() / len(names)), 4),
+        "changes_between_median": int(np.median(gaps)) if len(gaps) else None,
+        "hottest_row": round(float(counts.max() / len(names)), 5),
+    }
+
+
+def text(facts: Mapping[str, Any]) -> str:
+    """The outlook for people."""
+    sizes, gaps = facts["turns_per_transaction"], facts["ms_between_transactions"]
+    lines = [
+        f"The first {facts['turns']:,} turns make {facts['changes']:,} row changes in {facts['transactions']:,} "
+        f"transactions and {facts['seconds']:,} seconds of simulated time.",
+        f"Turns in a transaction: {sizes['mean']} on average, {sizes['p50']} in the median, {sizes['max']} at most.",
+        f"Between two transactions: {gaps['p50']} ms in the median, {gaps['p1']} to {gaps['p99']} ms in 98 of 100.",
+    ]
+    for table in facts["tables"]:
+        lines.append(f"\n{table['name']}: about {table['rows']:,} rows when it begins, {table['changes']:,} changes")
+        if table["changes"]:
+            shares = (f"{table[kind] / table['changes']:.1%} {kind}s" for kind in ("insert", "update", "delete"))
+            lines.append(f"  {', '.join(shares)}")
+            lines.append(
+                f"  {table['rows_per_1000_changes']} different rows in 1,000 changes; "
+                f"{table['again_within_100_changes']:.1%} of the changes are of a row that "
+                f"changed within the 100 before; the hottest row takes {table['hottest_row']:.2%}"
+            )
+    return "\n".join(lines)
