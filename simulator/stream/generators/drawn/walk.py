@@ -33,7 +33,7 @@ class WalkArguments(Strict):
     range: Annotated[list[Amount], Field(min_length=2, max_length=2, description="The lowest and the highest value.")]
     step: Annotated[Amount, Field(description="How far an update moves the value, about.")]
     trend: Annotated[
-        str,
+        Amount,
         Field(description="Added by each update; behind an end of the range it goes on at the other: -2 sells out."),
     ] = "0"
 
