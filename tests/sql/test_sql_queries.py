@@ -31,3 +31,19 @@ def test_queries(kind: str, servers: str, wanted: str, body: str) -> None:
             entries = outcome.session.log.transactions[-1].entries
             found = [one.before[0] for one in entries if isinstance(one, RowChange) and one.before]
         assert found == json.loads(wanted), server
+
+
+@pytest.mark.parametrize(
+    ("statement", "warned"),
+    [
+        ("update a set n=0 where g='x' or g is null", True),
+        ("update a set n=0 where g='x' or g is null order by id", False),
+        ("update a set n=0 where g>'a'", False),
+        ("update a set n=0 where n>0", False),
+        ("update a set n=0 where id=1 or g='x' limit 1", False),
+    ],
+)
+def test_an_order_that_hangs_on_statistics_is_warned_of(statement: str, warned: bool) -> None:
+    outcome = run(script_of(f"{HEAD}{statement};", "s.sql"), sources.find("mysql-8.0"))
+    assert bool(outcome.warnings) is warned
+    assert all("in another order" in warning for warning in outcome.warnings)

@@ -92,6 +92,7 @@ def path_of(
         others.append((cost, key))
         if (cost < scan or limited) and (best is None or cost < best[0]):
             best = cost, key, rows
+    others += [(best[0] if best else scan, key) for key in _maybe_used(data, where)]
     if best is not None:
         cost, key, rows = best
         numbered = rows if _is_clustered(data, key) else in_index_order(data, key, rows)
@@ -100,6 +101,13 @@ def path_of(
     if covering is not None:
         return AccessPath(covering, in_index_order(data, covering, scanned))
     return AccessPath(None, scanned, _is_close(data, scan, scanned, others))
+
+
+def _maybe_used(data: Data, where: Any) -> list[Key]:
+    """Indexes that a server may read for the arms of an OR, whose costs are not reckoned here."""
+    arms = [one for one in conjuncts(where) if isinstance(one, exp.Or)]
+    names = {column.name.lower() for one in arms for column in one.find_all(exp.Column)}
+    return [key for key in data.definition.keys if key.names and key.names[0].lower() in names and all(key.names)]
 
 
 def _is_close(
