@@ -24,7 +24,7 @@ from simulator.run.plan import Limits
 pytestmark = pytest.mark.broker
 
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
-CHANGES = 40_000
+CHANGES = 4000 * KILLS  # sent at twice that in a second, so a run takes about as long as it is killed
 PARTITIONS = 3
 BROKERS = ("kafka", "rabbitmq", "rocketmq")
 
@@ -51,10 +51,12 @@ def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest,
     address, topic = request.getfixturevalue(broker), f"test_{uuid.uuid4().hex}"
     file, facts = tmp_path / "position", tmp_path / "summary.json"
     arguments = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "-q"]
+    arguments += ["--rate", "8000/s"]
     arguments += ["--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
     for number in range(KILLS):
+        before = file.stat().st_mtime_ns if file.exists() else None
         with start(*arguments) as process:
-            while not file.exists() and process.poll() is None:
+            while process.poll() is None and (not file.exists() or file.stat().st_mtime_ns == before):
                 time.sleep(0.01)
             time.sleep(random.Random(number).random())
             process.kill()

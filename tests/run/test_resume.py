@@ -77,10 +77,11 @@ def test_kill(tmp_path: Path, whole: dict[str, str]) -> None:
     file, folder = tmp_path / "position", tmp_path / "messages"
     command = [*RUN, "-q", "--to", f"file:{folder}?partitions=3", "--resume", file]
     for number in range(KILLS):
+        before = file.stat().st_mtime_ns if file.exists() else None
         with start(*command) as process:
-            while not folder.exists() and process.poll() is None:
+            while process.poll() is None and (not file.exists() or file.stat().st_mtime_ns == before):
                 time.sleep(0.01)
-            time.sleep(random.Random(number).random())
+            time.sleep(random.Random(number).random() / 4)
             process.kill()
     with start(*command) as process:
         assert process.wait(120) == 0
