@@ -5,10 +5,12 @@ from __future__ import annotations
 import heapq
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 from command import Command
 from decoded_changes import Change, changes
 from random_scenarios import SMALL, streamed
@@ -18,6 +20,7 @@ from simulator import formats, registry
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.stream.scenario.loader import shipped
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 
@@ -46,6 +49,25 @@ def test_a_stream(format: str, source: str) -> None:
     replay.run(stream, renderer, first, stop)
     assert replay.state() == rows_at(stream, stop, format)
     assert {*replay.changes, READ} >= {INSERT, UPDATE, DELETE}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_ledger_of_the_bank_is_even_after_every_transaction(format: str) -> None:
+    """What one account loses another one gets, also where entries are deleted."""
+    bank = yaml.safe_load(shipped()["bank"].read_text("utf-8"))
+    for each in [*bank["tables"].values(), *bank["lifecycles"].values()]:
+        each |= {size: 30 for size in ("rows", "slots") if size in each}
+    bank["transactions"] = {"1": 9, "2..4": 1}
+    stream, renderer = streamed(bank, format, "mysql")
+    replay = Replay(format, str(stream.source), stream.first_tables)
+    replay.rows |= rows_at(stream, 0, format)
+    at = 0
+    for _ in range(30):
+        stop = stream.border(at + 1)
+        replay.play(renderer, [stream.read(at, stop)])
+        assert sum(Decimal(str(row["amount"])) for row in replay.rows["entries"].values()) == 0
+        at = stop
+    assert min(replay.changes[INSERT], replay.changes[DELETE]) > 2
 
 
 def test_far_away() -> None:

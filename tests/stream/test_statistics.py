@@ -17,9 +17,6 @@ import orjson
 import pytest
 from random_scenarios import streamed
 
-from simulator.run.job import open_job
-from simulator.run.plan import Limits
-
 # Of a Kolmogorov-Smirnov distance times the root of the sample's size, and of a normal deviate, once in a thousand.
 KS: Final = 1.95
 NORMAL: Final = 3.29
@@ -267,23 +264,3 @@ def test_references_are_to_new_rows_too() -> None:
             to_later.append((int(change.row["who"]) in later, born / (people + born)))
     assert sum(hit for hit, _ in to_later) == pytest.approx(sum(share for _, share in to_later), rel=0.1)
     assert born > 100
-
-
-def test_the_ledger_of_the_bank_is_always_even() -> None:
-    job = open_job("bank", "canal-json,gtid=on")
-    ledger: dict[tuple[str, str], int] = {}
-    held = ""
-    for message in job.messages(Limits(turns=700), snapshot=False):
-        said = orjson.loads(message.value or b"")
-        if said["table"] != "entries":
-            continue
-        if said["gtid"] != held:
-            assert sum(ledger.values()) == 0
-            held = said["gtid"]
-        for row in said["data"]:
-            name = row["transfer_id"], row["line"]
-            cents = int(row["amount"].replace(".", ""))
-            assert said["type"] != "UPDATE"
-            ledger[name] = ledger.get(name, 0) + (-cents if said["type"] == "DELETE" else cents)
-    assert sum(ledger.values()) == 0
-    assert len(ledger) > 300
