@@ -51,17 +51,16 @@ class References(Draws):
         missing = np.zeros(len(slot), dtype=bool)
         if self.living.cohorts:
             turns = state.turns(self.history)
-            until = self.deaths(state.cohort, state.slot, state.cycle, state.tick)
-            groups = self._groups(drawn, turns)
+            groups, whose = self._groups(drawn, turns), (state.cohort, state.slot, state.cycle, state.tick)
             missing[:] = not self.permanent.rows
             for group, number in enumerate(self.living.cohorts):
                 left = np.flatnonzero(groups == group)
-                tried = drawn[left]
+                tried, until = drawn[left], self.deaths(*(x[left] for x in whose))
                 for _ in range(TRIES):
                     if not len(left):
                         break
                     tried = mix(tried + GOLDEN)
-                    picked, good = self.living.pick(number, tried, turns[left], until[left], self.recent)
+                    picked, good = self.living.pick(number, tried, turns[left], until, self.recent)
                     at = left[good]
                     for whole, part in (
                         (cohort, picked.cohort),
@@ -72,7 +71,7 @@ class References(Draws):
                     ):
                         whole[at] = part[good]
                     missing[at] = False
-                    left, tried = left[~good], tried[~good]
+                    left, tried, until = left[~good], tried[~good], until[~good]
         values = self.column.array(State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row))
         return with_nulls(values, missing)
 
