@@ -43,6 +43,7 @@ HOMES: Final = {
     "click": ("cli/*",),
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
     "faker": ("values/pools.py", "lazy"),
+    "hatchling": ("native/build.py",),
     "fastavro": ("cli/messages.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),

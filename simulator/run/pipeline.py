@@ -11,12 +11,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from simulator.batch import MessageBatch, concat
+from simulator.batch import MessageBatch
 from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
 from simulator.run.pacing import Pace, Schedule
 from simulator.run.plan import Plan
-from simulator.run.render import Renderer
+from simulator.run.render import Renderer, in_order
 from simulator.run.resume import Resumed
 from simulator.sinks.ledger import Seconds
 from simulator.sinks.sink import Sink
@@ -226,7 +226,7 @@ class Run:
         if self._ended:
             return
         block, stop = item.block, item.block.first_turn + item.block.turns
-        messages = concat(item.parts) if item.parts else None
+        messages = in_order(item.block, item.parts)
         if messages is not None and self.resumed is not None:
             messages = self.resumed.missing(messages, self.sink)
         if item.snapshot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -63,8 +63,7 @@ class Renderer:
 
     def render(self, block: Block) -> MessageBatch | None:
         """The messages of a block in stream order, None if there are none."""
-        parts = self.parts(block)
-        return concat(parts) if parts else None
+        return in_order(block, self.parts(block))
 
     def parts(self, block: Block, *, write_ms: int | None = None) -> list[MessageBatch]:
         """The messages of a block, one part a table and kind, each in stream order; `concat` puts them together.
@@ -114,6 +113,17 @@ class Renderer:
             turn = np.array([event.order.turn], dtype=np.int64)
             event = replace(event, event_ms=int(self.stream.previous_ms(turn)[0]))
         return event if write_ms is None else replace(event, write_ms=write_ms)
+
+
+def in_order(block: Block, parts: Sequence[MessageBatch]) -> MessageBatch | None:
+    """The messages of a block in stream order, None if there are none. Raises UsageError for more than 2 GiB."""
+    try:
+        return concat(parts) if parts else None
+    except (OverflowError, pa.ArrowCapacityError, pa.ArrowInvalid) as error:
+        if isinstance(error, pa.ArrowInvalid) and "overflow" not in str(error):
+            raise
+        largest = max(block.batches, key=lambda batch: sum(array.nbytes for array in batch.image()))
+        raise UsageError(_too_large(largest)) from None
 
 
 def _too_large(batch: ChangeBatch) -> str:

@@ -134,7 +134,7 @@ class Times(Compound):
     nulls: Nulls
 
     def column(self) -> pa.Array:
-        raise NotImplementedError("only the library writes these")
+        raise TypeError("only the library writes these")
 
     def add_to(self, program: Program) -> None:
         program.numbers(pa.array(self.numbers), self.kind, self.digits)

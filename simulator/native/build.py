@@ -20,7 +20,7 @@ SOURCE = Path("simulator/native/write.c")
 LIBRARY = Path("simulator/native/cdcsim.lib")
 
 
-class NativeHook(BuildHookInterface):
+class NativeHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there while a wheel is built
     """Compiles the library before the files of a wheel are collected."""
 
     PLUGIN_NAME = "custom"
