@@ -38,12 +38,12 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist asks for the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """However many processes run the tests: those that share a broker run in one of them, and those that share the
-    JVMs of readers."""
+    """However many processes run the tests: those that share brokers run in one of them, and those that share the
+    JVMs of readers and no broker. A test of two groups would be of a third one, with brokers of its own."""
     for item in items:
-        for marker in ("broker", "jvm"):
-            if item.get_closest_marker(marker):
-                item.add_marker(pytest.mark.xdist_group(marker))
+        group = next((marker for marker in ("broker", "jvm") if item.get_closest_marker(marker)), None)
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
