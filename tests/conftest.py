@@ -36,14 +36,12 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
     return run
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist asks for the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """However many processes run the tests: those that share brokers run in one of them, and those that share the
     JVMs of readers and no broker. A test of two groups would be of a third one, with brokers of its own."""
-    for item in items:
-        group = next((marker for marker in ("broker", "jvm") if item.get_closest_marker(marker)), None)
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
+    group = next((marker for marker in ("broker", "jvm") if item.get_closest_marker(marker)), None)
+    if group is not None:
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
