@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -87,15 +88,11 @@ class Renderer:
         return [part for part in parts if len(part)]
 
     def _messages(self, batch: ChangeBatch) -> MessageBatch:
-        try:
+        with _sizes_named([batch]):
             to = self.router.changes(batch)
             events = pack(batch, self.codec.layout.packing)
             packed = cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys)
             return self.codec.messages(packed, part=True)
-        except (OverflowError, pa.ArrowCapacityError, pa.ArrowInvalid) as error:
-            if isinstance(error, pa.ArrowInvalid) and "overflow" not in str(error):
-                raise
-            raise UsageError(_too_large(batch)) from None
 
     def _reported(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         """The changes with the times and the JSON that the product reports."""
@@ -117,12 +114,19 @@ class Renderer:
 
 def in_order(block: Block, parts: Sequence[MessageBatch]) -> MessageBatch | None:
     """The messages of a block in stream order, None if there are none. Raises UsageError for more than 2 GiB."""
-    try:
+    with _sizes_named(block.batches):
         return concat(parts) if parts else None
+
+
+@contextmanager
+def _sizes_named(batches: Sequence[ChangeBatch]) -> Iterator[None]:
+    """Raises UsageError, which names the largest column, where messages do not fit into an array of Arrow."""
+    try:
+        yield
     except (OverflowError, pa.ArrowCapacityError, pa.ArrowInvalid) as error:
         if isinstance(error, pa.ArrowInvalid) and "overflow" not in str(error):
             raise
-        largest = max(block.batches, key=lambda batch: sum(array.nbytes for array in batch.image()))
+        largest = max(batches, key=lambda batch: sum(array.nbytes for array in batch.image()))
         raise UsageError(_too_large(largest)) from None
 
 
