@@ -244,9 +244,9 @@ def test_a_topic_that_another_process_makes_at_the_same_time(
 ) -> None:
     create = Cluster._create
 
-    def overtaken(sink: Cluster, name: str, count: int) -> None:
+    def overtaken(cluster: Cluster, client: Any, name: str, count: int) -> None:
         make_topic(kafka, name, count)
-        create(sink, name, count)
+        create(cluster, client, name, count)
 
     monkeypatch.setattr(Cluster, "_create", overtaken)
     with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:

@@ -8,9 +8,11 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.PullStatus;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 
@@ -48,8 +50,26 @@ public class RocketmqRead {
         System.exit(0);
     }
 
+    /** A broker stores and acknowledges a message before it is in its queue's index, which ends at `maxOffset`. */
+    private static void awaitIndex(MQClientInstance client, String broker) throws Exception {
+        String address = client.findBrokerAddressInPublish(broker);
+        for (int i = 0; i < 3000; i++) {
+            Map<String, String> facts = client.getMQClientAPIImpl().getBrokerRuntimeInfo(address, 10_000).getTable();
+            if (facts.get("dispatchBehindBytes").equals("0")) {
+                return;
+            }
+            Thread.sleep(10);
+        }
+        throw new IllegalStateException("the broker's queues do not catch up with its commit log");
+    }
+
     private static void read(DefaultMQPullConsumer consumer, String topic, PrintStream out) throws Exception {
         Set<MessageQueue> queues = consumer.fetchSubscribeMessageQueues(topic);
+        MQClientInstance client = consumer.getDefaultMQPullConsumerImpl().getRebalanceImpl().getmQClientFactory();
+        client.updateTopicRouteInfoFromNameServer(topic);
+        for (String broker : queues.stream().map(MessageQueue::getBrokerName).collect(Collectors.toSet())) {
+            awaitIndex(client, broker);
+        }
         for (MessageQueue queue : queues) {
             long end = consumer.maxOffset(queue);
             for (long at = consumer.minOffset(queue); at < end; ) {

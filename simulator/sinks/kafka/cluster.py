@@ -119,9 +119,10 @@ class Cluster:
                 raise SinkError(
                     f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N."
                 )
-            self._create(topic, wanted)
+            client = self._admin.AdminClient(self.settings | {"log_level": 0} | self._callbacks)
+            self._create(client, topic, wanted)
             # Another process may have made it just before, with another count.
-            leaders = self._wait_for_leaders(topic)
+            leaders = self._wait_for_leaders(client, topic)
         if wanted not in (None, len(leaders)):
             raise SinkError(
                 f"topic {topic!r} at {self} has {len(leaders)} partitions, and the URL asks for {wanted}:"
@@ -149,24 +150,38 @@ class Cluster:
                 raise SinkError(self._topic_error(topic, found.error))
             time.sleep(0.1)
 
-    def _create(self, topic: str, count: int) -> None:
+    def _create(self, client: Any, topic: str, count: int) -> None:
         settings = {} if self.url.max_message_bytes is None else {"max.message.bytes": str(self.url.max_message_bytes)}
         new = self._admin.NewTopic(topic, count, self.url.replication or -1, config=settings)
-        client = self._admin.AdminClient(self.settings | {"log_level": 0} | self._callbacks)
         try:
             client.create_topics([new], request_timeout=TOPIC_SECS)[topic].result()
         except self.exception as error:
             if error.args[0].code() != self.codes.TOPIC_ALREADY_EXISTS:
                 raise SinkError(self._topic_error(topic, error)) from None
 
-    def _wait_for_leaders(self, topic: str) -> list[bool]:
-        """Until then a message with an explicit partition is refused as of an unknown partition."""
+    def _wait_for_leaders(self, client: Any, topic: str) -> list[bool]:
+        """Until the leader of each partition says that it is one.
+
+        Metadata names leaders a little earlier than the brokers know. A message with an explicit partition is refused
+        until then as of an unknown partition, and a refused batch is sent again: without idempotence behind the next.
+        """
         deadline = time.monotonic() + TOPIC_SECS
-        while not ((leaders := self._leaders(topic)) and all(leaders)):
+        while not ((leaders := self._leaders(topic)) and all(leaders) and self._answer(client, topic, len(leaders))):
             if time.monotonic() > deadline:
                 raise SinkError(f"topic {topic!r} at {self} has partitions without a leader: see the broker's log.")
             time.sleep(0.05)
         return leaders
+
+    def _answer(self, client: Any, topic: str, count: int) -> bool:
+        """Whether each partition's leader tells its last offset."""
+        latest = self._admin.OffsetSpec.latest()
+        asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
+        try:
+            for answer in client.list_offsets(asked, request_timeout=TOPIC_SECS).values():
+                answer.result()
+        except self.exception:
+            return False
+        return True
 
     def _topic_error(self, topic: str, error: Any) -> str:
         return f"topic {topic!r} at {self} cannot be used: {self.words(error)}."

@@ -8,7 +8,7 @@
 | replication=N | copies of a topic that is made | the broker's |
 | compression=none, gzip, snappy, lz4 or zstd | of the batches on the wire and on the broker's disk | none |
 | acks=all, 1 or 0 | who must have a message before it counts as delivered | all |
-| idempotence=true or false | no duplicates by retries; false sends one request at a time, so that order holds | true |
+| idempotence=true or false | each message once and in order; false: not where a batch had to be sent again | true |
 | linger_ms=MS | how long a batch is filled | 50 |
 | batch_bytes=N | the largest batch | 1000000 |
 | max_message_bytes=N | the largest message; a topic that is made takes as much when this is given | 16000000 |
@@ -224,7 +224,7 @@ def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
     if url.timeout_secs is not None:
         settings["message.timeout.ms"] = str(max(1, round(url.timeout_secs * 1000)))
     if settings["enable.idempotence"] != "true":
-        # Nothing else stops a retried batch from coming after the next one.
+        # A batch that is sent again can come behind one that was made meanwhile: one, with this, not five.
         settings.setdefault("max.in.flight.requests.per.connection", "1")
     elif settings["acks"] not in ("all", "-1"):
         raise OptionError(f"acks={settings['acks']} cannot be idempotent: add idempotence=false, or leave acks out.")

@@ -24,11 +24,13 @@ from typing import Any, Final
 from simulator.errors import MissingPackage, OptionError, SinkError
 from simulator.sinks.rocketmq.cluster import Queue
 from simulator.sinks.rocketmq.message import Outgoing
-from simulator.sinks.rocketmq.native import SEND_SECS, NativeSender
+from simulator.sinks.rocketmq.native import NativeSender
 from simulator.sinks.rocketmq.url import RocketmqUrl
 
 VARIABLE: Final = "CDCSIM_ROCKETMQ_LIBRARY"
 RELEASES: Final = "https://github.com/apache/rocketmq-client-cpp/releases"
+# As Java's client; a call into the library cannot be left earlier.
+SEND_MS: Final = 3000
 _instances: Final = itertools.count(1)
 
 
@@ -97,7 +99,7 @@ class Producer:
             self._dll.SetProducerNameServerAddress(self._handle, url.name_servers.encode()),
             self._dll.SetProducerInstanceName(self._handle, f"cdcsim-{os.getpid()}-{next(_instances)}".encode()),
             self._dll.SetProducerLogPath(self._handle, self._logs.encode()),
-            self._dll.SetProducerSendMsgTimeout(self._handle, int(SEND_SECS * 1000)),
+            self._dll.SetProducerSendMsgTimeout(self._handle, SEND_MS),
             self._dll.SetProducerMaxMessageSize(self._handle, url.max_message_bytes),
         ]
         if url.login is not None:

@@ -57,6 +57,10 @@ class Connection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = self._socket.makefile("rb")
 
+    def wait_for(self, seconds: float) -> None:
+        """How long an answer may take from now on; at first it is as long as connecting may."""
+        self._socket.settimeout(seconds)
+
     def request(self, code: int, fields: Mapping[str, str], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """The header's fields and the body of the answer. Raises Refusal."""
         if self._login is not None:

@@ -18,7 +18,7 @@ from simulator.sinks.ledger import Ints, Parcel
 from simulator.sinks.rocketmq.cluster import Cluster, Queue
 from simulator.sinks.rocketmq.library import LibrarySender, Producer
 from simulator.sinks.rocketmq.message import NotStorable, Outgoing
-from simulator.sinks.rocketmq.native import SEND_SECS, NativeSender
+from simulator.sinks.rocketmq.native import NativeSender
 from simulator.sinks.rocketmq.remoting import MESSAGE_ILLEGAL, NO_PERMISSION, TOPIC_NOT_EXIST, Refusal, words
 from simulator.sinks.rocketmq.url import RocketmqUrl, parse_url
 from simulator.sinks.sink import Sink
@@ -31,6 +31,8 @@ MOST_WAITING_BYTES: Final = 64 << 20
 BACK_OFF_SECS: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
 # How long close() waits for what is on its way.
 LEAVE_SECS: Final = 5.0
+# How long the threads may take to end; one that waits for an answer longer than that is left behind.
+END_SECS: Final = 7.0
 WAKE_SECS: Final = 0.2
 
 # Refusals that another attempt does not change, and what helps.
@@ -190,7 +192,7 @@ class RocketmqSink(Sink):
         self._stopping.set()
         for inbox in self._inboxes:
             inbox.put(None)
-        deadline = time.monotonic() + 2 * SEND_SECS + 1
+        deadline = time.monotonic() + END_SECS
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
