@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import SimulatorError, UsageError
-    from simulator.model import Column, Kind, Message, OrderKey, Table
-    from simulator.run.library import messages, publish
+    from simulator.library import Simulation, messages, publish, simulate
+    from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
     from simulator.sinks.memory import MemorySink
 
 __version__ = "0.1.0"
@@ -30,11 +30,14 @@ _HOMES = {
     "Message": "simulator.model",
     "MessageBatch": "simulator.batch",
     "OrderKey": "simulator.model",
+    "RowChange": "simulator.model",
+    "Simulation": "simulator.library",
     "SimulatorError": "simulator.errors",
     "Table": "simulator.model",
     "UsageError": "simulator.errors",
-    "messages": "simulator.run.library",
-    "publish": "simulator.run.library",
+    "messages": "simulator.library",
+    "publish": "simulator.library",
+    "simulate": "simulator.library",
 }
 
 __all__ = [
@@ -45,11 +48,14 @@ __all__ = [
     "Message",
     "MessageBatch",
     "OrderKey",
+    "RowChange",
+    "Simulation",
     "SimulatorError",
     "Table",
     "UsageError",
     "messages",
     "publish",
+    "simulate",
 ]
 
 

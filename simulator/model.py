@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 
 class Kind(enum.IntEnum):
@@ -245,6 +245,19 @@ class Heartbeat(Event):
     """The source is alive: falls on simulated time, between transactions. `last_ms`: when the one before committed."""
 
     last_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One change of a row: its images by column name, None where the kind has none. A thin view of one row of a
+    `ChangeBatch`; columns that the source's log does not hold are not in the image. `key` names the key's columns."""
+
+    order: OrderKey
+    kind: Kind
+    table: TableId
+    key: tuple[str, ...]
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

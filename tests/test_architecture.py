@@ -19,7 +19,8 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 # Top may import below; side by side may not import each other. A package stands for all its modules.
 LAYERS: Final = (
     "__main__",
-    "cli",
+    "cli | pytest_plugin",
+    "library",
     "run | truth",
     "sql",
     "stream",
@@ -52,6 +53,7 @@ HOMES: Final = {
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
     "pymysql": ("sql/server/*", "lazy"),
+    "pytest": ("pytest_plugin.py",),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),
     "sqlglot": ("sql/*",),
     "yaml": ("stream/scenario/*", "tables.py"),

@@ -72,7 +72,7 @@ def test_there_are_blocks() -> None:
 
 
 def test_library_block_runs(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (code,) = re.findall(r"```python\n(?!# test_)(.*?)```", README, re.DOTALL)
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,

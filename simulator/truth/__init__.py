@@ -1,1 +1,3 @@
-"""Ground truth: what a consumer of a stream must hold. `expected` writes the rows of every table before a turn."""
+"""Ground truth: what a consumer of a stream must hold. `expected` writes the rows of every table before a turn as
+files, `rows` gives them as Python values, and the changes that lead to them.
+"""

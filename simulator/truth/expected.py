@@ -28,7 +28,7 @@ import pyarrow.parquet as parquet
 
 from simulator.batch import decoded
 from simulator.errors import SinkError, UsageError
-from simulator.model import Table
+from simulator.model import Column, Table
 from simulator.sources.source import Source
 from simulator.stream.engine.block import FARTHEST, Stream
 
@@ -112,7 +112,7 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str) -> Iterato
     # every table has a file, those without rows, too; `rows_at` gives the tables one after the other
     left = {table.id: table for table in stream.tables_at(turn)}
     for table, columns in stream.rows_at(turn):
-        data = as_table(table, columns, texts)
+        data = as_table(table.columns, columns, texts)
         if writer is None or current != table:
             if writer is not None and current is not None:
                 writer.close()
@@ -127,19 +127,19 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str) -> Iterato
         yield Expected(current, rows, file_name(current, form))
     for table in left.values():
         none = tuple(stream.source.parse_values([], column.type) for column in table.columns)
-        open_file(folder / file_name(table, form), as_table(table, none, texts).schema).close()
+        open_file(folder / file_name(table, form), as_table(table.columns, none, texts).schema).close()
         yield Expected(table, 0, file_name(table, form))
 
 
-def as_table(table: Table, columns: Sequence[pa.Array], texts: Source | None) -> pa.Table:
+def as_table(columns: Sequence[Column], values: Sequence[pa.Array], texts: Source | None) -> pa.Table:
     """Rows under their columns' names; as the database's texts where the form has no types."""
-    arrays = [decoded(array) for array in columns]
+    arrays = [decoded(array) for array in values]
     if texts is not None:
         arrays = [
             pa.array(texts.format_values(array, column.type), pa.string())
-            for array, column in zip(arrays, table.columns, strict=True)
+            for array, column in zip(arrays, columns, strict=True)
         ]
-    fields = [pa.field(column.name, array.type) for column, array in zip(table.columns, arrays, strict=True)]
+    fields = [pa.field(column.name, array.type) for column, array in zip(columns, arrays, strict=True)]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 

@@ -18,8 +18,8 @@ from simulator.errors import NotOffered, OptionError, UsageError
 from simulator.formats import open_codec
 from simulator.formats.drs.systems import system as drs_system
 from simulator.formats.drs.systems.system import codes
+from simulator.library import messages
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
-from simulator.run.library import messages
 from simulator.sources import find
 
 MYSQL: Final = find("mysql")

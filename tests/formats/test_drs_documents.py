@@ -12,8 +12,8 @@ from building import Case, Ddl, Rows, Times, block_of, codec_of, messages_of, ta
 from drs_samples import AT, compact, kafka_partition, sample
 
 from simulator.errors import OptionError
+from simulator.library import messages
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChangeKind
-from simulator.run.library import messages
 
 ID: Final = "64650cf67dc36a464e76e583"
 DOCUMENTS: Final = table_of(

@@ -11,7 +11,7 @@ from command import Command
 
 from simulator import formats, registry, sources
 from simulator.errors import ScenarioError, UsageError
-from simulator.run.library import messages
+from simulator.library import messages
 from simulator.sql.parse.client import Meta, Statement, split
 from simulator.sql.script import script_of
 from simulator.sql.stream import SqlStream

@@ -1,0 +1,193 @@
+"""What a user of the package calls: messages, the changes behind them, the rows that they lead to, and publishing.
+
+All of them take a scenario (a file, or the name of a shipped one) and the options of `cdcsim run` under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from simulator.batch import MessageBatch
+from simulator.errors import UsageError
+from simulator.formats.format import Broker
+from simulator.model import Message, RowChange, SchemaChange, Table, TableId
+from simulator.run.job import SINGLE_TURNS, Job, Partitions, broker_of, open_job
+from simulator.run.pipeline import Summary
+from simulator.run.plan import Limits, Plan
+from simulator.sinks import open_sink
+from simulator.sources.source import Source
+from simulator.stream.engine.block import Block
+from simulator.truth.rows import Row, changes, tables_before
+
+Key: TypeAlias = tuple[str, ...]
+
+
+def messages(
+    scenario: str,
+    format: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    limit: int | None = 100,
+    start_at: int = 0,
+    snapshot: bool | None = None,
+    route: str | None = None,
+    partitions: int = 1,
+    broker: Broker = "kafka",
+    allow_undocumented: bool = False,
+) -> Iterator[Message]:
+    """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
+
+    They are generated a block at a time, on demand: with `limit=None` the iterator of an endless stream has no end;
+    closing it stops the work. `limit` counts row changes and ends at a transaction border;
+    `partitions` is what the router assumes of topics; names, keys and tags are those that the product has for this kind
+    of `broker`. Raises UsageError at once; the error that ended a SQL script is raised
+    after its messages.
+    """
+    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
+    job = job.addressed(route=route, partitions=Partitions(partitions))
+    return job.messages(Limits(start_at, limit), snapshot=snapshot)
+
+
+def publish(
+    scenario: str,
+    format: str,
+    to: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    limit: int | None = None,
+    start_at: int = 0,
+    snapshot: bool | None = None,
+    route: str | None = None,
+    allow_undocumented: bool = False,
+) -> Summary:
+    """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
+    broker = broker_of(to)
+    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
+    layout = job.codec.layout
+    with open_sink(to, container=layout.container, properties=layout.rabbitmq) as sink:
+        summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
+    if job.failure is not None:
+        raise job.failure
+    return summary
+
+
+def simulate(
+    scenario: str,
+    format: str,
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    limit: int | None = 100,
+    start_at: int = 0,
+    snapshot: bool | None = None,
+    route: str | None = None,
+    topic: str | None = None,
+    partitions: int = 1,
+    broker: Broker = "kafka",
+    allow_undocumented: bool = False,
+    typed: bool = False,
+) -> Simulation:
+    """A run kept in memory, for tests: `simulate("orders", "canal-json", limit=20).expected["shop.orders"]`.
+
+    Takes what `messages` takes, and a `topic` or a pattern of topics (`{database}.{table}`; default: the product's).
+    Values of rows are texts as the database's client prints them; with `typed` they are Python's: int, Decimal, bytes,
+    datetime …. Raises UsageError, also where neither `limit` nor the scenario ends it.
+    """
+    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
+    job = job.addressed(route=route, topic=topic, partitions=Partitions(partitions))
+    plan = job.plan(Limits(start_at, limit), snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
+    if plan.stop is None:
+        raise UsageError(f"{scenario} has no end: give a limit of row changes.")
+    return Simulation(job, plan, typed)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A run in memory: its messages, the row changes behind them, and the rows that a consumer of them holds.
+
+    Each is computed when it is first asked for.
+    """
+
+    job: Job
+    plan: Plan
+    typed: bool = False
+
+    @cached_property
+    def messages(self) -> list[Message]:
+        """The messages in stream order."""
+        return [message for batch in self._batches for message in batch.messages()]
+
+    @cached_property
+    def changes(self) -> list[RowChange]:
+        """The row changes in stream order, whether or not the format sends messages about them."""
+        found = [change for block in self._blocks for batch in block.batches for change in changes(batch, self._texts)]
+        return sorted(found, key=lambda change: change.order)
+
+    @cached_property
+    def expected(self) -> dict[str, list[Row]]:
+        """By table (`shop.orders`): the rows of a consumer that began with nothing and applied all messages.
+
+        After a snapshot these are all rows of the tables, else those that a change was about (of a table without a key:
+        those that look like one of a change).
+        """
+        sent = None if self.plan.snapshot else self._sent()
+        return {
+            str(table.id): [
+                row for row in rows if sent is None or _key(table.primary_key, row) in sent.get(table.id, ())
+            ]
+            for table, rows in self._tables
+        }
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """By table: the columns of its primary key after the last change."""
+        return {str(table.id): table.primary_key for table, _ in self._tables}
+
+    def send(self, to: str) -> None:
+        """Send the messages to a URL, as `--to` names it. Raises SinkError, DeliveryFailed."""
+        layout = self.job.codec.layout
+        with open_sink(to, container=layout.container, properties=layout.rabbitmq) as sink:
+            for batch in self._batches:
+                sink.send(batch)
+            sink.flush()
+
+    def _sent(self) -> dict[TableId, set[Key]]:
+        """The keys of the rows that changes left behind, under the last names of their tables."""
+        keys: dict[TableId, set[Key]] = {}
+        items: list[RowChange | SchemaChange] = [*self.changes]
+        items += [event for block in self._blocks for event in block.events if isinstance(event, SchemaChange)]
+        for item in sorted(items, key=lambda item: item.order):
+            if isinstance(item, RowChange):
+                if item.after is not None:
+                    keys.setdefault(item.table, set()).add(_key(item.key, item.after))
+            elif item.before is not None and item.after is not None and item.before.id in keys:
+                keys[item.after.id] = keys.pop(item.before.id)
+        return keys
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        return [self.job.stream.read_block(where) for where in self.plan.all_blocks()]
+
+    @cached_property
+    def _batches(self) -> list[MessageBatch]:
+        batches = map(self.job.renderer().render, self._blocks)
+        return [batch for batch in batches if batch is not None]
+
+    @cached_property
+    def _tables(self) -> list[tuple[Table, list[Row]]]:
+        assert self.plan.stop is not None
+        return list(tables_before(self.job.stream, self.plan.stop, self._texts))
+
+    @property
+    def _texts(self) -> Source | None:
+        return None if self.typed else self.job.stream.source
+
+
+def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
+    """What a row is known by: its key, or all of it; documents and arrays as their text."""
+    return tuple(repr(row.get(name)) for name in columns or row)

@@ -1,0 +1,47 @@
+"""Rows as Python values, for tests and for people: those of a change, and those of a table before a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch
+from simulator.model import ABSENT, Column, OrderKey, RowChange, Table
+from simulator.sources.source import Source
+from simulator.stream.engine.block import Stream
+from simulator.truth.expected import as_table
+
+# Values by the names of their columns.
+Row: TypeAlias = dict[str, Any]
+
+
+def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
+    """The changes of a batch one by one. `texts`: with values as this system's client prints them."""
+    count, at = len(batch), batch.envelope
+    columns = batch.table.columns
+    after = [None] * count if batch.after is None else _rows(columns, batch.after, texts)
+    before: Sequence[Row | None] = [None] * count
+    if batch.before is not None:
+        logged = [i for i, old in enumerate(batch.before) if old is not ABSENT]
+        before = _rows([columns[i] for i in logged], [batch.full_before(i) for i in logged], texts)
+    for row in range(count):
+        order = OrderKey(at.phase, int(at.turn[row]), int(at.ordinal[row]))
+        yield RowChange(order, batch.kind, batch.table.id, batch.table.primary_key, before[row], after[row])
+
+
+def tables_before(stream: Stream, turn: int, texts: Source | None) -> Iterator[tuple[Table, list[Row]]]:
+    """Every table before a turn, with its rows in memory."""
+    left = {table.id: table for table in stream.tables_at(turn)}
+    for table, parts in groupby(stream.rows_at(turn), key=lambda part: part[0]):
+        left.pop(table.id, None)
+        yield table, [row for _, columns in parts for row in _rows(table.columns, columns, texts)]
+    for table in left.values():
+        yield table, []
+
+
+def _rows(columns: Sequence[Column], values: Sequence[pa.Array], texts: Source | None) -> list[Row]:
+    rows: list[Row] = as_table(columns, values, texts).to_pylist()
+    return rows
