@@ -101,6 +101,14 @@ class Column:
             object.__setattr__(self, "field", self.name)
 
 
+@dataclass(frozen=True, slots=True)
+class UniqueKey:
+    """A unique key or index that is not the primary key: its name, and its columns in key order."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Table:
     """One version of a table: columns in table order, primary key in key order. Version 0 is the first."""
@@ -109,6 +117,7 @@ class Table:
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
     version: int = 0
+    unique_keys: tuple[UniqueKey, ...] = ()
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -118,6 +127,18 @@ class Table:
     @cached_property
     def key_positions(self) -> tuple[int, ...]:
         return tuple(self.positions[name] for name in self.primary_key)
+
+    @cached_property
+    def row_key(self) -> tuple[str, ...]:
+        """The columns that tell rows apart: the primary key, else the first unique key that is NOT NULL, else none."""
+        if self.primary_key:
+            return self.primary_key
+        nullable = {column.name for column in self.columns if column.nullable}
+        return next((key.columns for key in self.unique_keys if nullable.isdisjoint(key.columns)), ())
+
+    @cached_property
+    def row_key_positions(self) -> tuple[int, ...]:
+        return tuple(self.positions[name] for name in self.row_key)
 
 
 class SchemaChangeKind(enum.Enum):

@@ -131,6 +131,7 @@ def checked(stream: Stream) -> dict[str, Any]:
             {
                 "name": str(t.id),
                 "key": list(t.primary_key),
+                "unique": {key.name: list(key.columns) for key in t.unique_keys},
                 "columns": [
                     {"name": c.name, "type": stream.source.ddl.type_name(c.type), "null": c.nullable} for c in t.columns
                 ],
@@ -154,6 +155,7 @@ def checked_text(facts: Mapping[str, Any]) -> str:
         parts = [f"{file} has {counted(errors, 'error')} on {source}; its other statements give:"]
     for table in facts["tables"]:
         parts.append(f"\n{table['name']} (key: {', '.join(table['key']) or 'none'})")
+        parts += [f"  unique {name}: {', '.join(columns)}" for name, columns in table["unique"].items()]
         parts += [f"  {c['name']} {c['type']}{'' if c['null'] else ' not null'}" for c in table["columns"]]
     if facts["turns"] is not None:
         parts.append(f"\nThe script has {counted(facts['turns'], 'turn')}.")

@@ -76,6 +76,8 @@ class Router:
                 return None
             case "key":
                 return tuple(sorted({*table.key_positions, *self.columns(table)}))
+            case "row key":
+                return tuple(sorted({*table.row_key_positions, *self.columns(table)}))
             case "routing columns":
                 return self.columns(table)
         return ()

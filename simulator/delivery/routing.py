@@ -134,13 +134,14 @@ class Routing:
     """How a product chooses topic, partition and key.
 
     `policies` are what `--route` may say, the default first. `split`: updates that are delivered as DELETE + INSERT:
-    none, those of a column that routes, of one of these or of the key under any policy, or all.
+    none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
+    the row key) under any policy, or all.
     """
 
     topics: Topics
     policies: Mapping[str, Policy]
     key: Key | None = None
-    split: Literal["never", "routing columns", "key", "every"] = "never"
+    split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
     statements: Statements = Statements()
 
 

@@ -46,6 +46,11 @@ def key_names(table: Table, style: Style) -> str:
     return "[" + ",".join(quote(name, style) for name in table.primary_key) + "]"
 
 
+def row_key_names(table: Table, style: Style) -> str:
+    """The columns of the primary key, else of the first unique key that is NOT NULL; [] without either."""
+    return "[" + ",".join(quote(name, style) for name in table.row_key) + "]"
+
+
 def per_column(of: Callable[[Column], Any], order: Order = table_order, member: Callable[[str], str] = str) -> PerTable:
     """An object with a member per column: `{"id":4}`."""
 

@@ -56,7 +56,7 @@ class Renderer:
         if layout.columns is None or (packing is not None and (packing.row_bytes is not None or packing.distinct)):
             return None
         printed = {place for each in kinds for place in layout.columns(table, each)}
-        return printed | {*table.key_positions, *self.router.columns(table), *(split or ())}
+        return printed | {*table.row_key_positions, *self.router.columns(table), *(split or ())}
 
     def render_block(self, where: TurnBlock | SnapshotBlock) -> MessageBatch | None:
         """The messages of a block, wherever it is."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from simulator.model import Column, ColumnType, Table
+from simulator.model import Column, ColumnType, Table, UniqueKey
 
 # Whether every value of the first type is a value of the second, which has more; both are of one family.
 Rule: TypeAlias = Callable[[ColumnType, ColumnType], bool]
@@ -128,7 +128,12 @@ class SqlDdl(Ddl):
         parts = [self.column(column) for column in table.columns]
         if table.primary_key:
             parts.append(f"PRIMARY KEY ({self.names(table.primary_key)})")
+        parts += map(self.unique_key, table.unique_keys)
         return f"CREATE TABLE {self.name(table.id.name)} ({', '.join(parts)})"
+
+    def unique_key(self, key: UniqueKey) -> str:
+        """A unique key in CREATE TABLE: `CONSTRAINT uk_code UNIQUE (code)`"""
+        return f"CONSTRAINT {self.name(key.name)} UNIQUE ({self.names(key.columns)})"
 
     def drop_table(self, table: Table) -> str:
         return f"DROP TABLE {self.name(table.id.name)}"

@@ -208,6 +208,10 @@ class Source(ABC):
         """A table of a scenario as the system has it. Raises UsageError for one that it cannot have."""
         return table
 
+    def may_repeat(self, nulls: Sequence[bool]) -> bool:
+        """Whether several rows may have the same values in a unique key; `nulls` says which of them are null."""
+        return any(nulls)
+
     def made_key(self, parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
         """The values of a key column that `shaped` added, from those of the scenario's key columns."""
         raise TypeError(f"{self.title} adds no key column")

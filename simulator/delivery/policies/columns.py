@@ -12,11 +12,11 @@ from simulator.delivery.routing import Texts
 from simulator.model import UPDATE, Table
 
 
-def places(table: Table, names: tuple[str, ...] | None) -> tuple[int, ...]:
+def places(table: Table, names: tuple[str, ...] | None, *, unique: bool = False) -> tuple[int, ...]:
     """Places of the columns by the scenario's names, which a source may write otherwise (ORDERS for orders); of the
-    primary key for None."""
+    primary key for None, or of the `unique` key that takes its place."""
     if names is None:
-        return table.key_positions
+        return table.row_key_positions if unique else table.key_positions
     known = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
     return tuple(known[name] for name in names if name in known)
 

@@ -17,7 +17,8 @@ from simulator.text.template import join
 class ByText:
     """Values with `separator` between and nulls as `null_text`; of an update those of its `image`.
 
-    `keyless` spreads rows of tables without such columns. `names`: the chosen columns; None: the primary key.
+    `keyless` spreads rows of tables without such columns. `names`: the chosen columns; None: the primary key, with
+    `unique` the first NOT NULL unique key of a table without one.
     """
 
     hash: Hash
@@ -26,9 +27,10 @@ class ByText:
     null_text: str = ""
     image: Literal["before", "after"] = "after"
     names: tuple[str, ...] | None = None
+    unique: bool = False
 
     def columns(self, table: Table) -> tuple[int, ...]:
-        return places(table, self.names)
+        return places(table, self.names, unique=self.unique)
 
     def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread:
         columns = self.columns(batch.table)

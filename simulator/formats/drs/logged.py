@@ -83,12 +83,23 @@ def _replica_identity(batch: ChangeBatch) -> LoggedRows:
 
 
 def _key_and_changed(batch: ChangeBatch) -> LoggedRows:
-    """Both images of an update have its key and its changed columns; without a key all columns are logged."""
-    key = batch.table.key_positions
+    """Both images of an update have its key, its changed columns, and all columns of a unique key that changes.
+
+    Oracle takes a unique key that is NOT NULL for a primary key that is missing; without either all columns are logged.
+    """
+    table = batch.table
+    key = table.row_key_positions
     if batch.kind is not UPDATE or not key:
         return None
+    changed = [changed_rows(batch, i) for i in range(len(table.columns))]
+    logged = list(changed)
+    for unique in table.unique_keys:
+        places = [table.positions[name] for name in unique.columns]
+        rows = [each for i in places if (each := changed[i]) is not None]
+        for i in places if rows else ():
+            logged[i] = np.unique(np.concatenate([*rows, *([] if logged[i] is None else [logged[i]])]))
     every = np.arange(len(batch), dtype=np.int64)
-    return [every if i in key else changed_rows(batch, i) for i in range(len(batch.table.columns))]
+    return [every if i in key else rows for i, rows in enumerate(logged)]
 
 
 EVERYTHING: Final = Logged()

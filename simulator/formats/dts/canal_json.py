@@ -35,7 +35,7 @@ from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import EVENT_SECOND_MS, WRITE_MS, by_row, key_names, per_entry, table_of
+from simulator.formats.members import EVENT_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -175,7 +175,7 @@ def fields(settings: Settings[CanalOptions]) -> tuple[Field, ...]:
         Field("isDdl", by_row(False, True)),
         Field("mysqlType", by_row(type_names(settings))),
         Field("old", old),
-        Field("pkNames", by_row(PerTable(key_names))),
+        Field("pkNames", by_row(PerTable(row_key_names))),
         Field("sql", by_row("", PerEvent(lambda event: event.sql))),
         Field("sqlType", by_row(Codes(lambda column: code_cell(column, settings)))),
         Field("table", table),

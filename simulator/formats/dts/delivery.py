@@ -1,9 +1,10 @@
 """Topics, partitions and keys of DTS's messages, the same for its three formats.
 
 Page: "Kafka partition synchronization strategy". All to partition 0; by database and table; or by the values of the
-key (rows of tables without one go to partition 0). An update goes by the row before; "Split message delivery after
-partition key update" makes a DELETE and an INSERT of an update that changes the key. DDL goes to partition 0, under the
-table policy to the partition of its table: of a renamed one by the old name, which the message has.
+key, or of the first NOT NULL unique key (rows of tables with neither go to partition 0). An update goes by the row
+before; "Split message delivery after partition key update" makes a DELETE and an INSERT of an update that changes the
+key. DDL goes to partition 0, under the table policy to the partition of its table: of a renamed one by the old name,
+which the message has.
 
 The page says that the hash is Java's hashCode. What is hashed and how it becomes a partition is decided here: values
 without a separator, the hash without its sign, modulo the partitions. The page's example of formats (id 1 in partition
@@ -63,7 +64,7 @@ def routing(
     keys = options.kafka_key == "partition_key"
     by_table = ByName(system.table_text, JAVA_MASK)
     single = Single(text=by_table.text)
-    by_columns = ByText(JAVA_MASK, Single(), image="before")
+    by_columns = ByText(JAVA_MASK, Single(), image="before", unique=True)
     policies: dict[str, Policy] = {"key": by_columns, "single": single, "table": by_table, "columns": by_columns}
     return Routing(
         Topics(topic),

@@ -138,7 +138,7 @@ def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerCha
 def rowids(settings: Settings[SharePlexOptions]) -> PerChange:
     def of(batch: ChangeBatch) -> pa.Array:
         table = batch.table
-        key = {i: batch.image()[i] if batch.before is None else batch.full_before(i) for i in table.key_positions}
+        key = {i: batch.image()[i] if batch.before is None else batch.full_before(i) for i in table.row_key_positions}
         if system_of(settings.source).rowids:
             # without a key, the row's values tell rows apart
             values = list(key.values()) or list(batch.image())
@@ -208,7 +208,7 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
     changed, before = Rows("changed after", array=False), Rows("before", array=False)
     key = before
     if options.supplemental == "pk":
-        key = Rows("changed", array=False, kept=lambda table: table.key_positions)
+        key = Rows("changed", array=False, kept=lambda table: table.row_key_positions)
     fields = (
         Field("meta", meta(settings)),
         Field("data", {READ: inserted, INSERT: inserted, UPDATE: changed, DELETE: before, DDL: PerEvent(statement)}),

@@ -14,7 +14,7 @@ Canal in:
 from __future__ import annotations
 
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, key_names, per_column
+from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, row_key_names
 from simulator.formats.oms.layout import columns_of, map_order, sent
 from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, event_database, event_table, word
@@ -34,7 +34,7 @@ def fields(settings: Settings[CanalOptions], columns: Columns) -> list[Field]:
         Field("database", by_row(DATABASE, PerEvent(event_database))),
         Field("sqlType", by_row(per_column(columns.code, order))),
         Field("data", {**by_row(Rows("after")), DELETE: Rows("before")}),
-        Field("pkNames", by_row(PerTable(key_names))),
+        Field("pkNames", by_row(PerTable(row_key_names))),
         Field("old", {**by_row(None), UPDATE: Rows("changed")}),
         Field("mysqlType", by_row(per_column(lambda column: columns.name(column).lower(), order))),
         Field("type", types),

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, key_names
+from simulator.formats.members import EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, row_key_names
 from simulator.formats.oms.layout import columns_of, sent
 from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, db_type, event_database, event_table, subject, word
@@ -62,7 +62,7 @@ def fields(settings: Settings[DataworksOptions], columns: Columns) -> list[Field
         schema=by_row(PerTable(schema_name), PerEvent(event_schema)),
         table=by_row(TABLE, PerEvent(event_table)),
     )
-    schema = members(source=source, column=by_row(column_list(columns), []), pk=by_row(PerTable(key_names), []))
+    schema = members(source=source, column=by_row(column_list(columns), []), pk=by_row(PerTable(row_key_names), []))
     after, before = (members(data=Rows(image, array=False)) for image in ("after", "before"))
     scn = as_text(SEQUENCE) if options.sequence_enabled else "null"
     payload = members(

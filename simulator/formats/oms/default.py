@@ -58,7 +58,7 @@ def by_record(changes: Any, *, row: Any, ddl: Any, heartbeat: Any = None) -> dic
 
 
 def key_names(table: Table, style: Style) -> str:
-    return quote(SEPARATOR.join(table.primary_key), style) if table.primary_key else "null"
+    return quote(SEPARATOR.join(table.row_key), style) if table.row_key else "null"
 
 
 SECONDS: Final = positions.as_text(

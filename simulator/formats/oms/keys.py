@@ -1,4 +1,7 @@
-"""The values of a row's primary key as members: put together, and as a JSON object in a string."""
+"""The values of a row's key as members: put together, and as a JSON object in a string.
+
+The key is the primary key, or the first unique key that is NOT NULL of a table without one (decided here).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def key_texts(batch: ChangeBatch, columns: Columns) -> list[pa.Array]:
     """The values of each row's key, in key order, as they look in the row but without quotes; of an update those before
     it."""
     texts = []
-    for position in batch.table.key_positions:
+    for position in batch.table.row_key_positions:
         values = batch.full_before(position) if batch.kind is UPDATE else batch.image()[position]
         cell = columns.cell(batch.table.columns[position], full=batch.kind is READ)
         texts.append(plain(cell.text(values)))
@@ -50,10 +53,10 @@ def key_object(columns: Columns) -> PerChange:
 
     def of(batch: ChangeBatch) -> pa.Array:
         table = batch.table
-        if not table.primary_key:
+        if not table.row_key:
             return repeat("null", len(batch))
         pieces: list[Any] = ["{"]
-        for number, (name, text) in enumerate(zip(table.primary_key, key_texts(batch, columns), strict=True)):
+        for number, (name, text) in enumerate(zip(table.row_key, key_texts(batch, columns), strict=True)):
             mark = '"' if columns.cell(table.columns[table.positions[name]]).quoted else ""
             lead = f"{',' if number else ''}{quote(name, JACKSON)}:{mark}"
             pieces += [lead, escape(text, JACKSON).fill_null(""), mark]

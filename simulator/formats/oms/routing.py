@@ -1,7 +1,7 @@
 """Where OMS sends messages, the same for its five formats.
 
 All decided here: the partition is String.hashCode of the key's values, joined with U+0001, without its sign. The key
-of a message is the primary key's values (`kafka_key=json`: as a JSON string); the table's name for rows without one and
+of a message is the key's values (`kafka_key=json`: as a JSON string); the table's name for rows without one and
 for DDL. DDL goes to all partitions that rows of its table may be in.
 """
 
@@ -53,13 +53,13 @@ class OmsStatements(Statements):
         return quote(key) if self.json_keys else key
 
 
-def primary_key(tables: ByName, *, as_json: bool) -> Key:
-    """The key of a row: the values of its primary key before the change, or its table's name."""
+def row_key(tables: ByName, *, as_json: bool) -> Key:
+    """The key of a row: the values of its key before the change, or its table's name."""
 
     def of(batch: ChangeBatch, spread: Spread, texts: Texts) -> pa.Array | None:
         if batch.kind in MARKS:
             return None
-        values = column_texts(batch, batch.table.key_positions, texts, "before", "")
+        values = column_texts(batch, batch.table.row_key_positions, texts, "before", "")
         pieces = [piece for each in values for piece in (SEPARATOR, each)][1:]
         keys = join(pieces or [tables.name(batch.table)], len(batch))
         return join(['"', escape(keys), '"'], len(batch)) if as_json else keys
@@ -71,13 +71,13 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
     options = settings.options
     owner = "{schema}" if settings.source.table_id("x", "").schema else "{database}"
     tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
-    by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before")
+    by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before", unique=True)
     json_keys = options.kafka_key == "json"
     keys = settings.broker != "rocketmq"  # no page says that messages have keys there
     return Routing(
         Topics("oms"),
         {"key": by_columns, "single": Single(options.fixed_partition), "table": tables, "columns": by_columns},
-        primary_key(tables, as_json=json_keys) if keys else None,
-        "key" if options.split_key_update else "never",
+        row_key(tables, as_json=json_keys) if keys else None,
+        "row key" if options.split_key_update else "never",
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
     )

@@ -77,7 +77,16 @@ class MongodbSource(Source):
         else:
             key = Column(ID, ColumnType("object" if table.primary_key else "objectId"), nullable=False)
         rest = [column for column in table.columns if column.field != key.field]
-        return replace(table, columns=(key, *rest), primary_key=(ID,))
+        names = {column.field: column.name for column in (key, *rest)}
+        fields = {column.name: column.field for column in table.columns}
+        unique = tuple(
+            replace(each, columns=tuple(names[fields[name]] for name in each.columns)) for each in table.unique_keys
+        )
+        return replace(table, columns=(key, *rest), primary_key=(ID,), unique_keys=unique)
+
+    def may_repeat(self, nulls: Sequence[bool]) -> bool:
+        """Never: a missing field is a value like others."""
+        return False
 
     def made_key(self, parts: Sequence[tuple[Column, pa.Array]]) -> pa.Array:
         """The `_id` of a collection whose key has several columns, of the values of those."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from simulator.model import Column, ColumnType, Table
+from simulator.model import Column, ColumnType, Table, UniqueKey
 from simulator.sources.ddl import Rule, SqlDdl, more_labels, widens, wider_bounds, wider_decimal
 from simulator.sources.mysql.type_table import (
     DEFAULT_CHARSET,
@@ -128,6 +128,9 @@ class MysqlDdl(SqlDdl):
         elif column.type.name == "timestamp":
             text += " NULL"
         return text + (f" DEFAULT {self.literal(default, column.type)}" if default is not None else "")
+
+    def unique_key(self, key: UniqueKey) -> str:
+        return f"UNIQUE KEY {self.name(key.name)} ({self.names(key.columns)})"
 
     def rename_table(self, table: Table, to: str) -> str:
         return f"RENAME TABLE {self.name(table.id.name)} TO {self.name(to)}"

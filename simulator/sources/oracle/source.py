@@ -91,5 +91,9 @@ class OracleSource(Source):
     def identifier(self, name: str) -> str:
         return name.upper()
 
+    def may_repeat(self, nulls: Sequence[bool]) -> bool:
+        """Rows are in an index only with some value that is not null."""
+        return all(nulls)
+
     def table_id(self, database: str, name: str) -> TableId:
         return TableId(DATABASE, self.identifier(name), self.identifier(database))

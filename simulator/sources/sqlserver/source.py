@@ -59,5 +59,9 @@ class SqlserverSource(Source):
     stored = staticmethod(values.stored)
     unit_us = staticmethod(times.unit_us)
 
+    def may_repeat(self, nulls: Sequence[bool]) -> bool:
+        """Never: nulls are equal in an index."""
+        return False
+
     def table_id(self, database: str, name: str) -> TableId:
         return TableId(database, name, SCHEMA)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from simulator.model import Column, ColumnType, Table, TableId
+from simulator.model import Column, ColumnType, Table, TableId, UniqueKey
 
 # An expression made ready: a row's values in table order to a value.
 Compiled = Callable[[Any], Any]
@@ -97,10 +97,16 @@ class Definition:
         return next((key for key in self.keys if key.kind == "primary"), None)
 
     def table(self) -> Table:
-        """The model's table of this version."""
+        """The model's table of this version. A unique key of expressions is none of columns."""
         primary = self.primary
-        names = () if primary is None else tuple(self.fields[self.place(n) or 0].name for n in primary.names)
-        return Table(self.id, tuple(one.column() for one in self.fields), names, self.version)
+        names = () if primary is None else self._stored_names(primary)
+        unique = tuple(
+            UniqueKey(key.name, self._stored_names(key)) for key in self.keys if key.kind == "unique" and all(key.names)
+        )
+        return Table(self.id, tuple(one.column() for one in self.fields), names, self.version, unique)
+
+    def _stored_names(self, key: Key) -> tuple[str, ...]:
+        return tuple(self.fields[self.place(name) or 0].name for name in key.names)
 
     def with_version(self, version: int) -> Definition:
         return replace(self, version=version)

@@ -91,7 +91,11 @@ class Shape:
 
     def key(self, row: Cells) -> tuple[int, ...]:
         """What tells rows apart; only after the literals are parsed."""
-        return tuple([self.literals[position].identity[row[position]] for position in self.table.key_positions])
+        return self.identities(row, self.table.key_positions)
+
+    def identities(self, row: Cells, positions: Sequence[int]) -> tuple[int, ...]:
+        """Numbers that are equal for equal values; null is -1."""
+        return tuple([self.literals[position].identity[row[position]] for position in positions])
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ class Change:
     moved: tuple[int, ...] = ()
     new: int = 0
     dropped: tuple[int, ...] = ()
+    path: Key = ()
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,7 @@ class _Preparation:
 
     def _turn(self, path: Key, entry: ScriptEntry, ms: int) -> Turn:
         if entry.ddl is not None:
-            return Turn(ms, change=self._change((*path, "ddl"), entry.ddl))
+            return Turn(ms, change=replace(self._change((*path, "ddl"), entry.ddl), path=(*path, "ddl")))
         statements = [
             self._statement((*path, "transaction", j), statement) for j, statement in enumerate(entry.transaction or ())
         ]

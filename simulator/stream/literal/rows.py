@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from simulator.model import UniqueKey
+from simulator.sources.source import Source
 from simulator.stream.literal.prepared import Cells, Change, Shape, Statement
+from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
 
 
 @dataclass
 class Rows:
-    """The rows of all tables at some turn, by the table's number and the row's key (a count where it has none)."""
+    """The rows of all tables at some turn, by the table's number and the row's key (a count where it has none).
+
+    `unique` has, by the table's number and the unique key's name, the values there.
+    """
 
     loaded: Loaded
+    source: Source
     shapes: dict[int, Shape] = field(default_factory=dict)
     rows: dict[int, dict[tuple[int, ...], Cells]] = field(default_factory=dict)
+    unique: dict[int, dict[str, set[tuple[int, ...]]]] = field(default_factory=dict)
     keyless: int = 0
 
     def insert(self, statement: Statement) -> list[tuple[None, Cells]]:
@@ -25,6 +33,7 @@ class Rows:
             key = self._key(shape, row)
             if key in rows:
                 self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, row)} already")
+            self._enter(shape, row, path)
             rows[key] = row
         return [(None, row) for row in statement.rows]
 
@@ -37,19 +46,42 @@ class Rows:
             old = rows[key]
             new = tuple([to_set.get(position, old[position]) for position in positions])
             new_key = self._key(shape, new) if shape.table.primary_key else key
-            if new_key == key:
-                rows[key] = new
-            else:
-                if new_key in rows:
-                    self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, new)} already")
+            if new_key != key and new_key in rows:
+                self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, new)} already")
+            self._leave(shape, old)
+            self._enter(shape, new, path)
+            if new_key != key:
                 del rows[key]
-                rows[new_key] = new
+            rows[new_key] = new
             changes.append((old, new))
         return changes
 
     def delete(self, statement: Statement) -> list[tuple[Cells, None]]:
         rows = self.rows[statement.shape.number]
-        return [(rows.pop(key), None) for key, _ in self._named(statement)]
+        gone = [rows.pop(key) for key, _ in self._named(statement)]
+        for row in gone:
+            self._leave(statement.shape, row)
+        return [(row, None) for row in gone]
+
+    def _unique(self, shape: Shape, row: Cells) -> Iterator[tuple[UniqueKey, tuple[int, ...]]]:
+        """The unique keys that a row is in, with its values there: nulls may keep it out of some."""
+        for key in shape.table.unique_keys:
+            values = shape.identities(row, [shape.table.positions[name] for name in key.columns])
+            if not self.source.may_repeat([value < 0 for value in values]):
+                yield key, values
+
+    def _enter(self, shape: Shape, row: Cells, path: Key) -> None:
+        """Put a row into the table's unique keys."""
+        for unique, values in self._unique(shape, row):
+            held = self.unique.setdefault(shape.number, {}).setdefault(unique.name, set())
+            if values in held:
+                text = _text(shape, row, unique.columns)
+                self.loaded.fail(path, f"{shape.table.id.name} has a row with {text} already ({unique.name})")
+            held.add(values)
+
+    def _leave(self, shape: Shape, row: Cells) -> None:
+        for unique, values in self._unique(shape, row):
+            self.unique[shape.number][unique.name].remove(values)
 
     def _key(self, shape: Shape, row: Cells) -> tuple[int, ...]:
         if shape.table.primary_key:
@@ -107,14 +139,21 @@ class Rows:
                 rows = self.rows[after.number]
                 for key, row in rows.items():
                     rows[key] = tuple([change.new if position < 0 else row[position] for position in change.moved])
+            if after.table.unique_keys != before.table.unique_keys:
+                self.unique.pop(after.number, None)
+                for row in self.rows[after.number].values():
+                    self._enter(after, row, change.path)
         for number in change.dropped:
             self.rows[number] = {}
+            self.unique.pop(number, None)
             if after is None:
                 del self.shapes[number]
 
 
 def _key_text(shape: Shape, row: Cells) -> str:
-    return ", ".join(
-        f"{name} {shape.literals[position].texts[row[position]]!r}"
-        for name, position in zip(shape.table.primary_key, shape.table.key_positions, strict=True)
-    )
+    return _text(shape, row, shape.table.primary_key)
+
+
+def _text(shape: Shape, row: Cells, columns: Sequence[str]) -> str:
+    cells = ((name, shape.table.positions[name]) for name in columns)
+    return ", ".join(f"{name} {shape.literals[position].texts[row[position]]!r}" for name, position in cells)

@@ -25,7 +25,7 @@ class ScriptStream(LiteralStream):
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario, source = scenario, scenario.source
-        self._script = prepare(scenario, source)
+        self.source, self._script = source, prepare(scenario, source)
         self._shapes = {shape.table: shape for shape in self._script.shapes}
         first = tuple(shape.table for shape in self._script.first)
         rows = self._rows_at_start()
@@ -59,7 +59,7 @@ class ScriptStream(LiteralStream):
             yield shape.table, tuple(self.column(shape.table, i, [row[i] for row in held]) for i in columns)
 
     def _rows_at_start(self) -> Rows:
-        rows = Rows(self.scenario)
+        rows = Rows(self.scenario, self.source)
         for shape in self._script.first:
             rows.begin(shape)
         for statement in self._script.snapshot:

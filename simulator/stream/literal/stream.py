@@ -277,4 +277,9 @@ def _with_columns(table: Table, positions: tuple[int, ...]) -> Table:
     """A table of some of its columns: that of an image which leaves others out."""
     columns = tuple(table.columns[position] for position in positions)
     names = {column.name for column in columns}
-    return replace(table, columns=columns, primary_key=tuple(name for name in table.primary_key if name in names))
+    return replace(
+        table,
+        columns=columns,
+        primary_key=tuple(name for name in table.primary_key if name in names),
+        unique_keys=tuple(key for key in table.unique_keys if names.issuperset(key.columns)),
+    )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from simulator.errors import UsageError
-from simulator.model import SchemaChangeKind, Table
+from simulator.model import SchemaChangeKind, Table, UniqueKey
 from simulator.sources import find
 from simulator.sources.source import Source
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.checks.column import literals
-from simulator.stream.scenario.checks.columns import check_columns
+from simulator.stream.scenario.checks.columns import Unique, check_columns
 from simulator.stream.scenario.checks.lifecycles import homes
 from simulator.stream.scenario.each_type import expand
+from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.stream.scenario.tables import unknown
@@ -47,8 +48,8 @@ def resolve(
         for name, table in spec.tables.items():
             if not table.created:
                 loaded.fail(("tables", name, "created"), "only a script can create tables; remove this key")
-        fields, changes = _fields(loaded, first, source)
-        check_columns(loaded, fields, homes(loaded, fields), source)
+        fields, changes, unique = _fields(loaded, first, source)
+        check_columns(loaded, fields, homes(loaded, fields), source, unique)
     return Scenario(
         spec,
         loaded.file,
@@ -85,8 +86,9 @@ def _check_script_tables(loaded: Loaded) -> None:
 
 def _fields(
     loaded: Loaded, first: Mapping[str, Table], source: Source
-) -> tuple[Mapping[str, Mapping[str, Field]], tuple[Change, ...]]:
-    """All columns of each table at any time, under the names that they keep; schema changes checked in their order."""
+) -> tuple[Mapping[str, Mapping[str, Field]], tuple[Change, ...], Sequence[Unique]]:
+    """All columns of each table at any time, under the names that they keep; schema changes checked in their order; and
+    all unique keys."""
     spec = loaded.spec
     # a key that the source computes is no column of the scenario
     fields = {
@@ -99,6 +101,11 @@ def _fields(
         }
         for name, table in first.items()
     }
+    unique = [
+        _unique(name, table, key, ("tables", name, "unique"))
+        for name, table in first.items()
+        for key in table.unique_keys
+    ]
     now = dict(first)
     changes: list[Change] = []
     indexes: set[tuple[str, str]] = set()
@@ -129,7 +136,13 @@ def _fields(
             if (name, change.create_index.name) in indexes:
                 loaded.fail((*path, "create_index", "name"), f"{name} has an index of this name already")
             indexes.add((name, change.create_index.name))
-    return fields, tuple(changes)
+            if change.create_index.unique:
+                unique.append(_unique(name, after, after.unique_keys[-1], (*path, "create_index")))
+    return fields, tuple(changes), unique
+
+
+def _unique(name: str, table: Table, key: UniqueKey, path: Key) -> Unique:
+    return Unique(name, key.name, [table.columns[table.positions[column]].field for column in key.columns], path)
 
 
 def _before(applied: tables.Applied) -> Table:

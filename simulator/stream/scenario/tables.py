@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from simulator.errors import ScenarioError, UnknownName, UsageError
-from simulator.model import Column, ColumnType, SchemaChangeKind, Table
+from simulator.model import Column, ColumnType, SchemaChangeKind, Table, UniqueKey
 from simulator.sources.source import Source
 from simulator.stream.scenario.language.changes import TableChange
-from simulator.stream.scenario.language.tables import ColumnSpec, Native
+from simulator.stream.scenario.language.tables import ColumnSpec, Native, TableSpec
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
 
@@ -75,8 +75,9 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
         for column, given in spec.columns.items()
     )
     at = source.table_id(spec.database or loaded.spec.database, name)
+    unique = tuple(_unique_key(loaded, (*path, "unique"), key, spec, source) for key in spec.unique)
     try:
-        return source.shaped(Table(at, columns, tuple(map(source.identifier, spec.key)), version))
+        return source.shaped(Table(at, columns, tuple(map(source.identifier, spec.key)), version, unique))
     except UsageError as error:
         loaded.fail(path, str(error))
 
@@ -87,6 +88,18 @@ def _column(loaded: Loaded, path: Key, name: str, spec: ColumnSpec, source: Sour
     nullable = spec.nullable if spec.nullable is not None else not is_key
     type = column_type(loaded, (*path, "type"), spec.type, source)
     return Column(source.identifier(name), type, nullable, field=name)
+
+
+def _unique_key(loaded: Loaded, path: Key, name: str, spec: TableSpec, source: Source) -> UniqueKey:
+    columns = spec.unique[name]
+    for column in columns:
+        if column not in spec.columns:
+            unknown(loaded, path, "column", column, spec.columns)
+    if len(set(columns)) < len(columns):
+        loaded.fail(path, f"the unique key {name!r} has a column twice")
+    if source.identifier(name).upper() == "PRIMARY":
+        loaded.fail(path, "PRIMARY is the name of the primary key; choose another name")
+    return UniqueKey(source.identifier(name), tuple(map(source.identifier, columns)))
 
 
 def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
@@ -145,9 +158,8 @@ def _new_name(loaded: Loaded, path: Key, table: Table, name: str, but: str = "")
             loaded.fail(path, f"there is a column {column.name!r} already")
 
 
-def _after(table: Table, columns: Iterable[Column], key: tuple[str, ...] | None = None) -> Table:
-    primary_key = table.primary_key if key is None else key
-    return replace(table, columns=tuple(columns), primary_key=primary_key, version=table.version + 1)
+def _after(table: Table, columns: Iterable[Column]) -> Table:
+    return replace(table, columns=tuple(columns), version=table.version + 1)
 
 
 def _replaced(table: Table, old: Column, new: Column) -> list[Column]:
@@ -204,8 +216,13 @@ def _rename_column(loaded: Loaded, path: Key, table: Table, change: TableChange,
     if new.name == old.name:
         loaded.fail((*path, "to"), f"{old.name!r} is its name already")
     _new_name(loaded, (*path, "to"), table, new.name, but=old.name)
-    key = tuple(new.name if name == old.name else name for name in table.primary_key)
-    after = _after(table, _replaced(table, old, new), key)
+
+    def renamed(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(new.name if name == old.name else name for name in names)
+
+    unique = tuple(replace(key, columns=renamed(key.columns)) for key in table.unique_keys)
+    after = _after(table, _replaced(table, old, new))
+    after = replace(after, primary_key=renamed(table.primary_key), unique_keys=unique)
     return _applied(SchemaChangeKind.RENAME_COLUMN, table, after, source.ddl.rename_column(table, old, new))
 
 
@@ -214,6 +231,11 @@ def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, s
     old = find_column(loaded, (*path, "column"), table, change.drop_column.column, source)
     if old.name in table.primary_key:
         loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which cannot be dropped")
+    for key in table.unique_keys:
+        if old.name in key.columns:
+            loaded.fail(
+                (*path, "column"), f"{old.name!r} belongs to the unique key {key.name!r}: drop that index first"
+            )
     after = _after(table, (column for column in table.columns if column is not old))
     return _applied(SchemaChangeKind.DROP_COLUMN, table, after, source.ddl.drop_column(table, old))
 
@@ -221,16 +243,26 @@ def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, s
 def _create_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     index = change.create_index
     assert index is not None
-    for i, column in enumerate(index.columns):
-        find_column(loaded, (*path, "columns", i), table, column, source)
+    name = source.identifier(index.name)
+    if any(key.name == name for key in table.unique_keys):
+        loaded.fail((*path, "name"), f"{table.id.name} has an index of this name already")
+    columns = tuple(
+        find_column(loaded, (*path, "columns", i), table, column, source).name for i, column in enumerate(index.columns)
+    )
     sql = source.ddl.create_index(table, index.name, index.columns, unique=index.unique)
-    return _applied(SchemaChangeKind.CREATE_INDEX, table, _after(table, table.columns), sql)
+    after = _after(table, table.columns)
+    if index.unique:
+        after = replace(after, unique_keys=(*table.unique_keys, UniqueKey(name, columns)))
+    return _applied(SchemaChangeKind.CREATE_INDEX, table, after, sql)
 
 
 def _drop_index(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:
     assert change.drop_index is not None
     sql = source.ddl.drop_index(table, change.drop_index.name)
-    return _applied(SchemaChangeKind.DROP_INDEX, table, _after(table, table.columns), sql)
+    name = source.identifier(change.drop_index.name)
+    kept = tuple(key for key in table.unique_keys if key.name != name)
+    after = replace(_after(table, table.columns), unique_keys=kept)
+    return _applied(SchemaChangeKind.DROP_INDEX, table, after, sql)
 
 
 def _truncate(loaded: Loaded, path: Key, table: Table, change: TableChange, source: Source) -> Applied:

@@ -26,7 +26,7 @@ _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
 def names(batch: ChangeBatch) -> pa.Array:
     """The objectName of each row."""
     table = batch.table
-    columns = table.key_positions or range(len(table.columns))
+    columns = table.row_key_positions or range(len(table.columns))
     row = [batch.image()[i] if batch.before is None else batch.full_before(i) for i in columns]
     shards = row_numbers(row) % TABLES
     physical = [physical_name(table, shard) for shard in range(TABLES)]

@@ -94,7 +94,7 @@ Image = list[list[Bytes]]
 
 def minimal(batch: ChangeBatch, before: Image | None, after: Image | None) -> tuple[Image | None, Image | None]:
     """Images of a log that has the key before a change and the changed columns after it."""
-    keys = set(batch.table.key_positions)
+    keys = set(batch.table.row_key_positions)
     if before is not None and keys:
         before = [values if i in keys else [NONE] for i, values in enumerate(before)]
     if after is not None and batch.kind is UPDATE:

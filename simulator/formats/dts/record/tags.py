@@ -9,7 +9,8 @@
 | statements | readerThroughoutTime; of MySQL GTID, GTID_SET, status variables, ids and more, in alphabetical order |
 | heartbeats | readerThroughoutTime |
 
-Printed messages show those of MySQL, except of COMMIT. Tags of other sources and of the full load are decided here.
+Printed messages show those of MySQL, except of COMMIT. The vendor's page prints `{"uk_item_code":["item_code"],"PRIMARY":["id"]}`,
+which is a HashMap's order. Tags of other sources and of the full load are decided here.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from simulator.model import BEGIN, MARKS, READ, Kind, SchemaChange, Table
 from simulator.sources.log import Entries, entry
 from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.source import Source
+from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import quote
 
 # MySQL's status variables of a session with defaults, as in printed messages: flags, sql_mode, character set.
@@ -40,16 +42,20 @@ FIRST_THREAD, THREADS = 1000, 16
 
 
 def keys(table: Table) -> str:
-    """pk_uk_info: the primary key under its name, the columns in key order."""
-    if not table.primary_key:
-        return "{}"
-    return '{"PRIMARY":[' + ",".join(map(quote, table.primary_key)) + "]}"
+    """pk_uk_info: the columns of the primary key and of each unique key, in the order of a Java HashMap of the names."""
+    columns = {"PRIMARY": table.primary_key} if table.primary_key else {}
+    columns |= {key.name: key.columns for key in table.unique_keys}
+    names = list(columns)
+    each = (f"{quote(names[i])}:[{','.join(map(quote, columns[names[i]]))}]" for i in hash_order(names))
+    return "{" + ",".join(each) + "}"
 
 
 def version_of(object_name: str, fields: bytes, table: Table) -> str:
-    """metaVersion: 32 bits that differ if the names, the types or the key of a table differ."""
+    """metaVersion: 32 bits that differ if the names, the types or the keys of a table differ."""
     types = [(t.name, t.length, t.scale, t.unsigned, t.charset, t.labels) for t in (c.type for c in table.columns)]
-    return str(zlib.crc32(object_name.encode() + fields + repr((types, table.primary_key)).encode()))
+    return str(
+        zlib.crc32(object_name.encode() + fields + repr((types, table.primary_key, *table.unique_keys)).encode())
+    )
 
 
 class Tags:

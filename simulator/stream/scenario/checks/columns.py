@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from simulator.sources.source import Source
 from simulator.stream.scenario.checks.column import ColumnCheck, Fields, Node
 from simulator.stream.scenario.checks.lifecycles import Home
+from simulator.stream.scenario.language.values import Values
+from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.scenario import Field
 
 
-def check_columns(loaded: Loaded, fields: Fields, homes: Mapping[str, Home], source: Source) -> None:
+@dataclass(frozen=True)
+class Unique:
+    """A unique key of a table, with the columns' fields and the key of the file that declares it."""
+
+    table: str
+    name: str
+    fields: Sequence[str]
+    path: Key
+
+
+def check_columns(
+    loaded: Loaded, fields: Fields, homes: Mapping[str, Home], source: Source, unique: Iterable[Unique]
+) -> None:
     """Raise ScenarioError for the first column whose values cannot be."""
     needs: dict[Node, list[Node]] = {}
     for table, columns in fields.items():
@@ -24,6 +40,8 @@ def check_columns(loaded: Loaded, fields: Fields, homes: Mapping[str, Home], sou
     _no_circles(loaded, fields, needs)
     for table in fields:
         _check_key(loaded, table, fields, homes)
+    for each in unique:
+        _check_unique(loaded, each, fields, homes, source)
 
 
 def _no_circles(loaded: Loaded, fields: Fields, needs: Mapping[Node, list[Node]]) -> None:
@@ -60,15 +78,39 @@ def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, H
             )
     if not key or any(each.generator.unique for each in values.values()):
         return
+    if not _copies_are_unique(loaded, table, list(values.values()), homes):
+        loaded.fail(
+            ("tables", table, "key"),
+            "these columns do not make rows unique: use sequence, uuid, or of another table's key with row",
+        )
+
+
+def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], homes: Mapping[str, Home]) -> bool:
+    """Whether copies of another table's key tell rows apart: with `row`, or where there is one row for each."""
     copies = [
         source
-        for source, column in (each.arguments.split(".") for each in values.values() if each.kind == "of")
+        for source, column in (each.arguments.split(".") for each in values if each.kind == "of")
         if list(loaded.spec.tables[source].key) == [column]
     ]
     home = homes[table]
     one_each = any(home.single or home.counted_as == homes[source].counted_as for source in copies)
-    if not one_each and not (copies and "row" in (each.kind for each in values.values())):
+    return one_each or (bool(copies) and "row" in (each.kind for each in values))
+
+
+def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[str, Home], source: Source) -> None:
+    """No two rows that are alive at the same time have the same values, except of nulls that the system lets repeat."""
+
+    def lasts(field: Field) -> bool:
+        """Whether the column's nulls, and the default that older rows have of it, are in nobody's way."""
+        null = [field.column.name == fields[key.table][name].column.name for name in key.fields]
+        nulls = field.spec.nulls or (field.since is not None and field.added_default is None)
+        return (not nulls or source.may_repeat(null)) and field.added_default is None
+
+    deciding = [field for field in (fields[key.table][name] for name in key.fields) if lasts(field)]
+    values = [field.spec.values for field in deciding]
+    if not any(each.generator.unique for each in values) and not _copies_are_unique(loaded, key.table, values, homes):
         loaded.fail(
-            ("tables", table, "key"),
-            "these columns do not make rows unique: use sequence, uuid, or of another table's key with row",
+            key.path,
+            f"the columns of the unique key {key.name!r} may repeat values: give one of them a sequence or a uuid, "
+            "without nulls, or write `of` another table's key with row",
         )

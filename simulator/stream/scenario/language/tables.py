@@ -89,6 +89,14 @@ Zipf = Annotated[
 ]
 
 
+def named_keys(value: Any) -> Any:
+    """`uk_code: [code]` for `code` and for `[code]`."""
+    columns = several(value)
+    if isinstance(columns, list) and all(isinstance(column, str) for column in columns):
+        return {f"uk_{'_'.join(columns)}"[:64]: columns}
+    return value
+
+
 # Replaced by each type in a table for each type: in its name, and as the type of a column.
 TYPE_PLACEHOLDER = "{type}"
 
@@ -109,6 +117,12 @@ class TableSpec(Strict):
         Field(max_length=16, description="Primary key columns in key order; may be empty."),
         ONE,
     ] = []
+    unique: Annotated[
+        dict[Name, Names],
+        BeforeValidator(named_keys),
+        Field(max_length=16, description="Unique keys: the columns of one, or names with the columns of each."),
+        Shorthand({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+    ] = {}
     database: Annotated[Name | None, Field(description="Default: the scenario's.")] = None
     rows: Annotated[
         int | None,
