@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Final, cast
 
 import numpy as np
@@ -30,6 +30,7 @@ from simulator.model import (
     SchemaChange,
     SchemaChangeKind,
     Table,
+    UniqueKey,
 )
 from simulator.run.render import Renderer
 from simulator.stream.engine.block import Block, Stream
@@ -62,11 +63,15 @@ def table_of(
     database: str = "shop",
     version: int = 0,
     source: str = "mysql",
+    unique: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    not_null: Sequence[str] = (),
 ) -> Table:
     """A table of typed columns: `table_of("t", {"id": "bigint unsigned", "note": "text"}, ["id"])`."""
     types = sources.find(source)
-    made = tuple(Column(column, types.parse_type(type), nullable=column not in key) for column, type in columns.items())
-    return Table(types.table_id(database, name), made, tuple(key), version)
+    required = {*key, *not_null}
+    made = tuple(Column(c, types.parse_type(type), nullable=c not in required) for c, type in columns.items())
+    keys = tuple(UniqueKey(index, tuple(names)) for index, names in unique.items())
+    return Table(types.table_id(database, name), made, tuple(key), version, keys)
 
 
 def image_of(table: Table, rows: Sequence[Row], source: str = "mysql") -> tuple[pa.Array, ...]:

@@ -108,6 +108,9 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
         columns[f"s{i}"] = column
     for i, column in enumerate(draw(st.lists(st.sampled_from(MAYBE), max_size=4))):
         columns[f"m{i}"] = column
+    unique = draw(st.sampled_from([None, {"type": "string(36)", "nulls": 0.2, "values": "uuid"}, {"type": "int64"}]))
+    if unique is not None:
+        columns["code"] = {"values": "sequence", "changes": draw(st.sampled_from(["yes", "no"])), **unique}
     if draw(st.booleans()):
         columns["born"] = {"type": "timestamp", "values": "commit_time", "changes": "no"}
     delete = draw(st.sampled_from([0, 0, 1, 5]))
@@ -124,6 +127,8 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
         "every": draw(st.sampled_from([1, 1, 0.7, 4])),
         "gaps": draw(gaps),
     }
+    if unique is not None:
+        table["unique"] = draw(st.sampled_from(["code", {"uk": ["s0", "code"]}]))
     if update and draw(st.booleans()):
         table["key_updates"] = draw(st.sampled_from([0.02, 0.3, 1.0]))
     if update > 9 * insert and draw(st.booleans()):
@@ -239,7 +244,7 @@ def changes(draw: st.DrawFn, scenario: dict[str, Any]) -> list[dict[str, Any]]:
         new = {"name": "extra", "column": added, "default": "none"}
         out.append({"at": draw(st.integers(0, 300)), "table": table, "add_column": new})
     if draw(st.booleans()):
-        index = {"name": "ix", "columns": ["id"]}
+        index = {"name": "ix", "columns": ["id"], "unique": draw(st.booleans())}
         out.append({"at": draw(st.integers(300, 500)), "table": table, "create_index": index})
     return out
 

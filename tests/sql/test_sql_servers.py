@@ -184,6 +184,28 @@ def test_minimal_images(servers: tuple[str, ...], text: str, wanted: tuple[Any, 
         assert logged(text + ";", source)[-1] == wanted
 
 
+def test_unique_keys_follow_every_statement() -> None:
+    """A key of expressions is none of columns."""
+    text = (
+        "create table t(a int unique, b int, c int, unique key bc (c, b)); create unique index u on t(B);"
+        "alter table t add unique (c), drop key bc; alter table t change b d int; drop index a on t;"
+        "create unique index e on t((a + 1)); create index i on t(a);"
+    )
+    log = run(text, MYSQL).session.log
+    entries = [entry for one in log.transactions for entry in one.entries if isinstance(entry, Ddl) and entry.after]
+    first = [("a", ("a",)), ("bc", ("c", "b"))]
+    last = [("u", ("d",)), ("c", ("c",))]
+    assert [[(key.name, key.columns) for key in entry.after.unique_keys] for entry in entries if entry.after] == [
+        first,
+        [*first, ("u", ("b",))],
+        [("a", ("a",)), ("u", ("b",)), ("c", ("c",))],
+        [("a", ("a",)), *last],
+        last,
+        last,
+        last,
+    ]
+
+
 VALUES: Final = [
     (ALL, "decimal(10,0) unsigned", "-1e-5", "0"),
     (BOTH, "bit(10)", "-2.5", 0),

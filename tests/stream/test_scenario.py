@@ -373,6 +373,33 @@ MISTAKES = [
         "41: schema_changes[0].drop_column.column: 'id' belongs to the key of users, which cannot be dropped.",
     ),
     (
+        "    rows: 10",
+        "    unique: nmae\n    rows: 10",
+        "9: tables.users.unique: no column 'nmae'. Did you mean 'name'?",
+    ),
+    (
+        "    rows: 10",
+        "    unique: [age, age]\n    rows: 10",
+        "9: tables.users.unique: the unique key 'uk_age_age' has a column twice.",
+    ),
+    (
+        "    rows: 10",
+        "    unique: {primary: age}\n    rows: 10",
+        "9: tables.users.unique: PRIMARY is the name of the primary key; choose another name.",
+    ),
+    (
+        "    rows: 10",
+        "    unique: {uk: [name, age]}\n    rows: 10",
+        "9: tables.users.unique: the columns of the unique key 'uk' may repeat values: give one of them a sequence or "
+        "a uuid, without nulls, or write `of` another table's key with row.",
+    ),
+    (
+        "widen: {column: age, type: bigint}",
+        "create_index: {name: uk, columns: age, unique: yes}",
+        "41: schema_changes[0].create_index: the columns of the unique key 'uk' may repeat values: give one of them a "
+        "sequence or a uuid, without nulls, or write `of` another table's key with row.",
+    ),
+    (
         "widen: {column: age, type: bigint}",
         "add_column: {name: level, column: int, default: low}",
         "41: schema_changes[0].add_column.default: 'low' is not a whole number.",
@@ -654,18 +681,64 @@ def test_schema_changes_make_new_versions() -> None:
             "CREATE UNIQUE INDEX `by age` ON users (age)",
         ),
         (
-            change("users", drop_column={"column": "age"}, sql="alter table users drop age"),
+            change("users", rename_column={"column": "age", "to": "years"}),
+            SchemaChangeKind.RENAME_COLUMN,
+            "ALTER TABLE users CHANGE COLUMN age years int",
+        ),
+        (
+            change("users", create_index={"name": "uk", "columns": ["name"], "unique": "yes"}),
+            SchemaChangeKind.CREATE_INDEX,
+            "CREATE UNIQUE INDEX uk ON users (name)",
+        ),
+        (
+            change("users", drop_index={"name": "uk"}),
+            SchemaChangeKind.DROP_INDEX,
+            "DROP INDEX uk ON users",
+        ),
+        (
+            change("users", drop_column={"column": "years"}, sql="alter table users drop age"),
             SchemaChangeKind.DROP_COLUMN,
             "alter table users drop age",
         ),
     ]
+    unique: list[list[tuple[str, ...]]] = []
     for version, (what, kind, sql) in enumerate(steps, start=1):
         applied = tables.apply(loaded, ("schema_changes", 0), table, what, MYSQL)
         assert applied.after is not None
         assert (applied.kind, applied.sql, applied.before, applied.after.version) == (kind, sql, table, version)
         table = applied.after
+        unique.append([key.columns for key in table.unique_keys])
+    assert unique == [[], [], [], [("age",)], [("years",)], [("years",), ("name",)], [("years",)], []]
     assert [(c.name, c.field) for c in table.columns] == [("order", "id"), ("id", "id@2"), ("name", "name")]
     assert table.primary_key == ("order",)
+
+
+@pytest.mark.parametrize(
+    ("source", "sql"),
+    [
+        ("mysql", "c varchar(36), PRIMARY KEY (id), UNIQUE KEY uk_c (c))"),
+        ("oracle", "C VARCHAR2(36 CHAR), PRIMARY KEY (ID), CONSTRAINT UK_C UNIQUE (C))"),
+    ],
+)
+def test_unique_keys_are_in_the_text_of_a_table(source: str, sql: str) -> None:
+    spec = "tables: {t: {key: id, unique: c, columns: {id: int64, c: {type: string(36), values: uuid}}, rows: 9}}"
+    spec = spec.replace("id: int64", "id: {type: int64, values: sequence}")
+    (table,) = resolve(read(spec, "f.yaml"), find(source)).first_tables
+    assert find(source).ddl.create_table(table).endswith(sql)
+
+
+@pytest.mark.parametrize(
+    ("source", "key", "nulls"),
+    [("mysql", "c", True), ("oracle", "c", True), ("oracle", "[c, n]", False), ("sqlserver", "c", False)],
+)
+def test_nulls_in_a_unique_key_are_as_the_system_takes_them(source: str, key: str, nulls: bool) -> None:
+    columns = "id: {type: int64, values: sequence}, n: int32, c: {type: string(36), nulls: 0.1, values: uuid}"
+    loaded = read(f"tables: {{t: {{key: id, unique: {key}, columns: {{{columns}}}, rows: 9}}}}", "f.yaml")
+    if nulls:
+        resolve(loaded, find(source))
+    else:
+        with pytest.raises(ScenarioError, match="may repeat values"):
+            resolve(loaded, find(source))
 
 
 @pytest.mark.parametrize(

@@ -296,6 +296,18 @@ MISTAKES = [
         "  - transaction: [{delete: pairs, where: {a: 1}}]\n",
         "19: script[0].transaction[0].where: where names the key of pairs, all of it and nothing else: a, b.",
     ),
+    (
+        "  - transaction: [{insert: t, rows: [{id: 1, name: a}, {id: 2, name: a}]}]\n"
+        "  - ddl: {table: t, create_index: {name: uk, columns: name, unique: yes}}\n",
+        "20: script[1].ddl: t has a row with name 'a' already (uk).",
+    ),
+    (
+        "  - ddl: {table: t, create_index: {name: uk, columns: name, unique: yes}}\n"
+        "  - transaction: [{insert: t, rows: [{id: 1, name: a}, {id: 2, name: b}]}]\n"
+        "  - transaction: [{update: t, where: {id: 1}, set: {name: c}}, {update: t, where: {id: 2}, set: {name: a}}]\n"
+        "  - transaction: [{delete: t, where: {id: 1}}, {insert: t, rows: [{id: 3, name: c}, {id: 4, name: a}]}]\n",
+        "22: script[3].transaction[1].rows[1]: t has a row with name 'a' already (uk).",
+    ),
     (INSERT + SNAPSHOT, "20: script[1].snapshot: snapshots stand before all else: their rows were there before."),
     (
         INSERT + "  - {heartbeat: yes, at: 2024-05-01T09:00:00Z}\n",

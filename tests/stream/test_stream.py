@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -22,7 +22,7 @@ from random_scenarios import loaded, scenarios
 
 from simulator import sources
 from simulator.batch import ChangeBatch
-from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChange
+from simulator.model import DELETE, INSERT, READ, UPDATE, SchemaChange, TableId, UniqueKey
 from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
@@ -63,6 +63,7 @@ class Replay:
         """Begins with the rows that are there before a turn."""
         self.tables: dict[str, dict[Row, Row]] = {table.id.name: {} for table in stream.first_tables}
         self.versions = {table.id.name: table for table in stream.tables_at(turn)}
+        self.unique: dict[tuple[TableId, UniqueKey], set[Row]] = {}
         for block in stream.snapshot(turn):
             for _, batch, before, after in changes_of(block):
                 assert batch.kind is READ
@@ -83,23 +84,38 @@ class Replay:
     def key(self, batch: ChangeBatch, row: Row) -> Row:
         return tuple(row[i] for i in batch.table.key_positions)
 
+    def held(self, batch: ChangeBatch, row: Row) -> Iterator[tuple[set[Row], Row]]:
+        """The values that rows have in each unique key, and this row's; with a null it is in none."""
+        table = batch.table
+        for key in table.unique_keys:
+            places = [table.positions[name] for name in key.columns]
+            if (table.id, key) not in self.unique:
+                rows = self.tables[table.id.name].values()
+                self.unique[table.id, key] = {tuple(each[i] for i in places) for each in rows}
+            values = tuple(row[i] for i in places)
+            if None not in values:
+                yield self.unique[table.id, key], values
+
     def insert(self, batch: ChangeBatch, row: Row | None) -> None:
         assert row is not None
         rows = self.tables[batch.table.id.name]
         assert self.key(batch, row) not in rows, f"{batch.table.id} has {self.key(batch, row)} already"
         for value, column in zip(row, batch.table.columns, strict=True):
             assert value is not None or column.nullable, f"null in {column.name}"
+        for held, values in self.held(batch, row):
+            assert values not in held, f"{batch.table.id} has {values} already"
+            held.add(values)
         rows[self.key(batch, row)] = row
 
     def delete(self, batch: ChangeBatch, row: Row) -> None:
+        for held, values in self.held(batch, row):
+            held.remove(values)
         assert self.tables[batch.table.id.name].pop(self.key(batch, row)) == row
 
     def update(self, batch: ChangeBatch, old: Row, new: Row) -> None:
-        rows = self.tables[batch.table.id.name]
-        assert rows.pop(self.key(batch, old)) == old
+        self.delete(batch, old)
         assert old != new, "an update that changes nothing"
-        assert self.key(batch, new) not in rows
-        rows[self.key(batch, new)] = new
+        self.insert(batch, new)
 
     def alter(self, change: SchemaChange) -> None:
         assert change.before is not None

@@ -232,11 +232,12 @@ def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, s
     if old.name in table.primary_key:
         loaded.fail((*path, "column"), f"{old.name!r} belongs to the key of {table.id.name}, which cannot be dropped")
     for key in table.unique_keys:
-        if old.name in key.columns:
-            loaded.fail(
-                (*path, "column"), f"{old.name!r} belongs to the unique key {key.name!r}: drop that index first"
-            )
+        if old.name in key.columns and len(key.columns) > 1:
+            problem = f"{old.name!r} belongs to the unique key {key.name!r}: drop that index first"
+            loaded.fail((*path, "column"), problem)
+    kept = tuple(key for key in table.unique_keys if old.name not in key.columns)
     after = _after(table, (column for column in table.columns if column is not old))
+    after = replace(after, unique_keys=kept)
     return _applied(SchemaChangeKind.DROP_COLUMN, table, after, source.ddl.drop_column(table, old))
 
 

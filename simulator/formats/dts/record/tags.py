@@ -9,8 +9,8 @@
 | statements | readerThroughoutTime; of MySQL GTID, GTID_SET, status variables, ids and more, in alphabetical order |
 | heartbeats | readerThroughoutTime |
 
-Printed messages show those of MySQL, except of COMMIT. The vendor's page prints `{"uk_item_code":["item_code"],"PRIMARY":["id"]}`,
-which is a HashMap's order. Tags of other sources and of the full load are decided here.
+Printed messages show those of MySQL, except of COMMIT. A printed `{"uk_item_code":["item_code"],"PRIMARY":["id"]}` has
+the order of a HashMap. Tags of other sources and of the full load are decided here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FIRST_THREAD, THREADS = 1000, 16
 
 
 def keys(table: Table) -> str:
-    """pk_uk_info: the columns of the primary key and of each unique key, in the order of a Java HashMap of the names."""
+    """pk_uk_info: the columns of the primary key and of each unique key, in the order of a Java HashMap."""
     columns = {"PRIMARY": table.primary_key} if table.primary_key else {}
     columns |= {key.name: key.columns for key in table.unique_keys}
     names = list(columns)
@@ -53,9 +53,8 @@ def keys(table: Table) -> str:
 def version_of(object_name: str, fields: bytes, table: Table) -> str:
     """metaVersion: 32 bits that differ if the names, the types or the keys of a table differ."""
     types = [(t.name, t.length, t.scale, t.unsigned, t.charset, t.labels) for t in (c.type for c in table.columns)]
-    return str(
-        zlib.crc32(object_name.encode() + fields + repr((types, table.primary_key, *table.unique_keys)).encode())
-    )
+    shape = (types, table.primary_key, *table.unique_keys)
+    return str(zlib.crc32(object_name.encode() + fields + repr(shape).encode()))
 
 
 class Tags:
