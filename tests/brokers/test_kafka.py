@@ -25,7 +25,7 @@ from simulator.model import OrderKey
 from simulator.sinks.kafka.cluster import Cluster
 from simulator.sinks.kafka.sink import KafkaSink, open_kafka
 
-pytestmark = pytest.mark.broker
+pytestmark = pytest.mark.broker("kafka")
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from simulator.run.plan import Limits
 
 CHANGES = int(os.environ.get("CDCSIM_MAIN_JOB_CHANGES", "200000"))
 # A minute for each half million changes beside the ten that every test has.
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(600 + CHANGES // 8000)]
+pytestmark = [pytest.mark.broker("kafka"), pytest.mark.timeout(600 + CHANGES // 8000)]
 
 SCENARIO, FORMAT = "orders", "dts-canal-json"
 SILENCE_SECONDS = 30

@@ -22,7 +22,7 @@ from simulator.errors import DeliveryFailed, SinkError
 from simulator.model import OrderKey
 from simulator.sinks import open_sink
 
-pytestmark = pytest.mark.broker
+pytestmark = pytest.mark.broker("rabbitmq")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_docs import ONLINE, check
 
-pytestmark = pytest.mark.broker
+pytestmark = pytest.mark.broker("kafka")
 
 
 @pytest.mark.parametrize(("command", "expected"), ONLINE, ids=[command for command, _ in ONLINE])

@@ -28,7 +28,7 @@ from simulator.run.plan import Limits
 from simulator.sinks import open_sink
 from simulator.sinks.rocketmq.library import missing
 
-pytestmark = pytest.mark.broker
+pytestmark = pytest.mark.broker("rocketmq")
 
 # Properties that clients and the broker add.
 ADDED = {"UNIQ_KEY", "WAIT", "MSG_REGION", "TRACE_ON", "CLUSTER", "MIN_OFFSET", "MAX_OFFSET", "TAGS", "KEYS"}

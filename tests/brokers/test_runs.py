@@ -21,12 +21,11 @@ from simulator.run import bookmark
 from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 
-pytestmark = pytest.mark.broker
-
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
 CHANGES = 4000 * KILLS  # sent at twice that in a second, so a run takes about as long as it is killed
 PARTITIONS = 3
-BROKERS = ("kafka", "rabbitmq", "rocketmq")
+BROKERS = [pytest.param(kind, marks=pytest.mark.broker(kind)) for kind in ("kafka", "rabbitmq", "rocketmq")]
+EXACTLY_ONCE = pytest.param("exactly once", marks=pytest.mark.broker("kafka"))
 
 
 def destination(kind: str, address: str, topic: str) -> str:
@@ -44,7 +43,7 @@ def contents(kind: str, address: str, topic: str, request: pytest.FixtureRequest
     return topic_bodies(request.getfixturevalue("java"), address, topic)
 
 
-@pytest.mark.parametrize("kind", [*BROKERS, "exactly once"])
+@pytest.mark.parametrize("kind", [*BROKERS, EXACTLY_ONCE])
 def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """SIGKILL at any moment; CDCSIM_KILLS says how often."""
     broker = "kafka" if kind == "exactly once" else kind

@@ -39,7 +39,7 @@ def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"mariadb://root@{server.address}"
 
 
-@pytest.mark.broker
+@pytest.mark.broker("mariadb")
 @pytest.mark.parametrize("name", ["shop", "wordpress"])
 def test_captures(mariadb: str, name: str) -> None:
     """Scripts whose order of rows no embedded engine can know."""
@@ -86,12 +86,12 @@ def changes(engine: str) -> tuple[list[object], list[str]]:
     return rows, [one.sql for one in entries if not isinstance(one, RowChange)]
 
 
-@pytest.mark.broker
+@pytest.mark.broker("mariadb")
 def test_types(mariadb: str) -> None:
     assert changes(mariadb) == changes("")
 
 
-@pytest.mark.broker
+@pytest.mark.broker("mariadb")
 def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Command) -> None:
     """Also after an error; with `keep=yes` it stays, and a server that holds something is refused."""
     file = tmp_path / "s.sql"
