@@ -78,12 +78,22 @@ Before: TypeAlias = pa.Array | Delta | Absent | None
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedColumns:
+    """Places of the columns that images in the source's log hold, ascending; None: all of them."""
+
+    before: tuple[int, ...] | None
+    after: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeBatch:
     """Changes of one table version and one kind, in stream order. Images are Arrow columns in table order.
 
     READ and INSERT have `after`, DELETE has `before` (whole arrays), UPDATE has `after` and `before`, the latter
     per column as `Before` says. The halves of a split update know each other: `counterpart` is the image of the other
     half, the row after a DELETE and the row before an INSERT.
+
+    `logged`: where the images in the log lack columns, which ones they hold; here all columns have their values.
 
     `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
     `sources.mysql.typed_json`), where that differs from their text.
@@ -96,6 +106,7 @@ class ChangeBatch:
     before: tuple[Before, ...] | None
     counterpart: tuple[pa.Array, ...] | None = None
     typed_json: ChangeBatch | None = None
+    logged: LoggedColumns | None = None
 
     def __len__(self) -> int:
         return len(self.envelope.turn)
@@ -373,8 +384,8 @@ def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBat
     # streams leave every second number free, of offsets and numbers of a second as of ordinals
     behind = replace(at, ordinal=at.ordinal + 1, offset=at.offset + 1, in_second=at.in_second + 1)
     halves = [
-        ChangeBatch(batch.table, Kind.DELETE, at, None, before, counterpart=whole.after),
-        ChangeBatch(batch.table, Kind.INSERT, behind, whole.after, None, counterpart=before),
+        ChangeBatch(batch.table, Kind.DELETE, at, None, before, counterpart=whole.after, logged=batch.logged),
+        ChangeBatch(batch.table, Kind.INSERT, behind, whole.after, None, counterpart=before, logged=batch.logged),
     ]
     rest = np.flatnonzero(~moved)
     return [batch.take(rest), *halves] if len(rest) else halves

@@ -108,6 +108,8 @@ class Layout:
     * `event_time`: changes report the commit time of their transaction, or that of the one before.
     * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
     * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
+    * `partial_images`: what the product does where the log lacks columns of a row: it refuses such a source; it takes
+      what is there for the whole row; or its writer looks at `ChangeBatch.logged`.
     """
 
     writer: Writer
@@ -121,6 +123,7 @@ class Layout:
     statements: frozenset[SchemaChangeKind] | None = None
     omits: Callable[[Event], bool] = of_stream
     typed_json: bool = False
+    partial_images: Literal["refused", "taken for whole", "known"] = "refused"
     sources: tuple[str, ...] | None = None
     event_time: Literal["commit", "previous commit"] = "commit"
     complete: Callable[[PackedBatch, MessageBatch], MessageBatch] | None = None

@@ -17,7 +17,7 @@ from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits, Plan, plan
-from simulator.run.render import Renderer, renders
+from simulator.run.render import Renderer, refusal, renders
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import load, open_stream, resolve
 from simulator.sinks import BROKERS
@@ -218,5 +218,8 @@ def open_job(
     codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
     resolved = resolve(loaded, system, seed=seed, renders=lambda table: renders(codec, system, table))
     job = Job(resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force)
-    job.__dict__.update(codec=codec, stream=open_stream(resolved, system, force=force))
+    stream = open_stream(resolved, system, force=force)
+    if stream.partial_images is not None and codec.layout.partial_images == "refused":
+        raise refusal(codec, stream)
+    job.__dict__.update(codec=codec, stream=stream)
     return job

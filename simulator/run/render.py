@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat, split
+from simulator.delivery.as_logged import as_logged
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Router
@@ -98,6 +99,8 @@ class Renderer:
         """The changes with the times and the JSON that the product reports."""
         if self.codec.layout.typed_json and batch.typed_json is not None:
             batch = batch.typed_json
+        if batch.logged is not None:
+            batch = self._partial(batch)
         envelope = batch.envelope
         if self.codec.layout.event_time == "previous commit" and envelope.phase:
             envelope = replace(envelope, event_ms=self.stream.previous_ms(envelope.turn))
@@ -105,11 +108,28 @@ class Renderer:
             envelope = replace(envelope, write_ms=np.full(len(batch), write_ms, dtype=np.int64))
         return batch if envelope is batch.envelope else replace(batch, envelope=envelope)
 
+    def _partial(self, batch: ChangeBatch) -> ChangeBatch:
+        match self.codec.layout.partial_images:
+            case "taken for whole":
+                return as_logged(batch)
+            case "known":
+                return batch
+        raise refusal(self.codec, self.stream)
+
     def _timed_event(self, event: Event, write_ms: int | None) -> Event:
         if self.codec.layout.event_time == "previous commit" and event.order.phase:
             turn = np.array([event.order.turn], dtype=np.int64)
             event = replace(event, event_ms=int(self.stream.previous_ms(turn)[0]))
         return event if write_ms is None else replace(event, write_ms=write_ms)
+
+
+def refusal(codec: Codec, stream: Stream) -> UsageError:
+    """The error of a product that needs whole row images, about a stream whose log lacks columns."""
+    format = codec.format
+    return UsageError(
+        f"-f {format.id}: {format.product} requires whole row images, and the log of {stream.file} has partial ones: "
+        f"{stream.partial_images}."
+    )
 
 
 def in_order(block: Block, parts: Sequence[MessageBatch]) -> MessageBatch | None:

@@ -52,6 +52,12 @@ class SqlStream(LiteralStream):
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         return carrier(cells, table.columns[position].type)
 
+    @property
+    def partial_images(self) -> str | None:
+        if self.partial_turn is None:
+            return None
+        return f"binlog_row_image is not FULL in turn {self.partial_turn}; set it to FULL"
+
     def row_bytes(self, table: Table, row: Row) -> int:
         return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
 

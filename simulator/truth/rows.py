@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
+from simulator.delivery.as_logged import as_logged
 from simulator.model import ABSENT, Column, OrderKey, RowChange, Table
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Stream
@@ -19,7 +20,9 @@ Row: TypeAlias = dict[str, Any]
 
 
 def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
-    """The changes of a batch one by one. `texts`: with values as this system's client prints them."""
+    """The changes of a batch one by one, with the columns that the log holds. `texts`: with values as this system's
+    client prints them."""
+    batch = as_logged(batch)
     count, at = len(batch), batch.envelope
     columns = batch.table.columns
     after = [None] * count if batch.after is None else _rows(columns, batch.after, texts)

@@ -98,6 +98,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         container=Container(schema(options.schema_variant), framing=5 if options.framing == "confluent" else 0),
         complete=refuse_large(FORMAT.id),
         sends=sends(options),
+        partial_images="known",
     )
 
 

@@ -98,6 +98,8 @@ class Stream(ABC):
     that its messages stay within some tens of megabytes. `first_txn` and `first_offset` are the first numbers of the
     stream: a snapshot has lower ones.
 
+    `partial_images` is what makes the log lack columns of some rows, in words for messages; None: nothing does.
+
     `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
     `errors` are those after which it went on, `notes` what whoever runs the scenario should know.
     """
@@ -117,6 +119,10 @@ class Stream(ABC):
     # Where a script's stream may differ from that of a server.
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def partial_images(self) -> str | None:
+        return None
 
     @abstractmethod
     def border(self, turn: int) -> int:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, NoReturn
 
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, split
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, LoggedColumns, split
 from simulator.errors import UsageError
 from simulator.model import (
-    ABSENT,
     DELETE,
     INSERT,
     Event,
@@ -116,6 +115,18 @@ class LiteralStream(Stream):
             f"{COLUMN_BYTES >> 20} MiB; shorten them, or change fewer rows in a transaction."
         )
 
+    @cached_property
+    def partial_turn(self) -> int | None:
+        """The first turn with a row of which the log lacks columns."""
+        return next(
+            (
+                turn
+                for turn, transaction in enumerate(self._transactions)
+                if any(isinstance(entry, RowChange) and _logged(entry) for entry in transaction.entries)
+            ),
+            None,
+        )
+
     # ---------------------------------------------------------------------------------------------------------- turns
 
     def border(self, turn: int) -> int:
@@ -195,28 +206,24 @@ class LiteralStream(Stream):
         return self._images(changes, envelope)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
-        """The rows before and after as columns: of the columns that the log holds."""
+        """The rows before and after as columns."""
         first = changes[0]
-        table, kind = first.table, first.kind
-        logged = first.logged_before if kind is DELETE else first.logged_after
-        positions = tuple(range(len(table.columns))) if logged is None else logged
-        shape = table if logged is None else _with_columns(table, logged)
+        table, kind, logged = first.table, first.kind, _logged(first)
+        positions = range(len(table.columns))
         after: tuple[pa.Array, ...] | None = None
         if kind is not DELETE:
             new = [_cells([change.after for change in changes], position) for position in positions]
             after = tuple(self.column(table, position, cells) for position, cells in zip(positions, new, strict=True))
         if kind is INSERT:
-            return ChangeBatch(shape, kind, envelope, after, None)
+            return ChangeBatch(table, kind, envelope, after, None, logged=logged)
         old = [_cells([change.before for change in changes], position) for position in positions]
         if kind is DELETE:
             gone = tuple(self.column(table, position, cells) for position, cells in zip(positions, old, strict=True))
-            return ChangeBatch(shape, kind, envelope, None, gone)
-        there = set(positions if first.logged_before is None else first.logged_before)
+            return ChangeBatch(table, kind, envelope, None, gone, logged=logged)
         before = tuple(
-            self._old(table, position, was, now) if position in there else ABSENT
-            for position, was, now in zip(positions, old, new, strict=True)
+            self._old(table, position, was, now) for position, was, now in zip(positions, old, new, strict=True)
         )
-        return ChangeBatch(shape, kind, envelope, after, before)
+        return ChangeBatch(table, kind, envelope, after, before, logged=logged)
 
     def _old(self, table: Table, position: int, was: list[Any], now: list[Any]) -> Before:
         """A column of the before image: only the rows in which it differs (0.0 and -0.0 do)."""
@@ -272,14 +279,11 @@ def _cells(rows: Sequence[Row | None], position: int) -> list[Any]:
     return [row[position] for row in rows]  # type: ignore[index]
 
 
-@lru_cache(maxsize=1024)
-def _with_columns(table: Table, positions: tuple[int, ...]) -> Table:
-    """A table of some of its columns: that of an image which leaves others out."""
-    columns = tuple(table.columns[position] for position in positions)
-    names = {column.name for column in columns}
-    return replace(
-        table,
-        columns=columns,
-        primary_key=tuple(name for name in table.primary_key if name in names),
-        unique_keys=tuple(key for key in table.unique_keys if names.issuperset(key.columns)),
+def _logged(change: RowChange) -> LoggedColumns | None:
+    """Which columns the log holds; None: all."""
+    every = len(change.table.columns)
+    before, after = (
+        None if positions is None or len(positions) == every else positions
+        for positions in (change.logged_before, change.logged_after)
     )
+    return None if before is None and after is None else LoggedColumns(before, after)

@@ -8,8 +8,9 @@
 | DELETE | the row | - |
 | DELETE, `row_image=minimal` | the key; the row if it has none | - |
 
-`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here every source with columns can log so. A value that the
-log lacks is EmptyObject NONE, since readers find values by position.
+`minimal` is what MySQL logs with binlog_row_image=MINIMAL; here every source with columns can log so. A SQL script that
+sets binlog_row_image says itself what the log holds. A value that the log lacks is EmptyObject NONE, since readers find
+values by position.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ class Images:
                 else self._column(columns[i], writes[i], batch.full_before(i))
                 for i in places
             ]
-        if self.minimal:
+        if batch.logged is not None:
+            before = known(before, batch.logged.before)
+            after = known(after, batch.logged.after)
+        elif self.minimal:
             before, after = minimal(batch, before, after)
         if hidden_key:
             row = hidden_values(batch)
@@ -90,6 +94,14 @@ class Images:
 
 
 Image = list[list[Bytes]]
+
+
+def known(image: Image | None, columns: tuple[int, ...] | None) -> Image | None:
+    """An image of which the log holds these columns alone."""
+    if image is None or columns is None:
+        return image
+    held = set(columns)
+    return [values if i in held else [NONE] for i, values in enumerate(image)]
 
 
 def minimal(batch: ChangeBatch, before: Image | None, after: Image | None) -> tuple[Image | None, Image | None]:

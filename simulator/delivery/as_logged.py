@@ -1,0 +1,38 @@
+"""Changes as the images in the source's log show them, where these lack columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from simulator.batch import ChangeBatch
+from simulator.model import ABSENT, DELETE, UPDATE, Table
+
+
+def as_logged(batch: ChangeBatch) -> ChangeBatch:
+    """The batch with the columns of its after image alone (of a delete, its before image): to whoever reads nothing but
+    the log the table has no others. What the before image lacks of them is ABSENT."""
+    logged = batch.logged
+    if logged is None:
+        return batch
+    shown = logged.before if batch.kind is DELETE else logged.after
+    if shown is None:
+        shown = tuple(range(len(batch.table.columns)))
+    after = None if batch.after is None else tuple(batch.after[i] for i in shown)
+    before = None if batch.before is None else tuple(batch.before[i] for i in shown)
+    if batch.kind is UPDATE and before is not None and logged.before is not None:
+        held = set(logged.before)
+        before = tuple(old if i in held else ABSENT for i, old in zip(shown, before, strict=True))
+    return replace(batch, table=_with_columns(batch.table, shown), after=after, before=before, logged=None)
+
+
+@lru_cache(maxsize=1024)
+def _with_columns(table: Table, positions: tuple[int, ...]) -> Table:
+    columns = tuple(table.columns[position] for position in positions)
+    names = {column.name for column in columns}
+    return replace(
+        table,
+        columns=columns,
+        primary_key=tuple(name for name in table.primary_key if name in names),
+        unique_keys=tuple(key for key in table.unique_keys if names.issuperset(key.columns)),
+    )
