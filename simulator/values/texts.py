@@ -25,33 +25,27 @@ ALPHABETS: Final = {
     "mixed": LETTERS + "éßñ" + "中文数据同步变更事务日志" + "😀🚀🎉👍" + " -_.,'\"\\/<>&=",
     "controls": "ab\t\n\r\b\f\x00\x01\x0b\x1f\x7f\x80\u2028",
 }
+TOO_LARGE: Final = "a column of this block holds more than 2 GiB"
 _HEX: Final = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
 @lru_cache(maxsize=64)
-def _cells(alphabet: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """The alphabet's characters as rows of four bytes, and how many of them count."""
-    cells = np.zeros((len(alphabet), 4), dtype=np.uint8)
-    widths = np.zeros(len(alphabet), dtype=np.uint8)
-    for i, character in enumerate(alphabet):
-        encoded = character.encode()
-        cells[i, : len(encoded)] = np.frombuffer(encoded, dtype=np.uint8)
-        widths[i] = len(encoded)
-    return cells, widths
+def _characters(alphabet: str) -> pa.Array:
+    return pa.array(list(alphabet), pa.string())
 
 
-def _stream(draws: Bits, lengths: Ints) -> tuple[Bits, npt.NDArray[np.intp]]:
-    """One fresh draw per element of ragged rows of these lengths, and the row each belongs to."""
-    rows = np.repeat(np.arange(len(draws)), lengths)
-    place = np.arange(len(rows), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return mix(draws[rows] + place.view(np.uint64) * GOLDEN), rows
+def _stream(draws: Bits, lengths: Ints) -> Bits:
+    """One fresh draw per element of ragged rows of these lengths."""
+    first = np.cumsum(lengths) - lengths
+    place = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(first, lengths)
+    return mix(np.repeat(draws, lengths) + place.view(np.uint64) * GOLDEN)
 
 
 def _strings(data: Bytes, sizes: Ints, type: pa.DataType) -> pa.Array:
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     if offsets[-1] >= 1 << 31:
-        raise OverflowError("a column of this block holds more than 2 GiB")
+        raise OverflowError(TOO_LARGE)
     return pa.Array.from_buffers(
         type, len(sizes), [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))], 0
     )
@@ -59,21 +53,20 @@ def _strings(data: Bytes, sizes: Ints, type: pa.DataType) -> pa.Array:
 
 def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
     """Random text: `lengths` characters of `alphabet` (a name of ALPHABETS, or the characters) for each draw."""
-    characters = ALPHABETS.get(alphabet, alphabet)
-    cells, widths = _cells(characters)
-    stream, rows = _stream(draws, lengths)
-    index = below(stream, len(characters))
-    if (widths == widths[0]).all():
-        width = int(widths[0])
-        return _strings(cells[index, :width].ravel(), lengths * width, pa.string())
-    chosen = widths[index]
-    data = cells[index][np.arange(4) < chosen[:, None]]
-    return _strings(data, np.bincount(rows, weights=chosen, minlength=len(draws)).astype(np.int64), pa.string())
+    characters = _characters(ALPHABETS.get(alphabet, alphabet))
+    try:
+        drawn = characters.take(pa.array(below(_stream(draws, lengths), len(characters))))
+    except pa.ArrowInvalid:
+        raise OverflowError(TOO_LARGE) from None
+    _, ends, data = drawn.buffers()
+    # the ends of the rows are among those of their characters
+    chosen = np.frombuffer(ends, np.int32, len(drawn) + 1)[np.concatenate(([0], np.cumsum(lengths)))]
+    return pa.Array.from_buffers(pa.string(), len(draws), [None, pa.py_buffer(chosen), data])
 
 
 def blob(draws: Bits, lengths: Ints) -> pa.Array:
     """Random bytes."""
-    stream, _ = _stream(draws, lengths)
+    stream = _stream(draws, lengths)
     return _strings((stream >> np.uint64(56)).astype(np.uint8), lengths, pa.binary())
 
 

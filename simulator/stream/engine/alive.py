@@ -90,7 +90,7 @@ def _now(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, Ints,
     slot, cycle, tick, life = _visits(compiled, part, turn)
     if member.permanent:
         return slot, cycle, np.where(cycle < 0, compiled.ticks.birth[number], tick)
-    has_rows = np.array(program.has_rows(member.table))
+    has_rows = program.has_rows[member.table]
     here = (life >= 0) & has_rows[tick - compiled.ticks.first[number]]
     return slot[here], cycle[here], tick[here]
 

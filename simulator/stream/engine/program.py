@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from simulator.model import INSERT, UPDATE, Kind
 from simulator.stream.engine.traffic import Cohort, Gaps
 
@@ -75,8 +78,12 @@ class Program:
         """Steps of the longest life."""
         return max(len(life) for life in self.lives)
 
-    def has_rows(self, table: str) -> list[bool]:
-        """For each tick whether the entity has rows in a table after it."""
+    @cached_property
+    def has_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
+        """By table: for each tick whether the entity has rows in it after it; and one more, before its first tick."""
+        return {table: self._has_rows(table) for table in self.members}
+
+    def _has_rows(self, table: str) -> npt.NDArray[np.bool_]:
         permanent = self.members[table].permanent
         after = []
         for life in self.lives:
@@ -86,13 +93,13 @@ class Program:
                     if act.table == table and act.kind is not UPDATE:
                         alive = act.kind is INSERT
                     after.append(alive)
-        return after
+        return np.array([*after, permanent])
 
     def share_alive(self, table: str) -> float:
         """How many of its slots hold a row of an entity that still lives, where each stands anywhere."""
         if self.members[table].permanent:
             return 1.0
-        after = iter(self.has_rows(table))
+        after = iter(self.has_rows[table].tolist())
         alive = 0
         for life in self.lives:
             # by the last statement of each step; behind the last step the slot waits for the next entity

@@ -91,7 +91,7 @@ class LivingRows:
         last_tick = np.cumsum([len(step.acts) for step in program.steps]) - 1 + ticks.first[number]
         tick = last_tick[step]
         life = ticks.life(of, slot, cycle, tick)
-        has_rows = np.array(program.has_rows(self.table))
+        has_rows = program.has_rows[self.table]
         alive = (life >= 0) & has_rows[tick - ticks.first[number]]
         leaves = np.array(program.leaves_rows(self.table))
         if leaves.any():

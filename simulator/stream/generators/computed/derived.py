@@ -65,7 +65,7 @@ class Derived(Draws):
             here = np.flatnonzero(ticks.program[tick] == p)
             life = ticks.life(state.cohort[here], state.slot[here], cycle[here], tick[here])
             rows = row_count(member, program.lifecycle, self.columns.scenario.seed, state.slot[here], life)
-            alive = np.array([*program.has_rows(table), member.permanent])[tick[here] - ticks.first[p]]
+            alive = program.has_rows[table][tick[here] - ticks.first[p]]
             counts[here] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)
         row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
