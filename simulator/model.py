@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 
 class Kind(enum.IntEnum):
@@ -141,6 +142,10 @@ class Table:
         return tuple(self.positions[name] for name in self.row_key)
 
 
+# A table before and after a statement; None where there is none.
+TableVersions: TypeAlias = tuple[Table | None, Table | None]
+
+
 class SchemaChangeKind(enum.Enum):
     """Kinds of DDL, by what happens to the table; each product has its own words for them."""
 
@@ -160,19 +165,33 @@ class SchemaChangeKind(enum.Enum):
     TABLE_OPTIONS = "table options"  # an ALTER TABLE of nothing but them
     DROP_FOREIGN_KEY = "drop foreign key"
     ADD_CONSTRAINT = "add constraint"  # a foreign key or a check: no column, no index
+    ALTER_DATABASE = "alter database"
+    VIEW = "view"  # created or dropped
     ALTER_VIEW = "alter view"
+    STORED_PROGRAM = "stored program"  # triggers, procedures, functions, events
     ALTER_USER = "alter user"
-    OTHER = "other"  # views, routines, users, administration
+    ACCOUNT = "account"  # users, roles, privileges
+    OTHER = "other"  # administration: ANALYZE, OPTIMIZE, FLUSH
 
 
-# DDL that belongs to no table: streams carry it; only products that copy the source's log send some of it.
-WITHOUT_TABLE: Final = frozenset(
+# DDL of things in a database that are no tables, and of the database's settings.
+IN_DATABASE: Final = frozenset(
     {
-        SchemaChangeKind.ADD_CONSTRAINT,
+        SchemaChangeKind.ALTER_DATABASE,
+        SchemaChangeKind.VIEW,
         SchemaChangeKind.ALTER_VIEW,
-        SchemaChangeKind.ALTER_USER,
-        SchemaChangeKind.OTHER,
+        SchemaChangeKind.STORED_PROGRAM,
     }
+)
+# DDL that belongs to no table: streams carry it; few products send it.
+WITHOUT_TABLE: Final = IN_DATABASE | {
+    SchemaChangeKind.ALTER_USER,
+    SchemaChangeKind.ACCOUNT,
+    SchemaChangeKind.OTHER,
+}
+# Texts that begin as an ALTER TABLE, whatever stands in it.
+_ALTER_TABLE: Final = re.compile(
+    r"(?:\s|/\*.*?\*/)*ALTER\s+(?:ONLINE\s+)?(?:IGNORE\s+)?TABLE\b", re.IGNORECASE | re.DOTALL
 )
 
 
@@ -242,13 +261,36 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange(Event):
-    """A DDL statement: the table as it was (None for CREATE) and as it is after (None for DROP)."""
+    """A DDL statement: the table as it was (None for CREATE) and as it is after (None for DROP).
+
+    `kind` is that of its first item. An ALTER TABLE may have several, all of them in `kinds`; `more` are the tables of
+    a statement after its first one, as they were and as they are.
+    """
 
     kind: SchemaChangeKind
     database: str
     before: Table | None
     after: Table | None
     sql: str
+    kinds: tuple[SchemaChangeKind, ...] = field(default=(), kw_only=True)
+    more: tuple[TableVersions, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        Event.__post_init__(self)
+        if not self.kinds:
+            object.__setattr__(self, "kinds", (self.kind,))
+
+    @property
+    def statement(self) -> SchemaChangeKind:
+        """The kind of the whole statement: ALTER_TABLE whatever its items are, unless all it does is rename."""
+        alters = _ALTER_TABLE.match(self.sql) and set(self.kinds) != {SchemaChangeKind.RENAME_TABLE}
+        return SchemaChangeKind.ALTER_TABLE if alters else self.kind
+
+    @property
+    def tables(self) -> tuple[TableVersions, ...]:
+        """The tables that it is about. Those that are not there (DROP TABLE IF EXISTS) count where all are not."""
+        every = ((self.before, self.after), *self.more)
+        return tuple(pair for pair in every if any(table and table.columns for table in pair)) or every[:1]
 
 
 @dataclass(frozen=True, slots=True)

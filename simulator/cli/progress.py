@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from simulator.model import DDL, HEARTBEAT, READ
+from simulator.model import HEARTBEAT, READ
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
@@ -119,12 +119,13 @@ def summary(done: Summary, job: Job, to: str) -> str:
     """What was delivered where, how fast, and where the stream goes on; then what was not sent, a line each."""
     seconds = max(done.seconds, 1e-9)
     verb = "written" if to == "-" or to.startswith("file:") else "delivered"
-    occurred = [
-        (READ, done.snapshot_rows, "snapshot row"),
-        (DDL, done.ddl, "DDL statement"),
-        (HEARTBEAT, done.heartbeats, "heartbeat"),
+    sends = job.codec.sends
+    occurred = [  # what, how many, and how many of them were sent
+        ("snapshot row", done.snapshot_rows, done.snapshot_rows * sends(READ)),
+        ("DDL statement", done.ddl, done.ddl - done.ddl_not_sent),
+        ("heartbeat", done.heartbeats, done.heartbeats * sends(HEARTBEAT)),
     ]
-    sent = "".join(f", {counted(count, name)}" for kind, count, name in occurred if count and job.codec.sends(kind))
+    sent = "".join(f", {counted(count, name)}" for name, _, count in occurred if count)
     turns = f"turns {done.first_turn} to {done.next_turn - 1}" if done.next_turn > done.first_turn else "no turns"
     first = (
         f"{_lead()}{'interrupted: ' if done.interrupted else ''}{counted(done.delivered, 'message')} {verb} to "
@@ -134,9 +135,9 @@ def summary(done: Summary, job: Job, to: str) -> str:
     )
     name = job.codec.format.id
     silent = [
-        f"{counted(count, what)} occurred; {name} does not send {'it' if count == 1 else 'them'}."
-        for kind, count, what in occurred
-        if count and not job.codec.sends(kind)
+        f"{counted(all_ - count, what)} {'is' if all_ - count == 1 else 'are'} not sent by {name}."
+        for what, all_, count in occurred
+        if all_ > count
     ]
     return "\n".join([first, *silent, *_rates(done), *_departures(job)])
 

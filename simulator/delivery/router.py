@@ -96,9 +96,9 @@ class Router:
         keys = None if self.routing.key is None else self.routing.key(batch, spread, self._texts)
         return Addressed(topic, spread.partitions, keys)
 
-    def event(self, database: str, event: Event) -> Address:
-        """Where a DDL statement, a logged text, or a heartbeat (of the database) goes."""
-        return self.routing.statements.address(event, database, self)
+    def event(self, database: str, event: Event) -> list[tuple[Event, Address]]:
+        """Where a DDL statement, a logged text, or a heartbeat (of the database) goes, and what it names there."""
+        return list(self.routing.statements.addresses(event, database, self))
 
     def partition_of_name(self, table: Table, count: int) -> int:
         """Where rows of a table go under the policy that hashes its name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -110,8 +110,9 @@ class Statements:
         if isinstance(event, LoggedStatement):
             return TableId(event.database, event.table)
         table = self.table(event)
-        database = event.database if isinstance(event, SchemaChange) else database
-        return TableId(database, table.id.name if table else "", table.id.schema if table else "")
+        if table is not None:
+            return table.id
+        return TableId(event.database if isinstance(event, SchemaChange) else database, "")
 
     def pattern(self, event: Event, to: Destination) -> str:
         """The pattern of the topic."""
@@ -127,6 +128,27 @@ class Statements:
         names = self.names(event, database)
         topic = to.topics.of(names, self.pattern(event, to))
         return Address(topic, self.partitions(event, topic, to), self.key(event, names))
+
+    def parts(self, event: Event) -> Iterator[Event]:
+        """A statement once for each of its tables, which it names then."""
+        if not isinstance(event, SchemaChange) or event.tables == ((event.before, event.after),):
+            yield event
+            return
+        for before, after in event.tables:
+            table = after or before
+            assert table is not None
+            yield replace(event, database=table.id.database, before=before, after=after, more=())
+
+    def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
+        """Where an event goes: a statement about several tables once to each partition that is one of theirs, where it
+        names the first of these."""
+        reached = set[tuple[str, int | None]]()
+        for part in self.parts(event):
+            address = self.address(part, database, to)
+            fresh = tuple(each for each in address.partitions if (address.topic, each) not in reached)
+            reached |= {(address.topic, each) for each in fresh}
+            if fresh:
+                yield part, replace(address, partitions=fresh)
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,14 @@ def without_table(event: Event) -> bool:
     return isinstance(event, SchemaChange) and event.kind in WITHOUT_TABLE
 
 
+def opens_snapshot(event: Event) -> bool:
+    """The CREATE TABLEs before a snapshot's rows."""
+    return event.order.phase == 0
+
+
 def of_stream(event: Event) -> bool:
     """What most products omit: DDL that belongs to no table, and the CREATE TABLEs that open a snapshot."""
-    return without_table(event) or event.order.phase == 0
+    return without_table(event) or opens_snapshot(event)
 
 
 @dataclass(frozen=True)
@@ -102,8 +107,8 @@ class Layout:
     * `container`: what a file of the values is, if they are Avro.
     * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; the content type is JSON's otherwise.
     * `sends`: of the format's kinds of event, those that the settings let through; None: all.
-    * `statements`: the kinds of DDL that it writes; None: all. `omits`: single events that it leaves out although it
-      sends their kind.
+    * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: single events that
+      it leaves out although it sends their kind.
     * `sources`: of the format's sources, those that the product offers with these settings; None: all.
     * `event_time`: changes report the commit time of their transaction, or that of the one before.
     * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
@@ -179,7 +184,7 @@ class Codec:
         if not self.sends(kind_of(event)) or self.layout.omits(event):
             return False
         statements = self.layout.statements
-        return not isinstance(event, SchemaChange) or statements is None or event.kind in statements
+        return not isinstance(event, SchemaChange) or statements is None or event.statement in statements
 
     def messages(self, packed: PackedBatch, *, part: bool = False) -> MessageBatch:
         """The messages of each pack, in stream order; partition null where the client decides by the key. Values of a

@@ -36,13 +36,14 @@ class Summary:
     """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
     splitting; `messages` were sent of them; `delivered` and `failed` are what the sink reports of these. The rates are
     row changes a second, as the pace wanted them on average and as they were sent; `repeated` counts messages that an
-    earlier run may have sent, too."""
+    earlier run may have sent, too. Of the `ddl` statements that occurred the product did not send `ddl_not_sent`."""
 
     first_turn: int = 0
     next_turn: int = 0
     changes: int = 0
     snapshot_rows: int = 0
     ddl: int = 0
+    ddl_not_sent: int = 0
     heartbeats: int = 0
     messages: int = 0
     delivered: int = 0
@@ -264,7 +265,9 @@ class Run:
         summary.next_turn = stop
         summary.changes += block.changes if whole else int(self.plan.stream.count(block.first_turn, stop).sum())
         events = [event for event in block.events if event.order.turn < stop]
-        summary.ddl += sum(isinstance(event, SchemaChange) for event in events)
+        statements = [event for event in events if isinstance(event, SchemaChange)]
+        summary.ddl += len(statements)
+        summary.ddl_not_sent += sum(not self.renderer.codec.sends_event(event) for event in statements)
         summary.heartbeats += sum(isinstance(event, Heartbeat) for event in events)
 
     def _send_paced(self, messages: MessageBatch, clock: Schedule) -> int:

@@ -84,8 +84,8 @@ class Renderer:
         ]
         events = [self._timed_event(event, write_ms) for event in block.events if self.codec.sends_event(event)]
         if events:
-            addresses = [self.router.event(self.stream.database, event) for event in events]
-            parts.append(self.codec.event_messages(events, addresses))
+            addressed = [each for event in events for each in self.router.event(self.stream.database, event)]
+            parts.append(self.codec.event_messages(*zip(*addressed, strict=True)))
         return [part for part in parts if len(part)]
 
     def _messages(self, batch: ChangeBatch) -> MessageBatch:

@@ -123,7 +123,10 @@ ROWS: Final = {"INSERT": ["+I"], "UPDATE": ["-U", "+U"], "DELETE": ["-D"]}
 # Of each dialect the types that its tour has: what is refused, and what is skipped; rows are read.
 TYPES: Final = {
     "canal-json": ({"ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY"}, {"CREATE"}),
-    "cloudcanal-canal-json,ddl_statements=drop": ({"ALTER", "TRUNCATE", "RENAME", "DROP"}, {"CREATE"}),
+    "cloudcanal-canal-json,ddl_statements=create+alter+rename+truncate+drop": (
+        {"ALTER", "TRUNCATE", "RENAME", "DROP"},
+        {"CREATE"},
+    ),
     "dts-canal-json": ({"INIT", "DDL"}, set()),
     "oms-canal-json,version=4": ({"ROW", "ALTER", "TRUNCATE", "RENAME", "ERASE"}, {"CREATE"}),
 }

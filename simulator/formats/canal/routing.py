@@ -6,7 +6,7 @@ instance.properties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from simulator.batch import ChangeBatch
@@ -63,6 +63,10 @@ class FiledStatements(Statements):
     def names(self, event: Event, database: str) -> TableId:
         database, schema, name = filed_under(event)
         return TableId(database, name, schema)
+
+    def parts(self, event: Event) -> Iterator[Event]:
+        """A statement about several tables is one message, about the first."""
+        yield event
 
 
 def routing(options: CanalOptions) -> Routing:

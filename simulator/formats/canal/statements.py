@@ -73,14 +73,24 @@ def backquoted(name: str) -> str:
 
 def word(event: SchemaChange, settings: Settings[CanalOptions]) -> str:
     """The `type` of a DDL statement."""
-    if event.kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings.options.version < "1.1.8":
+    kind = first_read(event, settings)
+    if kind is SchemaChangeKind.DROP_FOREIGN_KEY and settings.options.version < "1.1.8":
         return "ALTER"
-    return "QUERY" if unread(event) else WORDS[event.kind]
+    return "QUERY" if unread(event) else WORDS[kind]
+
+
+def first_read(event: SchemaChange, settings: Settings[CanalOptions]) -> SchemaChangeKind:
+    """The first item of which Canal's parser makes something: of a foreign key or a check it makes nothing, up to
+    1.1.5 of table options neither."""
+    skipped = {SchemaChangeKind.ADD_CONSTRAINT}
+    if settings.options.version <= "1.1.5":
+        skipped.add(SchemaChangeKind.TABLE_OPTIONS)
+    return next((kind for kind in event.kinds if kind not in skipped), event.kind)
 
 
 def unread(event: SchemaChange) -> bool:
     """A statement that Canal's parser does not understand: some types, bodies with SIGNAL."""
-    if event.kind is SchemaChangeKind.OTHER:
+    if event.kind in WITHOUT_TABLE:
         return _UNREAD_BODY.match(event.sql) is not None
     if event.kind is not SchemaChangeKind.CREATE_TABLE or event.after is None:
         return False
@@ -103,9 +113,10 @@ def omitted(event: Event, settings: Settings[CanalOptions]) -> bool:
         return read and _OTHER_DEFINER.search(event.sql) is None
     if unread(event):
         return False
-    if event.kind is SchemaChangeKind.TABLE_OPTIONS:
+    kind = first_read(event, settings)
+    if kind is SchemaChangeKind.TABLE_OPTIONS:
         return bool(version <= "1.1.5")
-    return event.kind in WITHOUT_TABLE
+    return kind is SchemaChangeKind.ADD_CONSTRAINT or kind in WITHOUT_TABLE
 
 
 def ddl_database(event: SchemaChange) -> str:

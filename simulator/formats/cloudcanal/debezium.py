@@ -26,10 +26,10 @@ from simulator.formats.cloudcanal.options import DebeziumOptions
 from simulator.formats.cloudcanal.positions import positions
 from simulator.formats.cloudcanal.routing import instance, routing
 from simulator.formats.cloudcanal.schema import statement_schema, table_schema
-from simulator.formats.cloudcanal.statements import PUBLISHED, sql, subject, table_changes
+from simulator.formats.cloudcanal.statements import published, sql, subject, table_changes
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, has_schemas, library_of, system_of
 from simulator.formats.cloudcanal.values.cells import writer
-from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row
 from simulator.model import (
     ABSENT,
@@ -146,8 +146,10 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
         schema = Field("schema", by_row(of_table, of_event))
         fields = ordered([Field("payload", Members(members)), schema], ("schema", "payload"), settings)
     values = writer(fields, settings)
-    statements = PUBLISHED[settings.options.ddl_statements]
-    return Layout(values, routing(settings), metadata=metadata(values, settings), statements=statements)
+    statements = published(settings.options)
+    return Layout(
+        values, routing(settings), metadata=metadata(values, settings), statements=statements, omits=opens_snapshot
+    )
 
 
 FORMAT = Format(

@@ -22,13 +22,13 @@ from typing import Literal
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import AvroOptions, CommonOptions
 from simulator.formats.cloudcanal.routing import routing
-from simulator.formats.cloudcanal.statements import PUBLISHED
+from simulator.formats.cloudcanal.statements import published
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC
 from simulator.formats.cloudcanal.values.cells import cell
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import record as dts_record
 from simulator.formats.dts.record.writer import OPERATIONS, Writer
-from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.options import shared
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Column, Table
 from simulator.wire.avro import Container
@@ -69,7 +69,8 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         routing(texts),
         metadata=metadata(writer, texts),
         container=Container(schema(options.schema_variant, ispk=options.ispk_field)),
-        statements=PUBLISHED[options.ddl_statements],
+        statements=published(options),
+        omits=opens_snapshot,
     )
 
 

@@ -33,17 +33,17 @@ from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import BatchedOptions, JsonOptions
 from simulator.formats.cloudcanal.routing import routing
 from simulator.formats.cloudcanal.statements import (
-    PUBLISHED,
     ROW_ACTIONS,
     action,
     columns_after,
+    published,
     sql,
     subject,
     table_changes,
 )
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, linked
 from simulator.formats.cloudcanal.values.cells import writer
-from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, key_names
 from simulator.model import (
     BEGIN,
@@ -130,7 +130,8 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         ),
         metadata(values, settings, options.delay_ms),
         sends=sends,
-        statements=PUBLISHED[options.ddl_statements],
+        statements=published(options),
+        omits=opens_snapshot,
         sources=linked(settings.broker),
     )
 

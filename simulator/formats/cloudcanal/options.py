@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from simulator.formats.cloudcanal.topics import RULES
 from simulator.formats.options import option, positive, zone
+
+# Kinds of DDL that a job may publish.
+STATEMENTS: Final = ("create", "alter", "rename", "truncate", "drop", "index", "database")
 
 
 def delay(text: str) -> int:
@@ -26,6 +29,14 @@ def headers(text: str) -> tuple[tuple[str, str], ...]:
 def zero_date(text: str) -> str:
     if text and not re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", text):
         raise ValueError("it is a date and time such as '1970-01-01 00:00:00'")
+    return text
+
+
+def statements(text: str) -> str:
+    if text == "all":
+        return "+".join(STATEMENTS)
+    if wrong := next((word for word in text.split("+") if word not in STATEMENTS), None):
+        raise ValueError(f"there is no {wrong!r}; write words such as create+alter, of {', '.join(STATEMENTS)}, or all")
     return text
 
 
@@ -57,10 +68,11 @@ class JobOptions:
     custom_header: tuple[tuple[str, str], ...] = option(
         (), "customHeader: headers of each record: 'env:test;team:orders'.", parse=headers
     )
-    ddl_statements: Literal["tables", "drop", "all"] = option(
-        "tables",
-        "Published DDL: CREATE, ALTER, RENAME and TRUNCATE of tables; drop: DROP TABLE, too; all: also of indexes and "
-        "databases.",
+    ddl_statements: str = option(
+        "create+alter+rename+truncate",
+        "Published DDL: any of create, alter, rename, truncate and drop (of tables), index (CREATE and DROP INDEX) and "
+        "database, with + between them; all: all of these.",
+        parse=statements,
     )
     minimal: bool = option(False, "increLogMinimal; on: updates lack unchanged columns, deletes have the key alone.")
 

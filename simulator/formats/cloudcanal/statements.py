@@ -1,15 +1,17 @@
 """Actions of rows and DDL; which DDL CloudCanal publishes, of which table, with which text and `tableChanges`.
 
-The choices of a job are CREATE, ALTER, RENAME and TRUNCATE. Decisions: the actions of statements about indexes and
-databases, which are published only when asked for (`ddl_statements=all`).
+The choices of a job are CREATE, ALTER, RENAME and TRUNCATE; an ALTER TABLE is ALTER whatever its items are. A statement
+about several tables is a message for each, in that table's topic. Decisions: the actions of statements about indexes
+and databases, which are published only when asked for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from simulator.formats.cloudcanal.options import CommonOptions
+from simulator.formats.cloudcanal.options import CommonOptions, JobOptions
 from simulator.formats.cloudcanal.systems import library_of
 from simulator.formats.cloudcanal.types import code, expression
 from simulator.formats.format import Settings
@@ -27,43 +29,45 @@ from simulator.model import (
     Table,
 )
 
+_QUOTED: Final = re.compile(r"""('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")""")
+
 ROW_ACTIONS: Final[Mapping[Kind, str]] = {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
 
-ACTIONS: Final[Mapping[SchemaChangeKind, str]] = {
-    SchemaChangeKind.CREATE_TABLE: "CREATE",
-    SchemaChangeKind.ADD_COLUMN: "ALTER",
-    SchemaChangeKind.ALTER_COLUMN_TYPE: "ALTER",
-    SchemaChangeKind.RENAME_COLUMN: "ALTER",
-    SchemaChangeKind.DROP_COLUMN: "ALTER",
-    SchemaChangeKind.RENAME_TABLE: "RENAME",
-    SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE",
-    SchemaChangeKind.DROP_TABLE: "DROP",
-    SchemaChangeKind.CREATE_INDEX: "CREATE",
-    SchemaChangeKind.DROP_INDEX: "DROP",
-    SchemaChangeKind.CREATE_DATABASE: "CREATE",
-    SchemaChangeKind.DROP_DATABASE: "DROP",
-}
-
-_NOT_OF_TABLES: Final = frozenset(
-    {
-        SchemaChangeKind.CREATE_INDEX,
-        SchemaChangeKind.DROP_INDEX,
-        SchemaChangeKind.CREATE_DATABASE,
-        SchemaChangeKind.DROP_DATABASE,
-    }
+_ALTERS: Final = (
+    SchemaChangeKind.ALTER_TABLE,
+    SchemaChangeKind.ADD_COLUMN,
+    SchemaChangeKind.ALTER_COLUMN_TYPE,
+    SchemaChangeKind.RENAME_COLUMN,
+    SchemaChangeKind.DROP_COLUMN,
+    SchemaChangeKind.TABLE_OPTIONS,
+    SchemaChangeKind.ADD_CONSTRAINT,
+    SchemaChangeKind.DROP_FOREIGN_KEY,
 )
-
-# What `ddl_statements` takes.
-PUBLISHED: Final[Mapping[str, frozenset[SchemaChangeKind]]] = {
-    "tables": frozenset(ACTIONS) - _NOT_OF_TABLES - {SchemaChangeKind.DROP_TABLE},
-    "drop": frozenset(ACTIONS) - _NOT_OF_TABLES,
-    "all": frozenset(ACTIONS),
+# The words of `ddl_statements`, and the action of each kind of statement.
+CHOICES: Final[Mapping[str, Mapping[SchemaChangeKind, str]]] = {
+    "create": {SchemaChangeKind.CREATE_TABLE: "CREATE"},
+    "alter": dict.fromkeys(_ALTERS, "ALTER"),
+    "rename": {SchemaChangeKind.RENAME_TABLE: "RENAME"},
+    "truncate": {SchemaChangeKind.TRUNCATE_TABLE: "TRUNCATE"},
+    "drop": {SchemaChangeKind.DROP_TABLE: "DROP"},
+    "index": {SchemaChangeKind.CREATE_INDEX: "CREATE", SchemaChangeKind.DROP_INDEX: "DROP"},
+    "database": {
+        SchemaChangeKind.CREATE_DATABASE: "CREATE",
+        SchemaChangeKind.ALTER_DATABASE: "ALTER",
+        SchemaChangeKind.DROP_DATABASE: "DROP",
+    },
 }
+ACTIONS: Final = {kind: action for actions in CHOICES.values() for kind, action in actions.items()}
+
+
+def published(options: JobOptions) -> frozenset[SchemaChangeKind]:
+    """The kinds of statements that a job publishes."""
+    return frozenset(kind for word in options.ddl_statements.split("+") for kind in CHOICES[word])
 
 
 def action(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
     """The action of a statement. Up to 5.2.0.0 a TRUNCATE of PostgreSQL was tagged ALTER TABLE."""
-    return "ALTER" if _old_truncate(event, settings) else ACTIONS[event.kind]
+    return "ALTER" if _old_truncate(event, settings) else ACTIONS[event.statement]
 
 
 def _old_truncate(event: SchemaChange, settings: Settings[CommonOptions]) -> bool:
@@ -84,10 +88,28 @@ def columns_after(event: SchemaChange) -> tuple[Column, ...]:
 
 
 def sql(event: SchemaChange, settings: Settings[CommonOptions]) -> str:
-    """The statement without a semicolon at its end; the old TRUNCATE of PostgreSQL as its trigger wrote it."""
+    """The statement without a semicolon at its end; the old TRUNCATE of PostgreSQL as its trigger wrote it.
+
+    The page's real message lost the database of `alter table alltype_mysql.aaa`; so does any statement of MySQL's
+    family about tables of one database."""
     if _old_truncate(event, settings) and event.before is not None:
         return f"TRUNCATE {event.before.id.schema}.{event.before.id.name}"
-    return event.sql.rstrip().removesuffix(";").rstrip()
+    text = event.sql.rstrip().removesuffix(";").rstrip()
+    databases = {table.id.database for pair in event.tables for table in pair if table}
+    return unqualified(text, *databases) if library_of(settings).table_changes and len(databases) == 1 else text
+
+
+def unqualified(text: str, database: str) -> str:
+    """A statement without this database before names; texts in quotes stay.
+
+    >>> unqualified("ALTER TABLE `shop`.t ADD c int COMMENT 'shop.t'", "shop")
+    "ALTER TABLE t ADD c int COMMENT 'shop.t'"
+    """
+    name = re.escape(database)
+    qualifier = re.compile(rf"(?<![\w`$.])(?:`{name}`|{name})\s*\.\s*(?=[`\w])", re.IGNORECASE)
+    parts = _QUOTED.split(text)  # what is between quotes stands at odd places
+    parts[::2] = [qualifier.sub("", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def table_changes(event: SchemaChange, settings: Settings[CommonOptions]) -> Any:
@@ -106,4 +128,4 @@ def table_changes(event: SchemaChange, settings: Settings[CommonOptions]) -> Any
         for position, column in enumerate(columns_after(event))
     ]
     keys = list(event.after.primary_key) if event.after else []
-    return {"table": {"columns": columns, "primaryKeyColumnNames": keys}, "type": ACTIONS[event.kind]}
+    return {"table": {"columns": columns, "primaryKeyColumnNames": keys}, "type": ACTIONS[event.statement]}

@@ -41,12 +41,12 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.errors import OptionError
-from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_large, routing
 from simulator.formats.dts.options import AvroOptions, TextOptions
 from simulator.formats.dts.record.record import schema
 from simulator.formats.dts.record.writer import Writer
 from simulator.formats.dts.systems import SYSTEMS, row, system_of
-from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.members import whole_seconds
 from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, STATEMENT, UPDATE, Event, Heartbeat, Kind
 from simulator.wire.avro import Container
@@ -97,6 +97,8 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         metadata=Timestamps(),
         container=Container(schema(options.schema_variant), framing=5 if options.framing == "confluent" else 0),
         complete=refuse_large(FORMAT.id),
+        statements=STATEMENTS,
+        omits=opens_snapshot,
         sends=sends(options),
         partial_images="known",
     )

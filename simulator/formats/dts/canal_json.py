@@ -31,10 +31,10 @@ import pyarrow.compute as pc
 from simulator.batch import decoded
 from simulator.carriers import numbers
 from simulator.formats.canal.codes import PROMOTED
-from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_large, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
-from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.members import EVENT_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
 from simulator.model import (
     ABSENT,
@@ -200,6 +200,8 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
         Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2),
         routing(settings.options, system),
         complete=refuse_large(FORMAT.id),
+        statements=STATEMENTS,
+        omits=opens_snapshot,
         sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},
     )
 

@@ -29,12 +29,15 @@ from simulator.delivery.routing import Destination, Policy, Routing, Statements,
 from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions
 from simulator.formats.dts.systems.system import System
-from simulator.model import Event, TableId
+from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChangeKind, TableId
 
 PRODUCT: Final = "Alibaba Cloud DTS"
 SPEC: Final = "Data storage formats in message queues, 2026-02-07"
 # The page "RDS MySQL to self-managed Kafka" mentions a limit; this figure is decided here.
 MAX_BYTES: Final = 10 << 20
+# DDL that is sent, decided here: of tables, and of databases and what stands in them; not of accounts, and no
+# administration.
+STATEMENTS: Final = frozenset(SchemaChangeKind) - WITHOUT_TABLE | IN_DATABASE
 
 
 @dataclass(frozen=True)

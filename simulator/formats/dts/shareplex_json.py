@@ -42,10 +42,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.formats.dts.delivery import PRODUCT, SPEC, refuse_large, routing
+from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_large, routing
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.systems import system_of
-from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.members import by_row, per_entry, table_of
 from simulator.model import (
     BEGIN,
@@ -218,6 +218,8 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
         Encoder(fields, lambda column: cell(column, settings), STYLE),
         routing(options, system_of(settings.source), split_all=options.update_style == "split"),
         complete=refuse_large(FORMAT.id),
+        statements=STATEMENTS,
+        omits=opens_snapshot,
         sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},
     )
 

@@ -75,7 +75,7 @@ def meta(settings: Settings[DefaultOptions], columns: Columns) -> tuple[Field, .
     tenant = f"{options.tenant}." if options.include_tenant_in_db and system_of(settings).tenants else ""
     databases = PerTable(lambda table, style: quote(tenant + database_of(table), style)) if tenant else DATABASE
     ddl_database = PerEvent(lambda event: tenant + event_database(event))
-    ddl_type = PerEvent(lambda event: STATEMENTS[event.kind].ddl_type)
+    ddl_type = PerEvent(lambda event: STATEMENTS[event.statement].ddl_type)
     sequence = positions.SEQUENCE if options.sequence_enabled else ABSENT
     subtopic, unique_id = options.source_identity, positions.unique_id(settings)
     key, names = key_values(columns), PerTable(key_names)

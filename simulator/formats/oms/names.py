@@ -23,13 +23,18 @@ class Statement(NamedTuple):
 _ALTER: Final = Statement("ALTER TABLE", "ALTER")
 
 # ddlType: wentaojin/dbms for CREATE, ALTER, DROP and RENAME TABLE; the rest is decided, as are all words: Canal's.
-# Statements about databases are not synchronized.
+# An ALTER TABLE is one whatever its items are, as the vendor counts ADD INDEX. Statements about databases are not
+# synchronized.
 STATEMENTS: Final[Mapping[SchemaChangeKind, Statement]] = {
     SchemaChangeKind.CREATE_TABLE: Statement("CREATE TABLE", "CREATE"),
     SchemaChangeKind.ADD_COLUMN: _ALTER,
     SchemaChangeKind.ALTER_COLUMN_TYPE: _ALTER,
     SchemaChangeKind.RENAME_COLUMN: _ALTER,
     SchemaChangeKind.DROP_COLUMN: _ALTER,
+    SchemaChangeKind.ALTER_TABLE: _ALTER,
+    SchemaChangeKind.TABLE_OPTIONS: _ALTER,
+    SchemaChangeKind.ADD_CONSTRAINT: _ALTER,
+    SchemaChangeKind.DROP_FOREIGN_KEY: _ALTER,
     SchemaChangeKind.DROP_TABLE: Statement("DROP TABLE", "ERASE"),
     SchemaChangeKind.RENAME_TABLE: Statement("RENAME TABLE", "RENAME"),
     SchemaChangeKind.TRUNCATE_TABLE: Statement("TRUNCATE TABLE", "TRUNCATE"),
@@ -40,7 +45,7 @@ STATEMENTS: Final[Mapping[SchemaChangeKind, Statement]] = {
 
 def word(event: SchemaChange) -> str:
     """`type` of Canal, `op` of Dataworks."""
-    return STATEMENTS[event.kind].word
+    return STATEMENTS[event.statement].word
 
 
 def db_type(settings: Settings[EventOptions]) -> str:

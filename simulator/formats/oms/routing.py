@@ -7,6 +7,7 @@ for DDL. DDL goes to all partitions that rows of its table may be in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,7 +19,7 @@ from simulator.delivery.policies.columns import column_texts
 from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
-from simulator.delivery.routing import Destination, Key, Routing, Spread, Statements, Texts, Topics
+from simulator.delivery.routing import Address, Destination, Key, Routing, Spread, Statements, Texts, Topics
 from simulator.formats.format import Settings
 from simulator.formats.oms.options import OmsOptions
 from simulator.model import MARKS, Event, SchemaChange, TableId
@@ -30,7 +31,8 @@ SEPARATOR: Final = "\x01"
 
 @dataclass(frozen=True)
 class OmsStatements(Statements):
-    """DDL goes to every partition that rows of its table may be in, before and after it; DDL of no table to all."""
+    """DDL goes to every partition that rows of its tables may be in, before and after it; DDL of no table to all. The
+    copies are alike: readers count them before they run the statement."""
 
     tables: ByName = field(kw_only=True)
     json_keys: bool = field(kw_only=True)
@@ -44,6 +46,11 @@ class OmsStatements(Statements):
             return tuple(range(count))
         versions = (version for version in (event.before, event.after) if version is not None)
         return tuple(sorted({self.tables.partition(version, count) for version in versions}))
+
+    def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
+        """…; all copies name the first table."""
+        first = next(self.parts(event))
+        return ((first, address) for _, address in super().addresses(event, database, to))
 
     def key(self, event: Event, names: TableId) -> str | None:
         if not self.keys:

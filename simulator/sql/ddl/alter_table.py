@@ -33,7 +33,8 @@ def alter_table(session: Session, words: Reader, sql: str) -> None:
     after = data.table
     if change.new_id is not None:
         _, after = tables.renamed(session, data.definition.id, change.new_id)
-    tables.log(session, kind, before, after, sql, before.id.database if kind is not K.RENAME_TABLE else "")
+    database = before.id.database if kind is not K.RENAME_TABLE else ""
+    tables.log(session, kind, before, after, sql, database, kinds=tuple(change.kinds))
 
 
 # What is done to single partitions, which are not known here.

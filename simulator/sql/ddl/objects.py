@@ -59,19 +59,23 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
     elif what == "TRIGGER":
         _trigger(session, words, verb, text)
         or_replace = "OR REPLACE " if "REPLACE" in head else ""
-        log(session, K.OTHER, f"CREATE {or_replace}DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text)
+        log(
+            session,
+            K.STORED_PROGRAM,
+            f"CREATE {or_replace}DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text,
+        )
     elif what in ("PROCEDURE", "FUNCTION"):
         _routine(session, words, verb, what, definer, text, replaces="REPLACE" in head)
     elif what == "EVENT":
         if not words.done and session.server.mariadb and words.upper == "PURGE":
             raise words.problem()
-        log(session, K.OTHER, f"{verb} DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text)
+        log(session, K.STORED_PROGRAM, f"{verb} DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text)
     elif what == "USER":
-        log(session, K.OTHER, _user(session, words, verb, text))
+        log(session, K.ACCOUNT, _user(session, words, verb, text))
     elif what == "SEQUENCE":
         raise Unsupported("a sequence")
     else:
-        log(session, K.OTHER, text)
+        log(session, K.ACCOUNT if what == "ROLE" else K.OTHER, text)
 
 
 def _account(session: Session, words: Reader) -> str:
@@ -118,7 +122,7 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
     if verb == "CREATE" and (id.name in database.tables or (there and not replaces)):
         if not exists:
             raise SqlError(1050, id.name)
-        log(session, K.OTHER, text, id.database)
+        log(session, K.VIEW, text, id.database)
         return
     columns = tuple(name for name, _ in words.names_in_brackets()) if words.peek("(") else ()
     words.need("AS")
@@ -132,7 +136,7 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
     shown = f"({', '.join(map(tables.quoted, columns))})" if columns else ""
     how = f"{'OR REPLACE ' if replaces else ''}ALGORITHM={algorithm} DEFINER={definer}"
     logged = f"{verb} {how} SQL SECURITY {security} VIEW {tables.logged_name(session, id)}{shown} AS {select}"
-    log(session, K.ALTER_VIEW if verb == "ALTER" else K.OTHER, logged, id.database)
+    log(session, K.ALTER_VIEW if verb == "ALTER" else K.VIEW, logged, id.database)
 
 
 def _check(session: Session, view: View) -> None:
@@ -151,7 +155,7 @@ def _drop_views(session: Session, words: Reader, text: str) -> None:
         raise SqlError(4092 if session.server.mariadb else 1051, ",".join(map(str, missing)))
     for id in ids:
         session.databases[id.database].views.pop(id.name, None)
-    log(session, K.OTHER, text, ids[0].database)
+    log(session, K.VIEW, text, ids[0].database)
 
 
 # ------------------------------------------------------------------------------------------------- triggers, routines
@@ -203,7 +207,7 @@ def _routine(session: Session, words: Reader, verb: str, what: str, definer: str
         session.routines[key] = routine
         shown = tables.quoted(name) if not typed else f"{tables.quoted(database)}.{tables.quoted(name)}"
         text = f"CREATE {'OR REPLACE ' if replaces else ''}DEFINER={definer} {what} {shown}{tail}"
-    log(session, K.OTHER, text, database)
+    log(session, K.STORED_PROGRAM, text, database)
 
 
 def _parsed(session: Session, words: Reader, what: str, database: str, name: str) -> tuple[Routine, str]:

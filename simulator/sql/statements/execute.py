@@ -199,16 +199,22 @@ def _truncate(session: Session, words: Reader, text: str) -> None:
 def _rename(session: Session, words: Reader, text: str) -> None:
     _implicit_commit(session)
     if words.take("USER"):
-        objects.log(session, SchemaChangeKind.OTHER, text)
+        objects.log(session, SchemaChangeKind.ACCOUNT, text)
         return
     words.one_of("TABLES", "TABLE")
     tables.rename(session, words, text)
 
 
 def _logged(session: Session, words: Reader, text: str) -> None:
-    """GRANT, FLUSH, ANALYZE …: logged, and of no consequence here."""
+    """FLUSH, ANALYZE …: logged, and of no consequence here."""
     _implicit_commit(session)
     objects.log(session, SchemaChangeKind.OTHER, text)
+
+
+def _account(session: Session, words: Reader, text: str) -> None:
+    """GRANT, REVOKE: the same."""
+    _implicit_commit(session)
+    objects.log(session, SchemaChangeKind.ACCOUNT, text)
 
 
 def _use(session: Session, words: Reader, text: str) -> None:
@@ -230,13 +236,13 @@ _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "DO": lambda session, words, text: prepared.do(session, words),
     "DROP": _drop,
     "FLUSH": _logged,
-    "GRANT": _logged,
+    "GRANT": _account,
     "LOCK": transactions.lock,
     "OPTIMIZE": _logged,
     "PREPARE": lambda session, words, text: prepared.prepare_statement(session, words),
     "RELEASE": transactions.release,
     "RENAME": _rename,
-    "REVOKE": _logged,
+    "REVOKE": _account,
     "ROLLBACK": transactions.rollback,
     "SAVEPOINT": transactions.savepoint,
     "SET": variables.set_statement,

@@ -328,7 +328,7 @@ def _password(session: Session, words: Reader, text: str) -> None:
     password = words.text() if not words.peek("PASSWORD") else ""
     session.commit()
     logged = text
-    kind = SchemaChangeKind.OTHER
+    kind = SchemaChangeKind.ACCOUNT
     if session.server.password_as_alter_user:
         stored = native_password(password)
         logged = f"ALTER USER '{name}'@'{host}' IDENTIFIED WITH 'mysql_native_password' AS '{stored}'"

@@ -179,7 +179,14 @@ class LiteralStream(Stream):
         in_second = int(self.numbers.in_second(turn, number))
         if isinstance(entry, Ddl):
             ddl = (entry.kind, entry.database, entry.before, entry.after, entry.sql)
-            return SchemaChange(*common, *ddl, in_second=in_second, executed=transaction.executed)
+            return SchemaChange(
+                *common,
+                *ddl,
+                kinds=entry.kinds,
+                more=entry.more,
+                in_second=in_second,
+                executed=transaction.executed,
+            )
         text = (entry.kind, entry.database, entry.table, entry.sql)
         return LoggedStatement(*common, *text, in_second=in_second, executed=transaction.executed)
 

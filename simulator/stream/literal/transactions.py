@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.model import ExecutedGtids, Kind, SchemaChangeKind, StatementKind, Table
+from simulator.model import ExecutedGtids, Kind, SchemaChangeKind, StatementKind, Table, TableVersions
 
 Row = tuple[Any, ...]
 # Positions of the columns that an image holds; None: all of them.
@@ -33,7 +33,8 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
-    """A DDL statement as logged; the first table that it is about, as it was and is."""
+    """A DDL statement as logged; the first table that it is about, as it was and is; `kinds` of all its items, () for
+    the one; `more` tables."""
 
     kind: SchemaChangeKind
     database: str
@@ -41,6 +42,8 @@ class Ddl:
     after: Table | None
     sql: str
     ms: int
+    kinds: tuple[SchemaChangeKind, ...] = ()
+    more: tuple[TableVersions, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
