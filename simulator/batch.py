@@ -33,8 +33,8 @@ class Envelope:
     by. A second with more than `SECOND_NUMBERS` of them runs over into the next, so that seconds · SECOND_NUMBERS +
     in_second rises strictly along the stream. Left out, it follows `offset`.
 
-    `executed`, where the stream knows them, are the executed GTID sets once the change's transaction is committed: an
-    array of `simulator.model.ExecutedGtids`.
+    `header`, where the stream knows it, is what the server logs of the change's transaction: an array of
+    `simulator.model.TransactionHeader`.
     """
 
     phase: int
@@ -48,7 +48,7 @@ class Envelope:
     event_ms: Ints
     write_ms: Ints
     in_second: Ints = None  # type: ignore[assignment]
-    executed: npt.NDArray[Any] | None = None
+    header: npt.NDArray[Any] | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
 
@@ -57,8 +57,8 @@ class Envelope:
             object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
     def take(self, rows: Ints) -> Envelope:
-        executed = None if self.executed is None else self.executed[rows]
-        return replace(self, executed=executed, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
+        header = None if self.header is None else self.header[rows]
+        return replace(self, header=header, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,23 +227,29 @@ SECOND_NUMBERS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class ExecutedGtids:
-    """The executed GTID set once a transaction is committed, as a server with GTIDs keeps it.
+class TransactionHeader:
+    """What a MySQL server logs of a transaction: its GTID, the executed set once it is committed, and its session.
 
-    It holds 1 to `last` of the server's GTIDs, and `others`, those of other servers as text: `,uuid:1-3`. `gtid` is the
-    transaction's GTID where it is another server's (SET GTID_NEXT); "" where it is the server's `last`.
+    The executed set holds 1 to `last` of the server's GTIDs, and `others`, those of other servers as text: `,uuid:1-3`.
+    `gtid` is the transaction's GTID where it is another server's (SET GTID_NEXT); "" where it is the server's `last`.
+    `thread` is the session's connection id, `sql_mode` and `charset` are codes of its variables, and `database` is its
+    current database.
     """
 
     last: int
     others: str = ""
     gtid: str = ""
+    thread: int = 0
+    sql_mode: int = 0
+    charset: int = 0
+    database: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
 
-    `in_second` and `executed` are as in `simulator.batch.Envelope`.
+    `in_second` and `header` are as in `simulator.batch.Envelope`.
     """
 
     order: OrderKey
@@ -252,7 +258,7 @@ class Event:
     event_ms: int
     write_ms: int
     in_second: int = field(default=None, kw_only=True)  # type: ignore[assignment]
-    executed: ExecutedGtids | None = field(default=None, kw_only=True)
+    header: TransactionHeader | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.in_second is None:

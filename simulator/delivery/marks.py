@@ -24,10 +24,10 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     # numbers next to those of changes are free: before the first none ends, behind the last a split insert may stand
     border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
-    executed = [each.executed for each in envelopes if each.executed is not None]
+    headers = [each.header for each in envelopes if each.header is not None]
     envelope = Envelope(
         phase=1,
-        executed=np.concatenate(executed)[order[ends]] if len(executed) == len(envelopes) else None,
+        header=np.concatenate(headers)[order[ends]] if len(headers) == len(envelopes) else None,
         **{name: array[order[ends]] for name, array in arrays.items()},
     )
     envelope = replace(

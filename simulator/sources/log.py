@@ -30,7 +30,7 @@ class Entries:
     `txn` is the number of the transaction and `seq` the place in it: 0 is its BEGIN, 1 to `size` are its changes, size
     + 1 is its COMMIT, and `BEFORE` the position where it begins. A DDL statement is a transaction of its own and stands
     where that begins; a heartbeat where the transaction that follows begins; a snapshot row where the log begins, of no
-    transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`, as is `executed`.
+    transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`, as is `header`.
     """
 
     txn: Ints
@@ -38,7 +38,7 @@ class Entries:
     size: Ints
     event_ms: Ints
     in_second: Ints
-    executed: npt.NDArray[Any] | None = None
+    header: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.txn)
@@ -59,7 +59,7 @@ def entries(envelope: Envelope) -> Entries:
     if not envelope.phase:
         zero = np.zeros_like(envelope.txn)
         return Entries(zero, zero + BEFORE, zero - 1, envelope.event_ms, zero)
-    return Entries(envelope.txn, envelope.seq, envelope.size, envelope.event_ms, envelope.in_second, envelope.executed)
+    return Entries(envelope.txn, envelope.seq, envelope.size, envelope.event_ms, envelope.in_second, envelope.header)
 
 
 def entry(event: Event) -> Entries:
@@ -68,8 +68,8 @@ def entry(event: Event) -> Entries:
     if not event.order.phase:
         numbers = (0, BEFORE, -1, event.event_ms, 0)
     txn, seq, size, event_ms, in_second = np.array(numbers, dtype=np.int64)[:, np.newaxis]
-    executed = None if event.executed is None else np.array([event.executed], dtype=object)
-    return Entries(txn, seq, size, event_ms, in_second, executed)
+    header = None if event.header is None else np.array([event.header], dtype=object)
+    return Entries(txn, seq, size, event_ms, in_second, header)
 
 
 class Log(ABC):

@@ -53,7 +53,7 @@ schema_changes:
   - {at: 11, table: items, add_column: {name: note, column: {type: string(9), nulls: 0.5}}}
 """
 SCRIPT: Final = """
-CREATE DATABASE shop; USE shop;
+CREATE DATABASE shop; USE shop; SET NAMES latin1; SET sql_mode = 'ANSI_QUOTES,NO_ZERO_DATE';
 CREATE TABLE t (id int PRIMARY KEY, v int);
 INSERT INTO t VALUES (1, 1), (2, 2);
 SET GTID_NEXT = 'AAAAAAAA-71ca-11e1-9e33-c80aa9429562:7';
@@ -84,8 +84,8 @@ def of_block(block: Block, phase: int = 1) -> Stands:
         at, envelope = entries(batch.envelope), batch.envelope
         for row, (turn, ordinal) in enumerate(zip(envelope.turn.tolist(), envelope.ordinal.tolist(), strict=True)):
             one = Entries(*(numbers[row : row + 1] for numbers in (at.txn, at.seq, at.size, at.event_ms, at.in_second)))
-            executed = None if at.executed is None else at.executed[row : row + 1]
-            found[OrderKey(phase, turn, ordinal)] = (batch.kind, replace(one, executed=executed))
+            header = None if at.header is None else at.header[row : row + 1]
+            found[OrderKey(phase, turn, ordinal)] = (batch.kind, replace(one, header=header))
     return found | {event.order: (None, entry(event)) for event in block.events}
 
 
@@ -108,6 +108,7 @@ def facts(log: Log, at: Entries) -> Facts:
     if isinstance(log, MysqlLog):
         columns |= {"file": log.file(at), "pos": log.offset(at), "gtid": log.gtid(at, UUID)}
         columns |= {"gtid_set": log.gtid_set(at, UUID), "begin": log.offset(at.begin)}
+        columns |= {"thread": log.thread(at), "sql_mode": log.sql_mode(at), "charset": log.charset(at)}
         columns["file_number"] = log.file_number(at)
     if isinstance(log, OracleLog):
         columns["xid"] = log.xid(at)
@@ -131,7 +132,7 @@ def dts_canal(value: Any, log: Log) -> Facts:
 
 def dts_shareplex(value: Any, log: Log) -> Facts:
     meta = value["meta"]
-    named = "gtid" if ":" in meta["trans"] else "transaction"
+    named = "gtid" if isinstance(log, MysqlLog) else "transaction"
     trans = {} if meta["trans"] == meta["scn"] else {named: meta["trans"]}
     return {"commit_number": int(meta["scn"]), **trans}
 
@@ -140,7 +141,10 @@ def dts_avro(value: Any, log: Log) -> Facts:
     if value["operation"] in ("INIT", "INSERT") and not value["sourcePosition"]:
         return {}
     position, safe, tags = value["sourcePosition"], value["safeSourcePosition"], value["tags"]
-    printed = {name.lower(): tags[name] for name in ("GTID", "GTID_SET") if name in tags}
+    names = {"GTID": "gtid", "GTID_SET": "gtid_set", "thread_id": "thread"}
+    names |= {"Q_SQL_MODE_CODE": "sql_mode", "Q_CHARSET_CODE": "charset"}
+    printed = {fact: tags[name] for name, fact in names.items() if name in tags}
+    printed |= {name: int(value) for name, value in printed.items() if "gtid" not in name}
     if isinstance(log, MysqlLog):
         (pos, file), (begin, begun) = position.split("@"), safe.split("@")
         assert file == begun
@@ -153,7 +157,7 @@ def dts_avro(value: Any, log: Log) -> Facts:
 
 def debezium(value: Any, log: Log) -> Facts:
     source = value["source"]
-    names = {"file": "file", "pos": "pos", "gtid": "gtid"}
+    names = {"file": "file", "pos": "pos", "gtid": "gtid", "thread": "thread"}
     if isinstance(log, OracleLog):
         names = {"scn": "position", "commit_scn": "commit", "txId": "xid"}
     if isinstance(log, PostgresqlLog):
@@ -163,7 +167,7 @@ def debezium(value: Any, log: Log) -> Facts:
         names = {"change_lsn": "position", "commit_lsn": "commit"}
     if isinstance(log, MongodbLog):
         names = {"ord": "ordinal"}
-    return {fact: source[name] for name, fact in names.items() if source[name] is not None}
+    return {fact: source[name] for name, fact in names.items() if source.get(name) is not None}
 
 
 def oms_default(value: Any, log: Log) -> Facts:
@@ -188,12 +192,12 @@ def drs(value: Any, log: Log) -> Facts:
 # Format: how its positions are read, and the sources on which it prints some (None: all that it offers).
 PRINTED: Final[Mapping[str, tuple[Callable[[Any, Log], Facts], tuple[str, ...] | None]]] = {
     "canal-json,gtid=on": (canal, None),
-    "dts-canal-json,gtid=on": (dts_canal, ("mysql",)),
+    "dts-canal-json,gtid=on": (dts_canal, ("mysql", "mariadb")),
     "dts-shareplex-json,ddl=on": (dts_shareplex, None),
     "dts-avro": (dts_avro, None),
     "dts-avro,product=subscription": (dts_avro, None),
     "cloudcanal-dts-avro": (dts_avro, None),
-    "cloudcanal-debezium,gtid=on,ddl_statements=all": (debezium, None),
+    "cloudcanal-debezium,gtid=on,ddl_statements=all,source_members=debezium": (debezium, None),
     "oms-default,extended_meta=on": (oms_default, None),
     "oms-default-extend-column-type,extended_meta=on": (oms_default, None),
     "oms-shareplex": (oms_shareplex, None),
@@ -245,6 +249,10 @@ def test_sql_scripts_have_the_same_positions(format: str, tmp_path: Path) -> Non
     other = UUID.replace("3e11fa47", "aaaaaaaa")
     gtids = {log.gtid(at, UUID)[0].as_py() for kind, at in stands.values() if kind is not None}
     assert gtids == {f"{UUID}:3", f"{other}:7", f"{UUID}:4"}
+    # a script is one session
+    assert {log.thread(at).item() for _, at in stands.values()} == {1000}
+    sessions = [(log.sql_mode(at).item(), log.charset(at).item()) for kind, at in stands.values() if kind is not None]
+    assert set(sessions) == {(4 + (1 << 24), 8)}
     for message in job.messages(Limits(0)):
         printed = read(format, message, log)
         logged = facts(log, stands[message.order][1])
@@ -341,6 +349,21 @@ def test_transaction_ids() -> None:
     assert isinstance(oracle, OracleLog)
     # slot 0x0a of undo segment 2: low bytes first
     assert oracle.xid(Entries(*[np.array([101])] * 5)).to_pylist() == ["02000a006b470600"]
+
+
+def test_mariadb_has_gtids_of_its_own(tmp_path: Path) -> None:
+    log = sources.find("mariadb").log
+    assert isinstance(log, MysqlLog)
+    at = Entries(*[np.array([0, 1, 7])] * 5)
+    assert log.gtid(at).to_pylist() == [None, "0-1-1", "0-1-7"]
+    assert log.gtid_set(at).to_pylist() == ["", "0-1-1", "0-1-7"]
+    path = tmp_path / "script.sql"
+    path.write_text(
+        "CREATE DATABASE shop; USE shop; CREATE TABLE t (v int); INSERT INTO t VALUES (1);", encoding="utf-8"
+    )
+    for format in ("canal-json,gtid=on", "dts-canal-json,gtid=on", "cloudcanal-debezium,gtid=on"):
+        *_, last = open_job(str(path), format, source="mariadb").messages(Limits(0))
+        assert b'"gtid":"0-1-3"' in (last.value or b""), format
 
 
 def test_executed_gtid_sets() -> None:

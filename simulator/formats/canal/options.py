@@ -9,6 +9,7 @@ from typing import Final, Literal
 from simulator.formats.canal import rules
 from simulator.formats.options import option, zone
 from simulator.sources.mysql import types as mysql_types
+from simulator.sources.mysql.log import SERVER_UUID
 
 VERSIONS: Final = ("1.1.4", "1.1.5", "1.1.6", "1.1.7", "1.1.8")
 
@@ -26,7 +27,7 @@ class CanalOptions:
     )
     timezone: str = option("UTC", "Time zone of Canal's JVM, in which TIMESTAMP values are printed.", parse=zone)
     gtid: bool = option(False, "on: gtid holds the executed set, as when Canal was started from a GTID.")
-    server_uuid: str = option("3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs.")
+    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
     master_gtid: str | None = option(
         None, "canal.instance.master.gtid: the GTIDs executed before the stream, UUID:1-2.", parse=rules.gtid
     )

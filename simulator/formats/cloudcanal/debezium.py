@@ -30,7 +30,7 @@ from simulator.formats.cloudcanal.statements import published, sql, subject, tab
 from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, has_schemas, library_of, system_of
 from simulator.formats.cloudcanal.values.cells import writer
 from simulator.formats.format import Format, Layout, Settings, opens_snapshot
-from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row
+from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, per_entry
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -46,6 +46,8 @@ from simulator.model import (
     SchemaChange,
     Table,
 )
+from simulator.sources.log import Log
+from simulator.sources.mysql.log import MariadbLog, MysqlLog
 from simulator.text.json_style import quote
 from simulator.wire.fields import Field, Members, PerEvent, PerTable
 
@@ -74,9 +76,16 @@ def debezium_members(settings: Settings[DebeziumOptions]) -> list[Field]:
         Field("row", 0),
         Field("sequence", None),
         Field("snapshot", {**dict.fromkeys((*ROW_KINDS, DDL), "false"), READ: "true"}),
-        Field("thread", None),
+        Field("thread", thread(settings.source.log)),
         Field("version", DEBEZIUM_VERSION),
     ]
+
+
+def thread(log: Log) -> Any:
+    """The session's connection; null of DDL, of the full load, and of MariaDB, as Debezium has it."""
+    if not isinstance(log, MysqlLog) or isinstance(log, MariadbLog):
+        return None
+    return {**by_row(per_entry(log.thread)), READ: None}
 
 
 def source(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:

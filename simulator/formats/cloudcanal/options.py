@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from simulator.formats.cloudcanal.topics import RULES
 from simulator.formats.options import option, positive, zone
+from simulator.sources.mysql.log import SERVER_ID, SERVER_UUID
 
 # Kinds of DDL that a job may publish.
 STATEMENTS: Final = ("create", "alter", "rename", "truncate", "drop", "index", "database")
@@ -36,7 +37,7 @@ def statements(text: str) -> str:
     if text == "all":
         return "+".join(STATEMENTS)
     if wrong := next((word for word in text.split("+") if word not in STATEMENTS), None):
-        raise ValueError(f"there is no {wrong!r}; write words such as create+alter, of {', '.join(STATEMENTS)}, or all")
+        raise ValueError(f"it is all, or some of {', '.join(STATEMENTS)} with + between them, not {wrong!r}")
     return text
 
 
@@ -165,7 +166,7 @@ class DebeziumOptions(CommonOptions):
     )
     server_id: int = option(223344, "The source server's number.")
     gtid: bool = option(False, "on: the source has GTIDs.")
-    server_uuid: str = option("3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs.")
+    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +184,6 @@ class AvroOptions(JobOptions):
         "ns", "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, as SDK 2.0 reads them."
     )
     gtid: bool = option(True, "on: MySQL has GTIDs; BEGIN and DDL carry them.")
-    server_uuid: str = option("3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs.")
-    server_id: str = option("1", "MySQL's server id, a tag.")
+    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
+    server_id: str = option(str(SERVER_ID), "MySQL's server id, a tag.")
     source_version: str | None = option(None, "The version that the source reports; default: one of that source.")

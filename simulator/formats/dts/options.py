@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from simulator.formats.options import option, zone
+from simulator.sources.mysql.log import SERVER_ID, SERVER_UUID
 
 
 def number(text: str) -> int:
@@ -35,7 +36,7 @@ class DeliveryOptions:
 class ServerOptions:
     """What the source server is."""
 
-    server_uuid: str = option("3e11fa47-71ca-11e1-9e33-c80aa9429562", "The source server's UUID in GTIDs.")
+    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +135,7 @@ class RecordOptions(ServerOptions):
     schema_id: int = option(1, "The schema's id in the registry, for framing=confluent.", parse=number)
     noop: bool = option(False, "on: NOOP records of 48 bytes instead of heartbeats.")
     gtid: bool = option(True, "on: MySQL has GTIDs; BEGIN and DDL carry them.")
-    server_id: str = option("1", "MySQL's server id, a tag.")
+    server_id: str = option(str(SERVER_ID), "MySQL's server id, a tag.")
     source_version: str | None = option(None, "The version that the source reports; default: one of its version.")
 
 

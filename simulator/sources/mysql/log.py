@@ -1,7 +1,12 @@
-"""MySQL's binary log: file and offset of each event, GTIDs, executed GTID sets."""
+"""MySQL's and MariaDB's binary log: file and offset of each event, GTIDs, executed GTID sets, sessions.
+
+Every format reads these from here. Sources: MySQL's sql_mode bits (`query_options.h`), numbers of collations (SHOW
+COLLATION), messages that people have printed; MariaDB, "Global Transaction ID": domain, server, sequence.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -21,13 +26,58 @@ FIRST_OFFSET_57: Final = 154
 BEGIN_BYTES: Final = 64
 FIRST_ROW_BYTES: Final = 64
 ROW_BYTES: Final = 32
+# The server, unless a format's options say otherwise.
+SERVER_UUID: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+SERVER_ID: Final = 1
+# Connections to the server: each generated transaction is of one of them; a script is one session.
+FIRST_THREAD, THREADS = 1000, 16
+# Words of sql_mode by their bits.
+MODE_BITS: Final = {
+    "REAL_AS_FLOAT": 0, "PIPES_AS_CONCAT": 1, "ANSI_QUOTES": 2, "IGNORE_SPACE": 3, "ONLY_FULL_GROUP_BY": 5,
+    "NO_UNSIGNED_SUBTRACTION": 6, "NO_AUTO_VALUE_ON_ZERO": 19, "NO_BACKSLASH_ESCAPES": 20, "STRICT_TRANS_TABLES": 21,
+    "STRICT_ALL_TABLES": 22, "NO_ZERO_IN_DATE": 23, "NO_ZERO_DATE": 24, "ALLOW_INVALID_DATES": 25,
+    "ERROR_FOR_DIVISION_BY_ZERO": 26, "NO_AUTO_CREATE_USER": 28, "HIGH_NOT_PRECEDENCE": 29,
+    "NO_ENGINE_SUBSTITUTION": 30, "TIME_TRUNCATE_FRACTIONAL": 32,
+}  # fmt: skip
+# sql_mode of sessions that do not set it: of MySQL 8.0 (as in printed messages), 5.7, and MariaDB 10.11.
+SQL_MODE: Final = 1168113696
+SQL_MODE_57: Final = 1436549152
+SQL_MODE_MARIADB: Final = 1411383296
+# The session's character set as the number of its default collation. 33 is utf8's, as in printed messages.
+CHARSET: Final = 33
+CHARSETS: Final = {
+    "armscii8": 32, "ascii": 11, "big5": 1, "binary": 63, "cp1250": 26, "cp1251": 51, "cp1256": 57, "cp1257": 59,
+    "cp850": 4, "cp852": 40, "cp866": 36, "cp932": 95, "dec8": 3, "eucjpms": 97, "euckr": 19, "gb18030": 248,
+    "gb2312": 24, "gbk": 28, "geostd8": 92, "greek": 25, "hebrew": 16, "hp8": 6, "keybcs2": 37, "koi8r": 7, "koi8u": 22,
+    "latin1": 8, "latin2": 9, "latin5": 30, "latin7": 41, "macce": 38, "macroman": 39, "sjis": 13, "swe7": 10,
+    "tis620": 18, "ujis": 12, "utf8": 33, "utf8mb3": 33, "utf8mb4": 45,
+}  # fmt: skip
+UTF8MB4_80: Final = 255
 
 
 class MysqlLog(Log):
     """Events stand where they end. A file begins with its header, so the first transaction begins behind that."""
 
-    def __init__(self, first_offset: int = FIRST_OFFSET) -> None:
-        self.first_offset = first_offset
+    def __init__(self, first_offset: int = FIRST_OFFSET, sql_mode: int = SQL_MODE) -> None:
+        self.first_offset, self._sql_mode = first_offset, sql_mode
+
+    def thread(self, at: Entries) -> Ints:
+        """The connection of each transaction's session: the same for all that a session does."""
+        if at.header is not None:
+            return np.array([each.thread for each in at.header], dtype=np.int64)
+        return FIRST_THREAD + at.txn % THREADS
+
+    def sql_mode(self, at: Entries) -> Ints:
+        """sql_mode of each transaction's session."""
+        if at.header is not None:
+            return np.array([each.sql_mode for each in at.header], dtype=np.int64)
+        return np.full(len(at), self._sql_mode, dtype=np.int64)
+
+    def charset(self, at: Entries) -> Ints:
+        """The character set of each transaction's session."""
+        if at.header is not None:
+            return np.array([each.charset for each in at.header], dtype=np.int64)
+        return np.full(len(at), CHARSET, dtype=np.int64)
 
     def file_number(self, at: Entries) -> Ints:
         """The number of the log file, from 1."""
@@ -60,26 +110,51 @@ class MysqlLog(Log):
         """`mysql-bin.000078:72469`."""
         return pc.binary_join_element_wise(self.file(at), text(self.offset(at)), ":")
 
-    def gtid(self, at: Entries, server_uuid: str) -> pa.Array:
+    def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """The GTID of each transaction: `3e11fa47-71ca-11e1-9e33-c80aa9429562:7`; null of snapshot rows."""
-        if at.executed is not None:
-            return pa.array([one.gtid or f"{server_uuid}:{one.last}" for one in at.executed], pa.string())
+        if at.header is not None:
+            return pa.array([one.gtid or f"{server_uuid}:{one.last}" for one in at.header], pa.string())
         numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
         return pc.binary_join_element_wise(server_uuid, numbers, ":")
 
-    def gtid_set(self, at: Entries, server_uuid: str, *, before: int = 0) -> pa.Array:
+    def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """The set of GTIDs executed with each transaction: `3e11fa47-…:1-7`; the first alone is `…:1`.
 
         `before` are so many of the server's transactions that were executed before the stream.
         """
-        if at.executed is not None:
-            sets = [_set(server_uuid, before + one.last, one.others) for one in at.executed]
+        if at.header is not None:
+            sets = [_set(server_uuid, before + one.last, one.others) for one in at.header]
             return pa.array(sets, pa.string())
         last = before + at.txn
         several = pc.binary_join_element_wise(f"{server_uuid}:1-", text(last), "")
         if last.min(initial=2) > 1:
             return several
         return pc.if_else(pa.array(last > 1), several, pc.if_else(pa.array(last == 1), f"{server_uuid}:1", ""))
+
+
+class MariadbLog(MysqlLog):
+    """GTIDs are domain, server and number: `0-1-7`. The executed set is the last of each domain."""
+
+    def __init__(self) -> None:
+        super().__init__(sql_mode=SQL_MODE_MARIADB)
+
+    def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
+        """`0-1-7`; null of snapshot rows."""
+        numbers = pc.if_else(pa.array(at.txn > 0), text(self._numbers(at, 0)), pa.scalar(None, pa.string()))
+        return pc.binary_join_element_wise(f"0-{SERVER_ID}", numbers, "-")
+
+    def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
+        """`0-1-7`: all up to 7; "" before the first."""
+        last = self._numbers(at, before)
+        return pc.if_else(pa.array(last > 0), pc.binary_join_element_wise(f"0-{SERVER_ID}", text(last), "-"), "")
+
+    def _numbers(self, at: Entries, before: int) -> Ints:
+        return before + (at.txn if at.header is None else np.array([each.last for each in at.header], dtype=np.int64))
+
+
+def sql_mode_code(modes: Iterable[str]) -> int:
+    """sql_mode as the log holds it: a bit for each word."""
+    return sum(1 << MODE_BITS[word] for word in modes)
 
 
 def _set(server_uuid: str, last: int, others: str) -> str:

@@ -13,7 +13,7 @@ from simulator.sources.mysql import corpus, type_table, values
 from simulator.sources.mysql import types as mysql_types
 from simulator.sources.mysql.ddl import MysqlDdl, ddl
 from simulator.sources.mysql.json import normalise
-from simulator.sources.mysql.log import FIRST_OFFSET, FIRST_OFFSET_57, MysqlLog
+from simulator.sources.mysql.log import FIRST_OFFSET_57, SQL_MODE_57, MariadbLog, MysqlLog
 from simulator.sources.mysql.type_table import MysqlType
 from simulator.sources.source import Source
 from simulator.tables import CsvTable
@@ -61,9 +61,13 @@ class MysqlSource(Source):
 
     @cached_property
     def log(self) -> MysqlLog:
-        return MysqlLog(FIRST_OFFSET_57 if self.version == "5.7" else FIRST_OFFSET)
+        return MysqlLog(FIRST_OFFSET_57, SQL_MODE_57) if self.version == "5.7" else MysqlLog()
 
 
 class MariadbSource(MysqlSource):
     json_is_text = True
     type_style = "show_create_57"
+
+    @cached_property
+    def log(self) -> MysqlLog:
+        return MariadbLog()

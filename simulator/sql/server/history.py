@@ -132,7 +132,7 @@ class ServerRun:
     def _commit(self, at_s: int) -> None:
         session = self.session
         if session.entries:
-            session.log.commit(session.entries, at_s * 1000)
+            session.log.commit(session.entries, at_s * 1000, "automatic", session.facts)
         session.entries = []
 
     def _query(self, event: binlog.Query) -> None:

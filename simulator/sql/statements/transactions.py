@@ -143,8 +143,7 @@ def xa(session: Session, words: Reader, text: str) -> None:
         for data, number, old in reversed(undo):
             data.put(number, old)
     kind = StatementKind.XA_COMMIT if word == "COMMIT" else StatementKind.XA_ROLLBACK
-    session.log.commit([Text(kind, "", "", f"XA {word} {shown}", session.now_ms)], session.now_ms, session.gtid_next)
-    session.now_us += 1_000_000
+    session.write([Text(kind, "", "", f"XA {word} {shown}", session.now_ms)])
 
 
 def _xid(parts: list[str]) -> str:

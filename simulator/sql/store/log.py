@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
-from simulator.model import ExecutedGtids
+from simulator.model import TransactionHeader
+from simulator.sources.mysql.log import CHARSET, FIRST_THREAD, SQL_MODE
 from simulator.stream.literal.transactions import Entry, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What a server logs of the session, as in `TransactionHeader`."""
+
+    thread: int = FIRST_THREAD
+    sql_mode: int = SQL_MODE
+    charset: int = CHARSET
+    database: str = ""
 
 
 @dataclass
@@ -16,7 +27,7 @@ class Log:
     last: int = 0
     executed: dict[str, set[int]] = field(default_factory=dict)
 
-    def commit(self, entries: list[Entry], ms: int, gtid: str = "automatic") -> None:
+    def commit(self, entries: list[Entry], ms: int, gtid: str, session: SessionFacts) -> None:
         """A transaction; each DDL statement is one of its own. `gtid` is what SET GTID_NEXT said."""
         if gtid == "automatic":
             self.last, gtid = self.last + 1, ""
@@ -24,14 +35,14 @@ class Log:
             server, _, number = gtid.rpartition(":")
             gtid = f"{server.lower()}:{int(number)}"
             self.executed.setdefault(server.lower(), set()).add(int(number))
-        self.transactions.append(Transaction(tuple(entries), ms, executed=self._executed(gtid)))
+        self.transactions.append(Transaction(tuple(entries), ms, header=self._header(gtid, session)))
 
     def heartbeat(self, ms: int) -> None:
-        self.transactions.append(Transaction((), ms, heartbeat=True, executed=self._executed()))
+        self.transactions.append(Transaction((), ms, heartbeat=True, header=self._header("", SessionFacts())))
 
-    def _executed(self, gtid: str = "") -> ExecutedGtids:
+    def _header(self, gtid: str, session: SessionFacts) -> TransactionHeader:
         others = "".join(f",{server}:{_intervals(numbers)}" for server, numbers in sorted(self.executed.items()))
-        return ExecutedGtids(self.last, others, gtid)
+        return TransactionHeader(self.last, others, gtid, *astuple(session))
 
 
 def _intervals(numbers: set[int]) -> str:

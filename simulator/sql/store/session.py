@@ -9,12 +9,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
+from simulator.sources.mysql.log import CHARSET, CHARSETS, UTF8MB4_80, sql_mode_code
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Database, Definition, Field, Routine, Trigger, View
 from simulator.sql.catalog.servers import MODES, Server
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.store.log import Log
+from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
@@ -264,15 +265,13 @@ class Session:
     def _log_plain(self) -> None:
         """What a statement did to tables without transactions, which is a transaction of its own in the log."""
         if self.plain_entries:
-            self.log.commit(self.plain_entries, self.now_ms, self.gtid_next)
-            self.now_us += STEP_US
+            self.write(self.plain_entries)
             self.plain_entries = []
 
     def commit(self) -> None:
         """End the transaction; nothing is logged where nothing changed."""
         if self.entries:
-            self.log.commit(self.entries, self.now_ms, self.gtid_next)
-            self.now_us += STEP_US
+            self.write(self.entries)
         self.ended()
 
     def rollback(self) -> None:
@@ -281,8 +280,7 @@ class Session:
         if self.temporary_touched and self.server.drops_found and entries:
             # what cannot be taken back is logged all the same, and ROLLBACK after it, which readers of rows ignore
             self.entries = entries
-            self.log.commit(self.entries, self.now_ms, self.gtid_next)
-            self.now_us += STEP_US
+            self.write(self.entries)
         self.ended()
 
     def ended(self) -> None:
@@ -351,5 +349,23 @@ class Session:
         """A DDL statement, which is a transaction of its own."""
         if not self.settings["log_bin"]:
             return
-        self.log.commit([entry], self.now_ms, self.gtid_next)
+        self.write([entry])
+
+    def write(self, entries: list[Entry]) -> None:
+        """A transaction of this session."""
+        self.log.commit(entries, self.now_ms, self.gtid_next, self.facts)
         self.now_us += STEP_US
+
+    @property
+    def facts(self) -> SessionFacts:
+        """What the server logs of the session: its only connection, and its variables."""
+        mode = sql_mode_code(self.modes)
+        return SessionFacts(sql_mode=mode, charset=self.charset_code, database=self.database)
+
+    @property
+    def charset_code(self) -> int:
+        """The number of the character set that SET NAMES said."""
+        named = self.variables.get("character_set_client")
+        if named == "utf8mb4" and self.server.modern and not self.server.mariadb:
+            return UTF8MB4_80
+        return CHARSETS.get(named, CHARSET) if named else CHARSET

@@ -185,10 +185,10 @@ class LiteralStream(Stream):
                 kinds=entry.kinds,
                 more=entry.more,
                 in_second=in_second,
-                executed=transaction.executed,
+                header=transaction.header,
             )
         text = (entry.kind, entry.database, entry.table, entry.sql)
-        return LoggedStatement(*common, *text, in_second=in_second, executed=transaction.executed)
+        return LoggedStatement(*common, *text, in_second=in_second, header=transaction.header)
 
     def _batch(self, group: Sequence[_Numbered]) -> ChangeBatch:
         turn, number, seq = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
@@ -207,9 +207,9 @@ class LiteralStream(Stream):
             write_ms=event_ms + WRITE_LAG_MS,
             in_second=self.numbers.in_second(turn, number),
         )
-        executed = [self._transactions[number].executed for number in turn.tolist()]
-        if executed[0] is not None:
-            envelope = replace(envelope, executed=np.array(executed, dtype=object))
+        headers = [self._transactions[number].header for number in turn.tolist()]
+        if headers[0] is not None:
+            envelope = replace(envelope, header=np.array(headers, dtype=object))
         return self._images(changes, envelope)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.model import ExecutedGtids, Kind, SchemaChangeKind, StatementKind, Table, TableVersions
+from simulator.model import Kind, SchemaChangeKind, StatementKind, Table, TableVersions, TransactionHeader
 
 Row = tuple[Any, ...]
 # Positions of the columns that an image holds; None: all of them.
@@ -65,10 +65,10 @@ class Transaction:
     """A turn of a script: entries that were committed together, or a heartbeat. Neither has a number: it is no
     transaction of the log (a DDL statement that the system does not log, say).
 
-    `executed` is the executed GTID set with this transaction, where the front end knows it.
+    `header` is what the server logs of it, where the front end knows that.
     """
 
     entries: tuple[Entry, ...]
     ms: int
     heartbeat: bool = False
-    executed: ExecutedGtids | None = None
+    header: TransactionHeader | None = None

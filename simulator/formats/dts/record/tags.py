@@ -29,16 +29,14 @@ from simulator.sources.source import Source
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import quote
 
-# MySQL's status variables of a session with defaults, as in printed messages: flags, sql_mode, character set.
-STATUS: Final = {"Q_FLAGS2_CODE": "0", "Q_SQL_MODE_CODE": "1168113696", "Q_CHARSET_CODE": "33"}
+# The flags of a session, as in printed messages.
+FLAGS: Final = {"Q_FLAGS2_CODE": "0"}
 # Tags that messages of a year lack: the first printed ones with server_id are of 2021, with metaVersion of 2023.
 LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "2023": (),
     "2021": ("metaVersion",),
     "2020": ("metaVersion", "server_id"),
 }
-# Connections to the source: each transaction belongs to one.
-FIRST_THREAD, THREADS = 1000, 16
 
 
 def keys(table: Table) -> str:
@@ -67,10 +65,9 @@ class Tags:
     def of_changes(self, kind: Kind, of_table: Mapping[str, str], at: Entries, write_ms: Any) -> dict[str, Texts]:
         """The tags of rows and marks; marks have none of a table."""
         reader: dict[str, Texts] = {"readerThroughoutTime": digits(write_ms)}
-        thread: dict[str, Texts] = {"thread_id": digits(FIRST_THREAD + at.txn % THREADS)} if self.system.mysql else {}
+        thread = self._thread(at)
         if kind is BEGIN and self.system.mysql:
-            session: dict[str, Texts] = {name: STATUS[name] for name in ("Q_SQL_MODE_CODE", "Q_CHARSET_CODE")}
-            return {**session, **self._gtid(at), **thread, **reader, "Q_FLAGS2_CODE": STATUS["Q_FLAGS2_CODE"]}
+            return {**self._session(at), **self._gtid(at), **thread, **reader, **FLAGS}
         if kind in MARKS:
             return {**thread, **reader}
         first: dict[str, Texts] = {"pk_uk_info": of_table["pk_uk_info"]}
@@ -85,20 +82,30 @@ class Tags:
         reader: dict[str, Texts] = {"readerThroughoutTime": str(event.write_ms)}
         if not self.system.mysql:
             return reader
+        at = entry(event)
         tags: dict[str, Texts] = {
-            **self._gtid(entry(event), executed=True),
-            **STATUS,
+            **self._gtid(at, executed=True),
+            **self._session(at),
+            **FLAGS,
             **reader,
             "commitTimestamp": str(event.event_ms // 1000),
             "lowerCaseTableNames": "true",
             "server_id": self.options.server_id,
-            "thread_id": str(FIRST_THREAD + event.txn % THREADS),
+            **self._thread(at),
         }
         return self._dated(dict(sorted(tags.items())))
 
     def _dated(self, tags: dict[str, Texts]) -> dict[str, Texts]:
         """Without the tags that came later."""
         return {name: tag for name, tag in tags.items() if name not in self._later} if self._later else tags
+
+    def _thread(self, at: Entries) -> dict[str, Texts]:
+        return {"thread_id": digits(self.log.thread(at))} if isinstance(self.log, MysqlLog) else {}
+
+    def _session(self, at: Entries) -> dict[str, Texts]:
+        """Status variables of the session: sql_mode, and its character set."""
+        assert isinstance(self.log, MysqlLog)
+        return {"Q_SQL_MODE_CODE": digits(self.log.sql_mode(at)), "Q_CHARSET_CODE": digits(self.log.charset(at))}
 
     def _gtid(self, at: Entries, *, executed: bool = False) -> dict[str, Texts]:
         """The transaction's GTID, and the executed GTID set, if the source has GTIDs."""
