@@ -20,6 +20,7 @@ ROOT: Final = Path(__file__).parent.parent / "simulator"
 LAYERS: Final = (
     "__main__",
     "cli | pytest_plugin",
+    "compare",
     "library",
     "run | truth",
     "sql",
@@ -41,11 +42,11 @@ RANK: Final = {name: rank for rank, layer in enumerate(LAYERS) for name in layer
 
 # Where a third-party package may be imported; "lazy": inside functions only, since it is an extra.
 HOMES: Final = {
-    "click": ("cli/*",),
+    "click": ("cli/*", "compare/terminal.py"),
     "confluent_kafka": ("sinks/kafka/*", "lazy"),
     "faker": ("values/pools.py", "lazy"),
     "hatchling": ("native/build.py",),
-    "fastavro": ("cli/messages.py", "lazy"),
+    "fastavro": ("compare/members.py", "lazy"),
     "numpy": ("*",),
     "orjson": ("*",),
     "pika": ("sinks/rabbitmq/*", "lazy"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,10 @@ from simulator.cli.options import (
     MOST_TURNS,
     WholeNumber,
     broker_option,
+    colours,
     complete_format,
+    complete_scenario,
+    complete_source,
     force_option,
     format_option,
     json_option,
@@ -386,6 +390,90 @@ def show(
 
 
 @cli.command()
+@click.argument("scenario", default="compare", shell_complete=complete_scenario)
+@click.option(
+    "-f", "--format", "formats", multiple=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
+    help="Compare this format; give it once for each. Default: all that the source can have.",
+)  # fmt: skip
+@click.option(
+    "--base", metavar="FORMAT", shell_complete=complete_format,
+    help="Mark what differs from this format; default: the first.",
+)  # fmt: skip
+@click.option(
+    "--source", "sources", multiple=True, metavar="ID[-VERSION]", shell_complete=complete_source,
+    help="Simulate this source system; a page can have several. Default: the scenario's, of a page all.",
+)  # fmt: skip
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(["read", "insert", "update", "delete", "ddl", "heartbeat"]),
+    help="Compare events of this kind; give it once for each. Default: all.",
+)  # fmt: skip
+@click.option(
+    "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
+    help="Compare so many row changes; default: a script's all, 5 of another scenario.",
+)  # fmt: skip
+@start_option
+@snapshot_option
+@seed_option
+@json_option
+@click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write a page for the browser, with all messages, kinds of events, column types and formats.",
+)  # fmt: skip
+def compare(
+    scenario: str,
+    formats: tuple[str, ...],
+    base: str | None,
+    sources: tuple[str, ...],
+    kinds: tuple[str, ...],
+    limit: int | None,
+    start_at: int,
+    snapshot: bool | None,
+    seed: int | None,
+    as_json: bool,
+    html: Path | None,
+) -> None:
+    """Show the same changes in several formats, side by side.
+
+    \b
+    cdcsim compare -f canal-json -f dts-canal-json --kind update
+    cdcsim compare --html formats.html
+    """
+    if base is not None and formats and base not in formats:
+        raise UsageError(
+            f"--base {base}: it is none of the formats compared, {', '.join(formats)}; give -f {base}, too."
+        )
+    if html is not None:
+        from simulator.compare.page import page
+
+        text = page(
+            scenario, formats, sources=sources, base=base, seed=seed, start_at=start_at, limit=limit, snapshot=snapshot,
+            report=lambda source: click.echo(f"{source} …", err=True),
+        )  # fmt: skip
+        html.write_text(text, encoding="utf-8")
+        click.echo(f"{html}: {len(text.encode()):,} bytes; open it in a browser.", err=True)
+        return
+    from simulator.cli import listings
+    from simulator.compare.comparison import compare as compare_formats
+    from simulator.compare.terminal import text as as_text
+
+    if len(sources) > 1:
+        raise UsageError(
+            "--source: a terminal shows one source system; leave the others out, or write a page with --html."
+        )
+    found = compare_formats(
+        scenario, formats, source=sources[0] if sources else None, seed=seed, start_at=start_at, limit=limit,
+        snapshot=snapshot, kinds=kinds,
+    )  # fmt: skip
+    if base is not None and base not in found.formats:
+        raise UsageError(f"--base {base}: the formats compared are {', '.join(found.formats)}.")
+    if as_json:
+        click.echo(listings.as_json(found.facts()))
+    else:
+        width = shutil.get_terminal_size((120, 24)).columns
+        click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())
+
+
+@cli.command()
 @scenario_argument
 @click.option(
     "--at",
@@ -463,9 +551,10 @@ def formats(format: str | None, as_json: bool) -> None:
     """List the message formats, or one of them, with sources, brokers, kinds of events and options."""
     from simulator.cli import listings
     from simulator.formats import FORMATS, find
+    from simulator.formats.facts import format_facts
     from simulator.registry import names
 
-    facts = [listings.format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
+    facts = [format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
     click.echo(listings.as_json(facts) if as_json else listings.formats_text(facts))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,12 @@ class WholeNumber(click.ParamType[int]):
         return number
 
 
-def _complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def colours() -> bool | None:
+    """Whether output is coloured: on terminals, unless NO_COLOR says no. None leaves it to click, which looks."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
     from simulator.stream.scenario.loader import shipped
@@ -52,7 +58,7 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]
 
 
-def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
     from simulator.sources import listed
@@ -61,13 +67,13 @@ def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-scenario_argument = click.argument("scenario", shell_complete=_complete_scenario)
+scenario_argument = click.argument("scenario", shell_complete=complete_scenario)
 format_option = click.option(
     "-f", "--format", required=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
     help="Encode in this format, such as canal-json or dts-canal-json,images=before-2022-03-20.",
 )  # fmt: skip
 source_option = click.option(
-    "--source", metavar="ID[-VERSION]", shell_complete=_complete_source,
+    "--source", metavar="ID[-VERSION]", shell_complete=complete_source,
     help="Simulate this source system, such as mysql-5.7; default: the scenario's, else mysql.",
 )  # fmt: skip
 seed_option = click.option(

@@ -15,7 +15,7 @@ import pytest
 from command import COMMAND, ROOT, Command, Done, cdcsim, environment, start, summary
 
 import simulator
-from simulator.cli.messages import indented
+from simulator.compare.members import indented
 from simulator.errors import NotOffered, UsageError
 from simulator.formats import FORMATS
 from simulator.formats import find as find_format

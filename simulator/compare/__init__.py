@@ -1,0 +1,3 @@
+"""The same changes in several formats: `comparison` makes them, each message cut into members (`members`); `types`
+has the boundary values of types. `terminal` and `page` show them. Read `comparison` first.
+"""

@@ -1,0 +1,207 @@
+"""The same changes as several formats write them: for each event the messages of every format, cut into members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from simulator.compare.members import cut, value_text
+from simulator.errors import UsageError
+from simulator.formats import FORMATS, find
+from simulator.formats.documents import MEANINGS, members_of
+from simulator.formats.format import Broker, Codec
+from simulator.model import HEARTBEAT, READ, Heartbeat, Kind, Message, SchemaChange
+from simulator.run.job import SINGLE_TURNS, Job, Partitions, open_job
+from simulator.run.plan import Limits, Plan
+from simulator.stream.engine.block import Block
+
+# Of a stream without end so many row changes are compared, unless a limit is given.
+CHANGES: Final = 5
+# What stands for a meaning of members that no table describes.
+UNDESCRIBED: Final = "other"
+
+# A message's address (topic, partition, key …) and its members: names with texts.
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Place: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message: `address` has its topic, partition, key, tag and headers, `members` those of its value with their
+    texts; `value` is the whole text, None for a tombstone."""
+
+    address: Pairs
+    members: Pairs
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A turn of the stream: what happens in it, in words, the kinds of its changes, and what each format sends."""
+
+    name: str
+    kinds: tuple[str, ...]
+    messages: dict[str, list[Shown]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Events of one source as these formats write them. `meanings` gives what each format's members mean."""
+
+    scenario: str
+    source: str
+    formats: tuple[str, ...]
+    events: tuple[Event, ...]
+    meanings: dict[str, dict[str, str]]
+
+    def meaning(self, format: str, member: str) -> str:
+        """What a member of a format means, which aligns it with members of other formats."""
+        return self.meanings[format].get(member, UNDESCRIBED)
+
+    def by_meaning(self, format: str, shown: Shown) -> dict[str, Pairs]:
+        """The members of a message by what they mean, in the order of meanings."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for member, text in shown.members:
+            found.setdefault(self.meaning(format, member), []).append((member, text))
+        return {meaning: tuple(found[meaning]) for meaning in MEANINGS if meaning in found}
+
+    def facts(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "scenario": self.scenario,
+            "source": self.source,
+            "formats": list(self.formats),
+            "events": [
+                {
+                    "name": event.name,
+                    "kinds": list(event.kinds),
+                    "messages": {
+                        format: [
+                            {"address": dict(each.address), "value": each.value, "members": [
+                                {"member": member, "meaning": self.meaning(format, member), "text": text}
+                                for member, text in each.members
+                            ]}
+                            for each in messages
+                        ]
+                        for format, messages in event.messages.items()
+                    },
+                }
+                for event in self.events
+            ],
+        }  # fmt: skip
+
+
+def compare(
+    scenario: str,
+    formats: Sequence[str] = (),
+    *,
+    source: str | None = None,
+    seed: int | None = None,
+    start_at: int = 0,
+    limit: int | None = None,
+    snapshot: bool | None = None,
+    kinds: Sequence[str] = (),
+    partitions: int = 1,
+    broker: Broker = "kafka",
+) -> Comparison:
+    """The events of a scenario in these formats (`canal-json,version=1.1.5`), or in all that the source can have.
+
+    A script is compared whole and from its snapshot on, of other scenarios `limit` row changes. `kinds` (insert, ddl …)
+    picks events. Raises UsageError.
+    """
+    jobs: dict[str, Job] = {}
+    for format in formats or _offered(scenario, source):
+        if format in jobs:
+            raise UsageError(f"-f {format} is given twice: leave one out.")
+        jobs[format] = open_job(scenario, format, source=source, seed=seed, broker=broker).addressed(
+            partitions=Partitions(partitions)
+        )
+    first = next(iter(jobs.values()))
+    endless = first.stream.turns is None
+    limits = Limits(start_at, CHANGES if endless and limit is None else limit)
+    asked = not endless if snapshot is None else snapshot
+    plans = {
+        format: job.plan(limits, snapshot=asked, most_turns=SINGLE_TURNS).counted() for format, job in jobs.items()
+    }
+    words = _words(next(iter(plans.values())))
+    sent = {format: dict(_messages(job, plans[format])) for format, job in jobs.items()}
+    places = sorted({*words, *(place for found in sent.values() for place in found)})
+    events = []
+    for place in places:
+        name, of = words.get(place, ("", ()))
+        if not kinds or set(kinds) & set(of):
+            events.append(Event(name, of, {format: found.get(place, []) for format, found in sent.items()}))
+    meanings = {
+        format: {name: each.meaning for name, each in members_of(job.codec.format).items()}
+        for format, job in jobs.items()
+    }
+    return Comparison(first.stream.file, str(first.stream.source), tuple(jobs), tuple(events), meanings)
+
+
+def _offered(scenario: str, source: str | None) -> list[str]:
+    """The formats whose products read the source."""
+    from simulator.run.scenario import load
+
+    system = load(scenario, source)[1]
+    return [name for name in FORMATS if system.id in find(name).sources]
+
+
+def _words(plan: Plan) -> dict[Place, tuple[str, tuple[str, ...]]]:
+    """What happens at each place of the stream, and the kinds of change."""
+    found: dict[Place, dict[str, int]] = {}
+    kinds: dict[Place, set[str]] = {}
+    for block in (plan.stream.read_block(where) for where in plan.all_blocks()):
+        for place, word, kind in _happens(block):
+            words = found.setdefault(place, {})
+            words[word] = words.get(word, 0) + 1
+            kinds.setdefault(place, set()).add(kind.name.lower())
+    return {
+        place: (", ".join(w if n == 1 else f"{w} ({n} rows)" for w, n in words.items()), tuple(sorted(kinds[place])))
+        for place, words in found.items()
+    }
+
+
+def _happens(block: Block) -> Iterator[tuple[Place, str, Kind]]:
+    for batch in block.batches:
+        verb = "snapshot row of" if batch.kind is READ else batch.kind.name
+        for turn in batch.envelope.turn.tolist():
+            yield (batch.envelope.phase, turn), f"{verb} {batch.table.id}", batch.kind
+    for event in block.events:
+        place = (event.order.phase, event.order.turn)
+        if isinstance(event, SchemaChange) and event.order.phase:
+            yield place, event.sql, Kind.DDL
+        elif isinstance(event, Heartbeat):
+            yield place, "heartbeat", HEARTBEAT
+
+
+def _messages(job: Job, plan: Plan) -> Iterator[tuple[Place, list[Shown]]]:
+    """The messages of each place."""
+    found: dict[Place, list[Shown]] = {}
+    known = members_of(job.codec.format)
+    renderer = job.renderer()
+    for where in plan.all_blocks():
+        if (batch := renderer.render_block(where)) is not None:
+            for message in batch.messages():
+                place = (message.order.phase, message.order.turn)
+                found.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
+    yield from found.items()
+
+
+def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
+    """A message for people; objects whose members are `known` by their path are cut into these."""
+    address = [
+        ("topic", message.topic),
+        ("partition", "by key" if message.partition is None else str(message.partition)),
+        ("key", "none" if message.key is None else message.key.decode(errors="backslashreplace")),
+    ]
+    if message.tag is not None:
+        address.append(("tag", message.tag))
+    address += [
+        (f"header {name}", "" if value is None else value.decode(errors="backslashreplace"))
+        for name, value in message.headers
+    ]
+    if message.value is None:
+        return Shown(tuple(address), (), None)
+    text = value_text(message.value, codec)
+    return Shown(tuple(address), tuple(cut(text, known)), text)

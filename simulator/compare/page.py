@@ -1,0 +1,102 @@
+"""A comparison as one HTML page that needs nothing else: messages, kinds of events, values of types, formats.
+
+The page's data are facts of the formats and real messages, as compressed JSON in the page; `page.js` shows them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from typing import Any, Final
+
+import orjson
+
+from simulator import __version__
+from simulator.compare.comparison import Comparison, compare
+from simulator.compare.types import rendered
+from simulator.errors import UsageError
+from simulator.formats import FORMATS, find, open_codec
+from simulator.formats.documents import MEANINGS, members_of, notes_of
+from simulator.formats.facts import EVENTS, format_facts
+from simulator.formats.format import Format
+from simulator.formats.options import parse_format
+from simulator.sources import find as find_source
+
+BASE: Final = "canal-json"
+
+
+def page(
+    scenario: str,
+    formats: Sequence[str] = (),
+    *,
+    sources: Sequence[str] = (),
+    base: str | None = None,
+    seed: int | None = None,
+    start_at: int = 0,
+    limit: int | None = None,
+    snapshot: bool | None = None,
+    report: Callable[[str], None] = lambda source: None,
+) -> str:
+    """The page of a scenario; default: all formats, and all sources that any of them reads. `report` is called with
+    each source before its turn. Raises UsageError."""
+    found = {text: find(parse_format(text)[0]) for text in formats or FORMATS}
+    if base is not None and base not in found:
+        raise UsageError(f"--base {base}: the formats compared are {', '.join(found)}.")
+    systems = list(sources) or sorted({source for format in found.values() for source in format.sources})
+    compared, types = {}, {}
+    for source in systems:
+        report(source)
+        system = find_source(source)
+        read = [text for text, format in found.items() if system.id in format.sources]
+        if not read:
+            raise UsageError(f"--source {source}: none of {', '.join(found)} reads it.")
+        compared[source] = compare(
+            scenario, read, source=source, seed=seed, start_at=start_at, limit=limit, snapshot=snapshot
+        )
+        codecs = {text: open_codec(text, system) for text in read}
+        types[source] = [
+            {"type": each.type, "values": each.values, "texts": each.texts} for each in rendered(system, codecs)
+        ]
+    data = {
+        "version": __version__,
+        "scenario": scenario,
+        "base": base or (BASE if BASE in found else next(iter(found))),
+        "meanings": MEANINGS,
+        "kinds": list(EVENTS),
+        "formats": {text: _described(format) for text, format in found.items()},
+        "sources": {source: find_source(source).title for source in systems},
+        "messages": {source: _events(each) for source, each in compared.items()},
+        "types": types,
+    }
+    packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
+    parts = {name: files(__package__).joinpath(f"page.{name}").read_text("utf-8") for name in ("html", "css", "js")}
+    return parts["html"].replace("{css}", parts["css"]).replace("{js}", parts["js"]).replace("{data}", packed)
+
+
+def _described(format: Format) -> dict[str, Any]:
+    """What a format says of itself."""
+    return {
+        **format_facts(format),
+        "members": [
+            {"member": each.member, "meaning": each.meaning, "holds": each.holds, "source": each.source}
+            for each in members_of(format).values()
+        ],
+        "notes": notes_of(format),
+    }
+
+
+def _events(comparison: Comparison) -> list[dict[str, Any]]:
+    """Events with their messages: the address and the members of each, as pairs."""
+    return [
+        {
+            "name": event.name,
+            "kinds": event.kinds,
+            "messages": {
+                format: [{"address": each.address, "members": each.members} for each in messages]
+                for format, messages in event.messages.items()
+            },
+        }
+        for event in comparison.events
+    ]

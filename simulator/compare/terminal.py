@@ -1,0 +1,126 @@
+"""A comparison as text: a column a format, aligned by what members mean; values that are not the base's are marked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Final
+
+import click
+
+from simulator.compare.comparison import Comparison, Event, Pairs, Shown
+from simulator.formats.documents import MEANINGS
+
+# Narrower columns hold no value: formats stand one below the other then.
+NARROWEST: Final = 32
+MARK: Final = "≠ "
+LABEL: Final = 21
+
+
+def text(comparison: Comparison, *, base: str, width: int) -> str:
+    """All events; `base` is the format that others are held against."""
+    formats = [base, *(format for format in comparison.formats if format != base)]
+    return "\n\n".join(_event(comparison, event, formats, width) for event in comparison.events)
+
+
+def _event(comparison: Comparison, event: Event, formats: Sequence[str], width: int) -> str:
+    lines = [click.style(f"── {event.name} ".ljust(width, "─")[:width], bold=True)]
+    sent = {format: event.messages[format] for format in formats}
+    for number, row in enumerate(zip_longest(*sent.values())):
+        if number:
+            lines.append("")
+        messages = dict(zip(formats, row, strict=True))
+        lines += _messages(comparison, messages, width)
+    silent = [format for format, messages in sent.items() if not messages]
+    if silent:
+        lines.append(click.style(f"no message: {', '.join(silent)}", dim=True))
+    return "\n".join(lines)
+
+
+def _messages(comparison: Comparison, messages: dict[str, Shown | None], width: int) -> list[str]:
+    """Messages side by side, or each member's texts one below the other where the terminal is too narrow."""
+    rows = _rows(comparison, messages)
+    there = [format for format, message in messages.items() if message is not None]
+    column = (width - LABEL) // max(len(there), 1) - 2
+    if column >= NARROWEST:
+        lines = [" " * LABEL + "  ".join(click.style(_padded(format, column), bold=True) for format in there)]
+        for label, cells in rows:
+            lines += _side_by_side(label, [cells[format] for format in there], column)
+        return lines
+    names = max(map(len, there), default=0)
+    lines = []
+    for label, cells in rows:
+        lines.append(click.style(label, bold=True))
+        for format in there:
+            cell, differs = cells[format]
+            lead = f"  {format.ljust(names)}  "
+            wrapped = _wrapped((MARK if differs else "  ") + cell, width - len(lead))
+            for i, line in enumerate(wrapped):
+                lines.append((lead if not i else " " * len(lead)) + _coloured(line, differs))
+    return lines
+
+
+Cells = dict[str, tuple[str, bool]]
+
+
+def _rows(comparison: Comparison, messages: dict[str, Shown | None]) -> list[tuple[str, Cells]]:
+    """What stands where: a label, and for each format its text and whether it differs from the base's."""
+    parts: dict[str, dict[str, Pairs]] = {}
+    for format, message in messages.items():
+        if message is not None:
+            parts[format] = {name: ((name, value),) for name, value in message.address}
+            parts[format] |= comparison.by_meaning(format, message)
+            if message.value is None:
+                parts[format]["value"] = (("value", "none: a tombstone"),)
+    labels = list(dict.fromkeys(label for of in parts.values() for label in of))
+    rows = []
+    for label in _ordered(labels):
+        values = {format: [text for _, text in of.get(label, ())] for format, of in parts.items()}
+        base = next(iter(values.values()), [])
+        cells = {format: "  ".join(_member(label, *pair) for pair in of.get(label, ())) for format, of in parts.items()}
+        rows.append((label, {format: (cell or "—", values[format] != base) for format, cell in cells.items()}))
+    return rows
+
+
+def _ordered(labels: Sequence[str]) -> list[str]:
+    """The address first, then members by what they mean."""
+    return sorted(labels, key=lambda label: MEANINGS.index(label) if label in MEANINGS else -1)
+
+
+def _member(label: str, name: str, value: str) -> str:
+    return value if name == label and label not in MEANINGS else f"{name} {value}"
+
+
+def _side_by_side(label: str, cells: Sequence[tuple[str, bool]], width: int) -> list[str]:
+    wrapped = [_wrapped((MARK if differs else "  ") + cell, width) for cell, differs in cells]
+    lines = []
+    for number, parts in enumerate(zip_longest(*wrapped, fillvalue="")):
+        lead = click.style(_padded("" if number else label, LABEL - 1), dim=True) + " "
+        columns = [_coloured(_padded(part, width), differs) for part, (_, differs) in zip(parts, cells, strict=True)]
+        lines.append((lead + "  ".join(columns)).rstrip())
+    return lines
+
+
+def _coloured(line: str, differs: bool) -> str:
+    return click.style(line, fg="yellow") if differs else line
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Lines of at most so many columns; wide characters take two."""
+    lines, current, used = list[str](), "", 0
+    for character in line:
+        if used + _columns(character) > width:
+            lines.append(current)
+            current, used = "  ", 2
+        current += character
+        used += _columns(character)
+    return [*lines, current]
+
+
+def _padded(line: str, width: int) -> str:
+    return line + " " * (width - sum(map(_columns, line)))
+
+
+def _columns(character: str) -> int:
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,132 @@
+"""How formats write the boundary values of every type of a source, each cut out of a real message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, Envelope
+from simulator.compare.members import cut, elements, members, value_text
+from simulator.delivery.pack import cut as cut_packs
+from simulator.delivery.pack import pack
+from simulator.errors import UnsupportedType, UsageError
+from simulator.formats.documents import members_of
+from simulator.formats.format import Codec
+from simulator.model import INSERT, Column, ColumnType, Table
+from simulator.sources.source import Source
+
+# Longer texts are cut in the middle.
+LONGEST: Final = 160
+ABSENT: Final = "(absent)"
+
+Boundary: TypeAlias = tuple[ColumnType, list[str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A type, its boundary values as the database's client prints them, and the text of each in every format; None for
+    a format that has no rendering of the type."""
+
+    type: str
+    values: tuple[str, ...]
+    texts: dict[str, tuple[str, ...] | None]
+
+
+def rendered(source: Source, codecs: dict[str, Codec]) -> Iterator[Rendered]:
+    """Every type of a source by its name, in these formats."""
+    corpus = source.corpus_types
+    found = [_boundary(source, name, corpus) for name in source.types]
+    types = [each for each in found if each is not None]
+    texts = {id: _texts(source, codec, types) for id, codec in codecs.items()}
+    for number, (type, values) in enumerate(types):
+        yield Rendered(
+            source.ddl.type_name(type),
+            tuple("NULL" if value is None else shortened(value) for value in values),
+            {id: of_format[number] for id, of_format in texts.items()},
+        )
+
+
+def _boundary(source: Source, name: str, corpus: Sequence[str]) -> Boundary | None:
+    """A type of this name, and its boundary values."""
+    for text in (name, *(each for each in corpus if each.partition("(")[0] == name)):
+        try:
+            type = source.parse_type(text)
+            values = list(dict.fromkeys(source.boundary_values(type)))
+            source.parse_values(values, type)
+        except (UsageError, ValueError):
+            continue
+        return type, values
+    return None
+
+
+def _texts(source: Source, codec: Codec, types: Sequence[Boundary]) -> list[tuple[str, ...] | None]:
+    """The texts of each type's values; None for a type that the format has no rendering for."""
+    try:
+        return list(_columns(source, codec, types))
+    except (UnsupportedType, _NotJson):
+        if len(types) == 1:
+            return [None]
+        return [_texts(source, codec, [each])[0] for each in types]
+
+
+def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterator[tuple[str, ...]]:
+    """Inserts into a table with a column of each type, each a statement of its own, cut apart."""
+    key = Column("_id", source.from_portable("int64"), nullable=False)
+    columns = [Column(f"c{number}_", type) for number, (type, _) in enumerate(types)]
+    table = Table(source.table_id("d", "t"), (key, *columns), ("_id",))
+    count = max(len(values) for _, values in types)
+    numbers = np.arange(1, count + 1, dtype=np.int64)
+    image = [source.stored(pa.array(numbers), key.type)]
+    image += [source.parse_values([*values, *[None] * (count - len(values))], type) for type, values in types]
+    envelope = Envelope(phase=1, **{name: numbers.copy() for name in Envelope.ARRAYS})
+    batch = ChangeBatch(table, INSERT, envelope, tuple(image), None)
+    packs = pack(batch, codec.layout.packing)
+    messages = codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None))
+    known = members_of(codec.format)
+    after = [name for name, member in known.items() if member.meaning == "after"]
+    rows = []
+    for value in messages["value"].to_pylist():
+        parts = dict(cut(value_text(value, codec), tuple(known)))
+        rows.append(_row(next(parts[name] for name in after if name in parts), [column.name for column in columns]))
+    for number, (_, values) in enumerate(types):
+        yield tuple(shortened(row[number]) for row in rows[: len(values)])
+
+
+class _NotJson(Exception):
+    """A row that is a text of its own, from which only its last column can be told."""
+
+
+def _row(text: str, names: Sequence[str]) -> list[str]:
+    """The texts of the columns in a row: of an object or a list of one, of typed values behind the key's, or of a
+    document among typed values."""
+    if text.startswith('"'):
+        if len(names) > 1:
+            raise _NotJson
+        value = orjson.loads(text).partition(f'"{names[0]}": ')[2]
+        return [value.removesuffix("}") if value else ABSENT]
+    if text.startswith("["):
+        values = list(elements(text))
+        if len(values) == len(names) + 1:
+            return values[1:]
+        text = next((document for each in values if (document := _document(each))), values[-1])
+    row = dict(members(text))
+    if "_id" not in row and "data" in row:
+        row = dict(members(row["data"]))
+    return [row.get(name, ABSENT) for name in names]
+
+
+def _document(typed_value: str) -> str:
+    value = dict(members(typed_value)).get("value", "")
+    text: str = orjson.loads(value) if value.startswith('"') else ""
+    return text if text.startswith('{"_id"') else ""
+
+
+def shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]}…{text[-LONGEST // 4 :]} ({len(text):,} characters)"

@@ -1,0 +1,91 @@
+"""What formats say of themselves for readers: what each member of a message holds, and where that is written.
+
+A product's package has a table of the members of its formats, `members.csv`; the docstring of a format's module says
+what differs from the format it stands on, and what was decided where the vendor's page is silent.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Final
+
+from simulator import registry, tables
+from simulator.formats import FORMATS
+from simulator.formats.format import Format
+
+# What members of any format can mean, in the order in which a comparison has them.
+MEANINGS: Final = (
+    "operation",
+    "operation again",
+    "record type",
+    "entry type",
+    "is ddl",
+    "statement kind",
+    "database",
+    "schema",
+    "table",
+    "key columns",
+    "key values",
+    "row id",
+    "before",
+    "after",
+    "ddl",
+    "structure",
+    "types",
+    "codes",
+    "column count",
+    "event time",
+    "write time",
+    "sequence",
+    "event id",
+    "log file",
+    "position",
+    "restart position",
+    "commit position",
+    "transaction",
+    "place in transaction",
+    "size of transaction",
+    "system",
+    "system version",
+    "server",
+    "cluster",
+    "version",
+    "tags",
+    "other",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a format's messages: its path (`meta.op`), its meaning (one of `MEANINGS`), what it holds, and where
+    that is written."""
+
+    member: str
+    meaning: str
+    holds: str
+    source: str
+
+
+def members_of(format: Format) -> dict[str, Member]:
+    """The members of a format by path; none for a format whose package has no table of them."""
+    try:
+        rows = list(tables.rows(_module(format).__file__ or "", "members.csv"))
+    except FileNotFoundError:
+        return {}
+    return {
+        row["member"]: Member(row["member"], row["meaning"], row["holds"], row["source"])
+        for row in rows
+        if format.id in row["formats"].split()
+    }
+
+
+def notes_of(format: Format) -> str:
+    """The docstring of a format's module: what differs in it, and what was decided."""
+    return inspect.cleandoc(_module(format).__doc__ or "")
+
+
+def _module(format: Format) -> ModuleType:
+    return import_module(registry.names("format", FORMATS)[format.id].partition(":")[0])

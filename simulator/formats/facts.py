@@ -1,0 +1,58 @@
+"""What each format sends of which source, as facts for programs: made of the formats themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from simulator.formats.format import Format
+from simulator.model import Kind, SchemaChangeKind
+from simulator.sources import find as find_source
+from simulator.sources.source import Source
+
+# What a format may send, in the order of the listing, and the kinds of event that this is. TRUNCATE is a DDL statement
+# that some leave out.
+EVENTS: Final[Mapping[str, Kind]] = {
+    "full sync": Kind.READ,
+    "insert": Kind.INSERT,
+    "update": Kind.UPDATE,
+    "delete": Kind.DELETE,
+    "DDL": Kind.DDL,
+    "truncate": Kind.DDL,
+    "heartbeat": Kind.HEARTBEAT,
+    "begin": Kind.BEGIN,
+    "commit": Kind.COMMIT,
+    "logged statement": Kind.STATEMENT,
+}
+
+
+def events_of(format: Format, source: Source) -> dict[str, str]:
+    """What a format sends of a source: `yes`, `option` where an option turns it on, `no`."""
+    codec = format.codec(source)
+    statements = codec.layout.statements
+    words = {}
+    for name, kind in EVENTS.items():
+        never = kind not in format.sends
+        if name == "truncate":
+            never |= statements is not None and SchemaChangeKind.TRUNCATE_TABLE not in statements
+        words[name] = "no" if never else "yes" if codec.sends(kind) else "option"
+    return words
+
+
+def format_facts(format: Format) -> dict[str, Any]:
+    by_source = {id: events_of(format, find_source(id)) for id in format.sources}
+    return {
+        "id": format.id,
+        "title": format.title,
+        "product": format.product,
+        "spec": format.spec,
+        "sources": list(format.sources),
+        "brokers": list(format.brokers),
+        "events": {name: {id: events[name] for id, events in by_source.items()} for name in EVENTS},
+        "sends": [kind.name.lower() for kind in Kind if kind in format.sends],
+        "silent": [kind.name.lower() for kind in Kind if kind not in format.sends],
+        "binary": format.binary,
+        "options": [
+            {"name": o.name, "default": o.default, "choices": list(o.choices), "doc": o.doc} for o in format.options
+        ],
+    }

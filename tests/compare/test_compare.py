@@ -1,0 +1,96 @@
+"""The same changes in several formats: members that lose nothing and are described, text, JSON, values of types."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Command
+
+from simulator.compare.comparison import compare
+from simulator.compare.types import rendered
+from simulator.formats import FORMATS, find
+from simulator.formats.documents import MEANINGS, members_of, notes_of
+from simulator.sources import find as find_source
+
+
+def joined(members: Any) -> dict[str, Any]:
+    """The object that was cut into these members."""
+    whole: dict[str, Any] = {}
+    for path, text in members:
+        *above, name = path.split(".")
+        at = whole
+        for each in above:
+            at = at.setdefault(each, {})
+        at[name] = json.loads(text)
+    return whole
+
+
+@pytest.mark.parametrize("source", ["mysql", "oracle", "postgresql", "sqlserver", "mongodb", "oceanbase-mysql"])
+def test_messages_are_their_members_and_each_is_described(source: str) -> None:
+    comparison = compare("compare", source=source)
+    assert set(comparison.formats) == {name for name in FORMATS if source in find(name).sources}
+    undescribed = set()
+    for event in comparison.events:
+        for format, messages in event.messages.items():
+            for message in messages:
+                assert joined(message.members) == json.loads(message.value or "")
+                undescribed |= {
+                    (format, name) for name, _ in message.members if name not in comparison.meanings[format]
+                }
+    assert not undescribed, "members.csv of the product's package lacks these"
+    assert {kind for event in comparison.events for kind in event.kinds} >= {"read", "insert", "update", "delete"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_members_are_described_by_known_meanings(name: str) -> None:
+    members = members_of(find(name))
+    assert {"operation", "after"} <= {each.meaning for each in members.values()} <= set(MEANINGS)
+    assert notes_of(find(name)).startswith(f"{name}: ")
+
+
+def test_values_of_types_are_those_of_messages() -> None:
+    source = find_source("mysql")
+    codecs = {name: find(name).codec(source) for name in ("canal-json", "oms-default", "dts-avro", "drs-avro")}
+    found = {each.type: each for each in rendered(source, codecs)}
+    assert len(found) == len(source.types)
+    decimal = found["decimal(1,0)"] if "decimal(1,0)" in found else next(e for t, e in found.items() if "decimal" in t)
+    assert decimal.values[-1] == "NULL"
+    assert [texts[-1] for texts in decimal.texts.values() if texts] == ["null"] * 4
+    (tiny,) = [each for each in found.values() if each.type == "tinyint"]
+    assert tiny.values[:2] == ("-128", "-1")
+    assert {name: texts[0] for name, texts in tiny.texts.items() if texts} == {
+        "canal-json": '"-128"',
+        "oms-default": "-128",
+        "dts-avro": '{"precision":1,"value":"-128"}',
+        "drs-avro": '{"precision":1,"value":"-128"}',
+    }
+
+
+def test_types_without_a_rendering_are_told_apart() -> None:
+    source = find_source("postgresql")
+    found = list(rendered(source, {"drs-json": find("drs-json").codec(source)}))
+    supported = [each.texts["drs-json"] is not None for each in found]
+    assert any(supported)
+    assert not all(supported)
+
+
+def test_side_by_side(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("compare", "-f", "canal-json", "-f", "dts-canal-json", "--kind", "update")
+    monkeypatch.setenv("COLUMNS", "110")
+    wide = command(*arguments, status=0).out
+    assert "\x1b" not in wide
+    line = next(line for line in wide.splitlines() if line.startswith("before"))
+    assert line.startswith('before                 old [{"paid":"0"}]    ')
+    assert line.endswith('≠ old [{"id":"2","customer":"Grace","total')
+    assert "operation              type" in wide
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = command(*arguments, "--base", "dts-canal-json", status=0).out
+    assert 'canal-json      ≠ old [{"paid":"0"}]\n' in narrow
+    assert max(map(len, narrow.splitlines())) <= 60
+    document = json.loads(command(*arguments, "--json", status=0).out)
+    assert [sorted(event["messages"]) for event in document["events"]] == [["canal-json", "dts-canal-json"]] * 3
+    assert command("compare", "-f", "canal-json", "--base", "drs-json", status=2).err.startswith(
+        "cdcsim: --base drs-json"
+    )
