@@ -38,11 +38,13 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """However many processes run the tests: those that share a broker run in one of them, and those that share the
-    JVMs of readers and no broker. A test of two groups would be of a third one, with a broker of its own."""
+    JVMs of readers or Spark, and no broker. A test of two groups would be of a third one, with a broker of its own."""
     if (marker := item.get_closest_marker("broker")) is not None:
         item.add_marker(pytest.mark.xdist_group(marker.args[0]))
-    elif item.get_closest_marker("jvm") is not None:
-        item.add_marker(pytest.mark.xdist_group("jvm"))
+    else:
+        for name in ("jvm", "spark"):
+            if item.get_closest_marker(name) is not None:
+                item.add_marker(pytest.mark.xdist_group(name))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -18,6 +18,7 @@ from simulator.cli.mistakes import sentence
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_PARTITIONS,
+    MOST_TASKS,
     MOST_TURNS,
     WholeNumber,
     broker_option,
@@ -173,6 +174,16 @@ def cli() -> None:
     help="Keep the position in a file; if it is there, go on from it.",
 )  # fmt: skip
 @click.option("--metrics", metavar="HOST:PORT", help="Serve the run's counters to Prometheus while it lasts.")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+    help="Run in this process, or as tasks of Spark.",
+)  # fmt: skip
+@click.option("--master", metavar="URL", help="Use this Spark master; default: spark-submit's, else local[*].")
+@click.option("--conf", multiple=True, metavar="KEY=VALUE", help="Set Spark's setting, such as spark.driver.memory=4g.")
+@click.option(
+    "--tasks", type=WholeNumber(1, MOST_TASKS), metavar="N",
+    help="Divide the run among N Spark tasks; default: by its size and the cores.",
+)  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def run(
     scenario: str,
@@ -197,10 +208,14 @@ def run(
     record: Path | None,
     resume: Path | None,
     metrics: str | None,
+    engine: str,
+    master: str | None,
+    conf: tuple[str, ...],
+    tasks: int | None,
     quiet: bool,
 ) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
-    from simulator.cli import progress
+    from simulator.cli import outcome, progress
     from simulator.run.job import broker_of, open_job
     from simulator.run.latencies import Latencies
     from simulator.run.pacing import parse_duration, parse_pace
@@ -231,6 +246,28 @@ def run(
     for option, path in (("--summary-to", summary_to), ("--record", record), ("--resume", resume)):
         if path is not None and not path.absolute().parent.is_dir():
             raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
+    identity = job.identity(to, limits, route=route, snapshot=snapshot)
+    result = outcome.Outcome(job, scenario, format, to, seed, summary_to, record, quiet)
+    if engine == "spark":
+        from simulator.cli import spark
+
+        unfit = {"--rate": rate, "--duration": duration, "--resume": resume, "--metrics": metrics}
+        spark.check(to, [name for name, value in unfit.items() if value], clock, job)
+        this_run = spark.open_run(
+            job, to, limits, route=route, snapshot=snapshot, envelope=envelope, master=master, conf=conf, tasks=tasks,
+            record=record is not None, quiet=quiet,
+        )  # fmt: skip
+        with this_run as spark_run, _stopped_by_signals(spark_run):
+            spark_run()
+            if spark_run.summary.interrupted:
+                click.echo(
+                    f"interrupted: {to} is not complete, and has no _SUCCESS: remove it, and run again.", err=True
+                )
+                return INTERRUPTED
+            result.report(spark_run.summary, lambda facts: spark_run.record({**facts, "run": identity}), None)
+        return 0
+    if master is not None or conf or tasks is not None:
+        raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
     if resume is not None and to == "-":
         raise UsageError("--resume: what went to standard output cannot be gone on with; write to files or a broker.")
     address = None
@@ -238,7 +275,6 @@ def run(
         from simulator.run.metrics import parse_address, served
 
         address = parse_address(metrics)
-    identity = job.identity(to, limits, route=route, snapshot=snapshot)
     resumed = None if resume is None else Resumed(resume, identity)
     sizes = None if resumed is None or resumed.begins else resumed.before.sizes
     layout = job.codec.layout
@@ -268,26 +304,11 @@ def run(
             except KeyboardInterrupt:  # the second: what is on its way is counted as failed
                 sink.close()
                 this.summary.delivered, this.summary.failed = sink.delivered, sink.failed
-        facts = {
-            "scenario": job.scenario.file,
-            "format": format,
-            "source": str(job.source),
-            "undocumented": job.undocumented,
-            "left_out": list(job.left_out),
-            "to": progress.public(to),
-            "seed": job.scenario.spec.seed,
-            **this.summary.as_dict(),
-        }
-        if summary_to is not None:
-            _write_json(summary_to, facts)
-        if record is not None and recorder is not None:
-            _write_json(record, recorder.document({**facts, "run": identity}, failure or job.failure))
-        if not quiet:
-            click.echo(progress.summary(this.summary, job, to), err=True)
-            if command := progress.expected_command(scenario, job, this.summary, seed):
-                click.echo(f"rows that a consumer must hold now: {command}", err=True)
-        if failure := failure or job.failure:
-            raise failure
+
+        def recorded(facts: dict[str, Any]) -> object:
+            return None if recorder is None else recorder.document({**facts, "run": identity}, failure or job.failure)
+
+        result.report(this.summary, recorded, failure)
         return INTERRUPTED if this.summary.interrupted else 0
 
 
@@ -316,12 +337,6 @@ def _report_errors(stream: Stream) -> None:
     """What --force continued after, and what a server may do otherwise."""
     for error in (*stream.errors, *stream.warnings):
         click.echo(f"cdcsim: {error}", err=True)
-
-
-def _write_json(path: Path, facts: object) -> None:
-    import orjson
-
-    path.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 # --------------------------------------------------------------------------------------------------------------- look

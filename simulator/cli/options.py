@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MOST_TURNS = 10**15
 MOST_CHANGES = 10**18
 MOST_PARTITIONS = 10_000
+MOST_TASKS = 10_000_000
 
 
 class WholeNumber(click.ParamType[int]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -35,23 +35,33 @@ def public(url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{parts.username or ''}@{host}" if parts.username else host))
 
 
+class Line:
+    """A line on stderr that is kept up to date on a terminal, and written every few seconds elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._last = time.monotonic()
+
+    def write(self, text: Callable[[], str]) -> None:
+        now = time.monotonic()
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[K{text()}")
+            sys.stderr.flush()
+        elif now - self._last >= PLAIN_SECONDS:
+            self._last = now
+            sys.stderr.write(text() + "\n")
+            sys.stderr.flush()
+
+
 class Reporter:
     """Progress on stderr: rate, delivered, failed, lag behind the rate, time left."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._terminal = sys.stderr.isatty()
-        self._last = time.monotonic()
+        self._line = Line()
 
     def __call__(self, run: Run) -> None:
-        now = time.monotonic()
-        if self._terminal:
-            sys.stderr.write(f"\r\x1b[K{self.text(run)}")
-            sys.stderr.flush()
-        elif now - self._last >= PLAIN_SECONDS:
-            self._last = now
-            sys.stderr.write(self.text(run) + "\n")
-            sys.stderr.flush()
+        self._line.write(lambda: self.text(run))
 
     def text(self, run: Run) -> str:
         seconds = max(run.elapsed, 1e-9)

@@ -23,6 +23,7 @@ from simulator.run.scenario import load, open_stream, resolve
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
+from simulator.sql import is_script
 from simulator.stream.engine.block import Stream
 
 if TYPE_CHECKING:
@@ -114,6 +115,11 @@ class Job:
         codec = self.codec
         offered = codec.layout.sources or codec.format.sources
         return self.source.id not in offered or self.broker not in codec.format.brokers
+
+    @property
+    def runs_on_server(self) -> bool:
+        """Whether a database server runs the script: its log is not the same twice."""
+        return is_script(self.scenario.file) and bool(self.scenario.engine)  # type: ignore[union-attr]
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import count
 
 import numpy as np
 
@@ -74,26 +74,37 @@ class Plan:
         yield from self.snapshot_blocks()
         yield from self.blocks()
 
-    def counted(self, changes_of: Callable[[Iterable[TurnBlock]], Iterable[int]] | None = None) -> Plan:
+    def counted(self, changes_of: Callable[[range], Iterable[int]] | None = None, *, most: int = MOST_COUNTED) -> Plan:
         """The plan with the turn at which its limit of row changes ends it.
 
-        Blocks are counted apart and added up; `changes_of` may count some of them in other processes.
+        Blocks are counted apart, by their numbers, and added up; `changes_of` may count some of them in other
+        processes, `most` of them at once. Raises UsageError after the last turn that the stream can have.
         """
-        left, blocks, wave = self.changes, self._whole_blocks(), 1
-        if left is None:
+        if self.changes is None:
             return self
-        while left > 0 and (some := list(islice(blocks, wave))):
-            done = np.cumsum(list(map(self.count, some) if changes_of is None else changes_of(some)))
+        ends = [end for end in (self.stop, self.reach) if end is not None]
+        end = -(-min(ends) // self.step) if ends else None
+        left, number, wave = self.changes, self.first // self.step, 1
+        while left > 0 and (numbers := range(number, number + wave if end is None else min(number + wave, end))):
+            done = np.cumsum(list(self.count(numbers) if changes_of is None else changes_of(numbers)))
             if done[-1] >= left:
                 at = int(np.searchsorted(done, left))
                 rest = left - (int(done[at - 1]) if at else 0)
-                return replace(self, stop=self._stop_in(some[at], rest), changes=None)
-            left, wave = left - int(done[-1]), min(2 * wave, MOST_COUNTED)
+                return replace(self, stop=self._stop_in(self.block(numbers[at]), rest), changes=None)
+            left, number, wave = left - int(done[-1]), numbers.stop, min(2 * wave, most)
+        if left > 0:
+            self.check_reach()
         return replace(self, stop=self.first if left <= 0 else self.stop, changes=None)
 
-    def count(self, block: TurnBlock) -> int:
-        """Row changes of a block."""
-        return int(self.stream.count(block.first, block.stop).sum())
+    def count(self, numbers: Iterable[int]) -> list[int]:
+        """Row changes of blocks, by their numbers."""
+        blocks = map(self.block, numbers)
+        return [int(self.stream.count(each.first, each.stop).sum()) if each.stop > each.first else 0 for each in blocks]
+
+    def check_reach(self) -> None:
+        """Raises UsageError where the run goes beyond the last turn that the stream can have."""
+        if self.reach is not None and (self.stop is None or self.stop > self.reach):
+            self.stream.count(self.reach, self.stream.border(self.reach + 1))
 
     def _whole_blocks(self) -> Iterator[TurnBlock]:
         at = self.first
@@ -105,7 +116,7 @@ class Plan:
                 yield block
                 at = block.stop
             elif self.reach is not None and at >= self.reach:
-                self.stream.count(at, self.stream.border(at + 1))  # raises: the stream has no such turn
+                self.check_reach()
 
     def _stop_in(self, block: TurnBlock, changes: int) -> int:
         """The first transaction border at or after so many row changes of a block."""

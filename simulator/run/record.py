@@ -14,10 +14,10 @@ from simulator.batch import MessageBatch
 from simulator.model import OrderKey
 from simulator.run.latencies import Latencies
 from simulator.sinks.framing import Lines
-from simulator.sinks.ledger import Parcel, Place
+from simulator.sinks.ledger import Parcel, Place, Progress
 from simulator.sinks.sink import Sink
 
-PACKAGES: Final = ("cdc-simulator", "confluent-kafka", "pika", "rocketmq-client-python", "pyarrow")
+PACKAGES: Final = ("cdc-simulator", "confluent-kafka", "pika", "rocketmq-client-python", "pyarrow", "pyspark")
 
 
 class Recorder:
@@ -40,31 +40,44 @@ class Recorder:
             for part in Lines().frame(rows):
                 digest.update(part)
 
+    def digests(self) -> dict[Place, str]:
+        """SHA-256 of each partition so far."""
+        return {place: digest.hexdigest() for place, digest in self._digests.items()}
+
     def document(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
         """`facts` are those of the summary."""
-        partitions = [
-            {
-                "topic": each.topic,
-                "partition": each.partition,
-                "sent": each.sent,
-                "delivered": each.delivered,
-                "failed": each.failed,
-                "first": _text(each.first),
-                "last": _text(each.last),
-                "acknowledged": _text(each.acknowledged),
-                "sha256": self._digests[each.topic, each.partition].hexdigest(),
-            }
-            for each in self._sink.ledger.progress()
-        ]
-        return {
-            "version": 1,
-            **facts,
-            "next": _text(self._sink.ledger.position().next),
-            "partitions": partitions,
-            "failure": None if failure is None else str(failure),
-            "latency_ms": self._latencies.percentiles(),
-            "versions": {"python": python_version(), **_versions()},
-        }
+        digests, ledger = self.digests(), self._sink.ledger
+        partitions = [{**partition(each), "sha256": digests[each.topic, each.partition]} for each in ledger.progress()]
+        position = ledger.position().next
+        return {**document(facts, position, partitions, failure), "latency_ms": self._latencies.percentiles()}
+
+
+def partition(progress: Progress) -> dict[str, Any]:
+    """What happened on a partition."""
+    return {
+        "topic": progress.topic,
+        "partition": progress.partition,
+        "sent": progress.sent,
+        "delivered": progress.delivered,
+        "failed": progress.failed,
+        "first": _text(progress.first),
+        "last": _text(progress.last),
+        "acknowledged": _text(progress.acknowledged),
+    }
+
+
+def document(
+    facts: dict[str, Any], position: OrderKey | None, partitions: Sequence[dict[str, Any]], failure: Exception | None
+) -> dict[str, Any]:
+    """The record of a run, whatever led it. `position`: where it would go on."""
+    return {
+        "version": 1,
+        **facts,
+        "next": _text(position),
+        "partitions": partitions,
+        "failure": None if failure is None else str(failure),
+        "versions": {"python": python_version(), **_versions()},
+    }
 
 
 def _text(key: OrderKey | None) -> str | None:

@@ -37,13 +37,19 @@ def open_files(
 ) -> FolderSink:
     """`file:DIR` or `file:DIR?partitions=6`. `sizes` are those of files that a resumed run goes on with. Raises
     OptionError, SinkError."""
+    folder, partitions = parse_folder(url)
+    return FolderSink(folder, partitions, framing(envelope=envelope, container=container), sizes)
+
+
+def parse_folder(url: str) -> tuple[Path, int]:
+    """The folder of a URL, and how many partitions its topics have. Raises OptionError."""
     place, _, query = url.removeprefix("file:").partition("?")
     if place.startswith("//"):
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write file:DIR.")
     options = parse_options(query, {"partitions": whole_number(1, 10_000)}, "a file URL")
-    return FolderSink(Path(place), options.get("partitions", 1), framing(envelope=envelope, container=container), sizes)
+    return Path(place), options.get("partitions", 1)
 
 
 class StreamSink(Sink):
@@ -94,12 +100,16 @@ class FolderSink(Sink):
                 self.ledger.check()
             self.ledger.acknowledge_parcel(parcel)
 
+    def file_name(self, topic: str, partition: int) -> str:
+        """`orders-0.jsonl`. A topic pattern's names come from tables: what a file name cannot hold is written as its
+        code."""
+        name = re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
+        return f"{name}-{partition}.{self._framing.suffix}"
+
     def _file(self, topic: str, partition: int) -> IO[bytes]:
         """The file of a topic and partition, begun when it is first asked for."""
         if (topic, partition) not in self._files:
-            # a topic pattern's names come from tables: what a file name cannot hold is written as its code
-            name = re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
-            path = self._folder / f"{name}-{partition}.{self._framing.suffix}"
+            path = self._folder / self.file_name(topic, partition)
             try:
                 self._files[topic, partition] = self._opened(path)
             except OSError as error:

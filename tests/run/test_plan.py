@@ -59,7 +59,7 @@ def test_a_limit_ends_where_a_full_count_says(scenario: dict[str, Any], start: i
     done = np.concatenate([[0], np.cumsum(stream.count(made.first, horizon))])
     expected = stream.border(made.first + int(np.searchsorted(done, changes)))
     assert stop_of(made) == expected
-    counted = made.counted(lambda blocks: [made.count(block) for block in reversed(list(blocks))][::-1])
+    counted = made.counted(lambda numbers: made.count(reversed(numbers))[::-1])
     assert counted.changes is None
     assert stop_of(counted) == expected
 

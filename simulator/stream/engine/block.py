@@ -6,7 +6,7 @@ A block is addressed by numbers alone (its turns, or its rows in a snapshot), so
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -166,11 +166,18 @@ class Stream(ABC):
     def snapshot_ms(self, turn: int) -> int:
         """When the last transaction before a turn was committed, epoch milliseconds."""
 
-    def snapshot_blocks(self, turn: int) -> Iterator[SnapshotBlock]:
-        """The snapshot before a turn, block by block, without drawing a value."""
+    def snapshot_blocks(
+        self, turn: int, rows_of: Callable[[Sequence[SnapshotPart]], Iterable[int]] | None = None
+    ) -> Iterator[SnapshotBlock]:
+        """The snapshot before a turn, block by block, without drawing a value. `rows_of` may count the rows of parts in
+        other processes."""
         first, table = 0, -1
-        for part in self.snapshot_parts(turn):
-            rows = self.count_part(turn, part)
+        parts = self.snapshot_parts(turn)
+        if rows_of is None:
+            counted: Iterable[tuple[SnapshotPart, int]] = ((part, self.count_part(turn, part)) for part in parts)
+        else:
+            counted = zip(listed := tuple(parts), rows_of(listed), strict=True)
+        for part, rows in counted:
             most = self.snapshot_block_rows(turn, part) if rows else 1
             for start in range(0, rows, most):
                 count = min(most, rows - start)

@@ -1,0 +1,83 @@
+"""`cdcsim run --engine spark`: what it takes of the options, and its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from simulator.cli.progress import Line, counted
+from simulator.errors import UsageError
+from simulator.sinks.files import parse_folder
+
+if TYPE_CHECKING:
+    from simulator.run.job import Job
+    from simulator.run.plan import Limits
+    from simulator.spark.engine import SparkRun
+
+
+def check(to: str, unfit: Sequence[str], clock: str, job: Job) -> None:
+    """Raises UsageError for what only the local engine does."""
+    if clock == "wall":
+        unfit = [*unfit, "--clock wall"]
+    if unfit:
+        raise UsageError(f"{unfit[0]}: the Spark engine does not do this; leave it out, or leave out --engine spark.")
+    if not to.startswith("file:"):
+        raise UsageError(f"--to {to}: on Spark a run writes files; name a folder, --to file:DIR.")
+    if job.runs_on_server:
+        raise UsageError(
+            f"{job.scenario.file}: a server runs this script, and each Spark task would run it again; leave out "
+            "--engine spark."
+        )
+
+
+@contextmanager
+def open_run(
+    job: Job,
+    to: str,
+    limits: Limits,
+    *,
+    route: str | None,
+    snapshot: bool | None,
+    envelope: bool,
+    master: str | None,
+    conf: tuple[str, ...],
+    tasks: int | None,
+    record: bool,
+    quiet: bool,
+) -> Iterator[SparkRun]:
+    """A run on a session that ends with it, unless it was there before."""
+    from simulator.run.job import Partitions
+    from simulator.spark.engine import SparkRun
+    from simulator.spark.files import Folder
+    from simulator.spark.session import open_session, parse_settings
+
+    path, partitions = parse_folder(to)
+    folder = Folder(str(path.absolute()), partitions, envelope, record)
+    job = job.addressed(route=route, partitions=Partitions(partitions))
+    session, ours = open_session(master, parse_settings(conf))
+    try:
+        yield SparkRun(
+            session, job, folder, limits=limits, snapshot=snapshot, tasks=tasks, report=None if quiet else reporter()
+        )
+    finally:
+        if ours:
+            session.stop()
+
+
+def reporter() -> Callable[[SparkRun], None]:
+    """Progress on stderr: tasks, turns, rate, time left."""
+    line = Line()
+    return lambda run: line.write(lambda: text(run))
+
+
+def text(run: SparkRun) -> str:
+    """`12 of 64 tasks, 2 running, 1,500,000 turns, 250,000/s, 26 s left`."""
+    if run.progress is None:
+        return "counting where the run ends"
+    tasks, seconds, turns = run.progress.tasks, max(run.elapsed, 1e-9), run.progress.turns
+    parts = [f"{tasks.done:,} of {counted(tasks.all, 'task')}", f"{tasks.running} running", f"{turns:,} turns"]
+    if turns:
+        left = seconds * (tasks.all - tasks.done) / tasks.done
+        parts += [f"{turns / seconds:,.0f}/s", f"{left:,.0f} s left"]
+    return ", ".join(parts)

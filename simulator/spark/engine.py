@@ -1,0 +1,147 @@
+"""A run that Spark's tasks do: its end is counted, its blocks are shared out, and what the tasks did is added up."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Any, Final
+
+from simulator.errors import UsageError
+from simulator.run.job import Job
+from simulator.run.pipeline import Summary
+from simulator.run.plan import Limits, Plan
+from simulator.spark.files import Done, Folder
+from simulator.spark.jobs import Jobs, Stopped, Tasks, cut
+from simulator.spark.record import document
+from simulator.spark.work import Work, opened, work
+from simulator.stream.engine.block import SnapshotPart
+
+# The driver counts so many blocks, or parts of a snapshot, by itself: tenths of a second.
+COUNTED_HERE: Final = 32
+# Blocks that are counted at once, in tasks.
+MOST_COUNTED: Final = 1 << 20
+
+# What a run counts is what its tasks counted.
+COUNTS: Final = (
+    "changes", "snapshot_rows", "ddl", "heartbeats", "messages", "delivered", "failed", "bytes", "repeated",
+)  # fmt: skip
+
+
+class SparkRun:
+    """One run of a job on Spark. `stop` may be set from a signal handler."""
+
+    def __init__(
+        self,
+        session: Any,
+        job: Job,
+        to: Folder,
+        *,
+        limits: Limits,
+        snapshot: bool | None = None,
+        tasks: int | None = None,
+        report: Callable[[SparkRun], None] | None = None,
+    ) -> None:
+        self.stop = False
+        self.summary = Summary()
+        self.progress: Progress | None = None
+        self.done: list[Done] = []
+        self._job, self._to, self._tasks, self._report = job, to, tasks, report
+        self._jobs = Jobs(session, lambda: self.stop, self._watch)
+        self._plan = job.plan(limits, snapshot=snapshot)
+        if self._plan.stop is None and limits.changes is None:
+            raise UsageError("--engine spark: the stream has no end; say where the run ends, with --limit or --turns.")
+        self._pickled = pickle.dumps(job)
+        self._began = time.monotonic()
+
+    def __call__(self) -> Summary:
+        """Run to the end. Raises SimulatorError; a run that is stopped has no end and no marker of success."""
+        self._began = time.monotonic()
+        try:
+            self.done = self._run()
+        except Stopped:
+            self.summary.interrupted = True
+        self.summary.seconds = time.monotonic() - self._began
+        return self.summary
+
+    def record(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """The run's record. `facts` are those of the summary."""
+        return document(facts, self.done, self._job.failure)
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def _run(self) -> list[Done]:
+        todo = self.work()
+        self._to.begin()
+        self.progress = Progress(todo, Tasks(0, 0, todo.tasks))
+        done: list[Done] = self._jobs.map_tasks(partial(self._to.write, todo), todo.tasks)
+        self.summary = total(todo, (each.summary for each in done))
+        self._to.finish(sum(each.count for each in done))
+        return done
+
+    def work(self) -> Work:
+        """The run's work, with its end and its snapshot counted. Raises UsageError beyond the stream's last turn."""
+        plan = self._plan.counted(self._count_blocks, most=MOST_COUNTED)
+        plan.check_reach()
+        rows = plan.stream.snapshot_blocks(plan.first, self._count_parts) if plan.snapshot else ()
+        return work(self._job, plan, tuple(rows), tasks=self._tasks, cores=self._jobs.cores)
+
+    def _count_blocks(self, numbers: range) -> Iterable[int]:
+        if len(numbers) <= COUNTED_HERE:
+            return self._plan.count(numbers)
+        function = partial(count_blocks, self._pickled, replace(self._plan, stream=None))  # type: ignore[arg-type]
+        return self._in_tasks(function, numbers)
+
+    def _count_parts(self, parts: Sequence[SnapshotPart]) -> Iterable[int]:
+        if len(parts) <= COUNTED_HERE:
+            return [self._plan.stream.count_part(self._plan.first, part) for part in parts]
+        return self._in_tasks(partial(count_parts, self._pickled, self._plan.first), parts)
+
+    def _in_tasks(self, function: Callable[[Any], list[int]], items: Sequence[Any]) -> Iterable[int]:
+        pieces = cut(items, 4 * self._jobs.cores)
+        return chain.from_iterable(self._jobs.map(function, pieces, tasks=len(pieces)))
+
+    def _watch(self, tasks: Tasks) -> None:
+        if self.progress is not None:
+            self.progress = replace(self.progress, tasks=tasks)
+        if self._report is not None:
+            self._report(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: its tasks, and about how many of its turns these were."""
+
+    work: Work
+    tasks: Tasks
+
+    @property
+    def turns(self) -> int:
+        return (self.work.stop - self.work.first) * self.tasks.done // max(self.work.tasks, 1)
+
+
+def count_blocks(job: bytes, plan: Plan, numbers: Sequence[int]) -> list[int]:
+    """Row changes of blocks, by their numbers."""
+    return replace(plan, stream=opened(job).stream).count(numbers)
+
+
+def count_parts(job: bytes, turn: int, parts: Sequence[SnapshotPart]) -> list[int]:
+    """Rows of parts of the snapshot before a turn."""
+    stream = opened(job).stream
+    return [stream.count_part(turn, part) for part in parts]
+
+
+def total(work: Work, summaries: Iterable[Summary]) -> Summary:
+    """What all tasks did together."""
+    found = Summary(work.first, work.stop)
+    for each in summaries:
+        for name in COUNTS:
+            setattr(found, name, getattr(found, name) + getattr(each, name))
+        for topic, count in each.topics.items():
+            found.topics[topic] = found.topics.get(topic, 0) + count
+    return found

@@ -1,0 +1,112 @@
+"""What a task does for `file:DIR`: its share of the messages as files, which take their names when they are whole.
+
+    DIR/orders-0/part-0000000.jsonl     topic orders, partition 0: the messages of the first task
+    DIR/orders-0/part-0000001.jsonl     those of the second, and so on: `cat DIR/orders-0/*` is the partition
+    DIR/_SUCCESS                        written last: everything is there
+
+A task writes into a folder that no other attempt has, and renames its files at its end. The name says topic, partition
+and task, and a task writes the same bytes whenever it is done; so an attempt that fails leaves nothing under such a
+name, and one that is repeated puts the same file in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from simulator.errors import SinkError
+from simulator.run.latencies import Latencies
+from simulator.run.pipeline import Run, Summary
+from simulator.run.record import Recorder
+from simulator.sinks.files import FolderSink
+from simulator.sinks.framing import framing
+from simulator.sinks.ledger import Progress
+from simulator.spark.work import Work
+
+UNFINISHED: Final = ".unfinished"
+SUCCESS: Final = "_SUCCESS"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a partition, its place below the folder, and the SHA-256 of its values."""
+
+    progress: Progress
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a task did: counts, and the files one by one where a record of them is asked for."""
+
+    summary: Summary
+    count: int
+    files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Where the files go, and how they look; `record` asks for an account of each."""
+
+    path: str
+    partitions: int
+    envelope: bool = False
+    record: bool = False
+
+    def begin(self) -> None:
+        """Make the folder, on the driver. Raises SinkError where anything is in it."""
+        path = Path(self.path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            there = next(iter(sorted(each.name for each in path.iterdir())), None)
+        except OSError as error:
+            raise SinkError(f"file:{self.path}: the folder cannot be made: {error.strerror}.") from None
+        if there is not None:
+            raise SinkError(f"file:{self.path}: {there} is already there; name an empty folder, or remove it.")
+
+    def write(self, work: Work, task: int, attempt: int) -> Done:
+        """Render a task's share into files. Raises SinkError, DeliveryFailed, UsageError."""
+        job = work.open()
+        container = job.codec.layout.container
+        scratch = Path(self.path, UNFINISHED, f"{task}-{attempt}")
+        look = framing(envelope=self.envelope, container=container)
+        try:
+            with FolderSink(scratch, self.partitions, look) as sink:
+                recorder = Recorder(sink, Latencies()) if self.record else None
+                summary = Run(work.share(task), job.renderer(sink.partitions), sink)()
+                sizes = sink.sizes()
+            digests = {} if recorder is None else recorder.digests()
+            files = []
+            for each in sink.ledger.progress():
+                name = sink.file_name(each.topic, each.partition)
+                there = f"{Path(name).stem}/part-{task:07d}.{look.suffix}"
+                _rename(scratch / name, Path(self.path, there))
+                files.append(File(each, there, sizes[name], digests.get((each.topic, each.partition), "")))
+            return Done(summary, len(files), tuple(files) if self.record else ())
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def finish(self, count: int) -> None:
+        """See that so many files are there, and say so in the folder. Raises SinkError."""
+        path = Path(self.path)
+        shutil.rmtree(path / UNFINISHED, ignore_errors=True)
+        there = sum(len(os.listdir(folder)) for folder in path.iterdir() if folder.name != UNFINISHED)
+        if there < count:
+            raise SinkError(
+                f"file:{self.path}: {count - there} of {count} files are missing: driver and executors must share "
+                "the folder; name one on a file system that all of them have."
+            )
+        (path / SUCCESS).touch()
+
+
+def _rename(file: Path, name: Path) -> None:
+    try:
+        name.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(file, name)
+    except OSError as error:
+        raise SinkError(f"{name}: {error.strerror}.") from None

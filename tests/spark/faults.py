@@ -1,0 +1,66 @@
+"""Tasks that go wrong, for the executors of tests: they import this module."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.sinks.files import FolderSink
+from simulator.spark.files import Done, Folder
+from simulator.spark.work import Work
+
+
+def attempt() -> int:
+    """0 for a task's first attempt."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return int(context.attemptNumber())
+
+
+@dataclass(frozen=True, slots=True)
+class Failing(Folder):
+    """First attempts of task 1 die while they write, those of task 2 fail when all is in its place."""
+
+    def write(self, work: Work, task: int, number: int) -> Done:
+        first = attempt() == 0
+        if task == 1 and first:
+            _die_behind_the_first_batch()
+        done = Folder.write(self, work, task, number)
+        if task == 2 and first:
+            raise RuntimeError("lost on the way to the driver")
+        return done
+
+
+def _die_behind_the_first_batch() -> None:
+    write = FolderSink.write
+
+    def deadly(sink: FolderSink, *arguments: Any, **more: Any) -> None:
+        write(sink, *arguments, **more)
+        os._exit(9)
+
+    FolderSink.write = deadly  # type: ignore[method-assign]
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck(Folder):
+    """The first attempt of the last task waits for ever; all tasks note where they are."""
+
+    def write(self, work: Work, task: int, number: int) -> Done:
+        note = Path(self.path).with_name(f"{task}.{attempt()}")
+        note.touch()
+        if task == work.tasks - 1 and attempt() == 0:
+            time.sleep(3600)
+        return Folder.write(self, work, task, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Full(Folder):
+    """No attempt of any task has room."""
+
+    def write(self, work: Work, task: int, number: int) -> Done:
+        return Folder.write(Folder("/dev/null/full", self.partitions), work, task, number)

@@ -1,0 +1,172 @@
+"""Runs on Spark that write files: the local engine's bytes, whatever happens to tasks."""
+
+from __future__ import annotations
+
+import json
+from itertools import cycle, product
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from command import Command
+from fastavro import reader
+from faults import Failing, Full
+from written import digests
+
+from simulator.errors import SimulatorError, UsageError
+from simulator.run.job import Job, Partitions, open_job
+from simulator.run.plan import Limits
+from simulator.sinks.files import FolderSink
+from simulator.sinks.framing import framing
+from simulator.spark.engine import SparkRun
+from simulator.spark.files import Folder
+
+pytestmark = pytest.mark.spark
+
+PARTITIONS: Final = 3
+CHANGES: Final = 700
+SHOP: Final = """\
+tables:
+  users:
+    key: id
+    columns:
+      id: {type: int64, values: sequence}
+      name: string(20)
+      balance: "decimal(10,2)"
+      seen_at: timestamp(3)
+      n: {type: int32, values: version}
+    rows: 300
+  visits:
+    key: id
+    columns:
+      id: {type: int64, values: sequence}
+      page: string(12)
+      n: {type: int32, values: version}
+    rows: 200
+    mix: {insert: 0.6, update: 0.2, delete: 0.2}
+transactions: {1: 3, 5: 1}
+schema_changes:
+  - {at: 200, table: users, add_column: {name: level, column: {type: string(8)}}}
+"""
+SCRIPT: Final = """\
+create database d; use d; create table t(id int primary key, v varchar(9));
+insert into t values (1, 'a'), (2, 'b');
+-- @snapshot
+update t set v = 'c'; alter table t add w int; insert into t values (3, 'd', 1); delete from t where id = 1;
+"""
+FORMATS: Final = ("canal-json", "dts-canal-json", "dts-avro", "drs-json", "oms-default", "cloudcanal-json")
+# Each scenario in each format, by one of these numbers of tasks.
+PAIRS: Final = list(zip(product(("shop.yaml", "tour", "script.sql"), FORMATS), cycle((1, 2, 7, 64)), strict=False))
+
+
+def job_of(scenario: str, format: str, folder: Path) -> Job:
+    """A generated stream, the script in YAML that is shipped, and one in SQL."""
+    for name, text in (("shop.yaml", SHOP), ("script.sql", SCRIPT)):
+        (folder / name).write_text(text)
+    file = scenario if scenario == "tour" else str(folder / scenario)
+    return open_job(file, format).addressed(partitions=Partitions(PARTITIONS))
+
+
+def write_locally(job: Job, folder: Path, *, envelope: bool = False) -> Any:
+    container = job.codec.layout.container
+    with FolderSink(folder, PARTITIONS, framing(envelope=envelope, container=container)) as sink:
+        return job.run(sink, limits=Limits(changes=CHANGES), snapshot=True)()
+
+
+def run(spark: Any, job: Job, to: Folder, tasks: int) -> SparkRun:
+    made = SparkRun(spark, job, to, limits=Limits(changes=CHANGES), snapshot=True, tasks=tasks)
+    made()
+    return made
+
+
+@pytest.mark.parametrize(("pair", "tasks"), PAIRS, ids=[f"{'-'.join(pair)}-{tasks}" for pair, tasks in PAIRS])
+def test_equal_to_the_local_engine(spark: Any, tmp_path: Path, pair: tuple[str, str], tasks: int) -> None:
+    """Each partition byte for byte, snapshot included: as envelopes, in which keys and headers are."""
+    job = job_of(*pair, tmp_path)
+    local = write_locally(job, tmp_path / "local", envelope=True)
+    done = run(spark, job, Folder(str(tmp_path / "spark"), PARTITIONS, envelope=True), tasks)
+    assert digests(tmp_path / "spark") == digests(tmp_path / "local")
+    assert local.messages > 0
+    assert {**done.summary.as_dict(), "seconds": 0} == {**local.as_dict(), "seconds": 0}
+    assert sorted(path.name for path in (tmp_path / "spark").iterdir() if path.is_file()) == ["_SUCCESS"]
+
+
+def test_a_task_that_is_done_again_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    job = job_of("shop.yaml", "canal-json", tmp_path)
+    write_locally(job, tmp_path / "local")
+    run(spark, job, Failing(str(tmp_path / "spark"), PARTITIONS), tasks=4)
+    assert digests(tmp_path / "spark") == digests(tmp_path / "local")
+    assert not (tmp_path / "spark" / ".unfinished").exists()
+
+
+def test_a_task_that_never_ends_well_is_one_sentence(spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(SimulatorError) as error:
+        run(spark, job_of("script.sql", "canal-json", tmp_path), Full(str(tmp_path / "spark"), 1), tasks=2)
+    assert str(error.value).startswith("file:/dev/null/full/.unfinished/")
+    assert str(error.value).endswith(": the folder cannot be made: Not a directory.")
+    assert not (tmp_path / "spark" / "_SUCCESS").exists()
+
+
+def test_avro_files_are_whole(spark: Any, command: Command, tmp_path: Path) -> None:
+    """Each file is a container of its own, and the record lists it."""
+    folder, record = tmp_path / "out", tmp_path / "record.json"
+    command(
+        "run", "crud", "-f", "dts-avro", "--limit", "300", "--engine", "spark", "--tasks", "3", "-q",
+        "--to", f"file:{folder}?partitions=2", "--record", record, "--summary-to", tmp_path / "summary.json", status=0,
+    )  # fmt: skip
+    facts, summary = json.loads(record.read_bytes()), json.loads((tmp_path / "summary.json").read_bytes())
+    files = {folder / file["file"]: file["bytes"] for each in facts["partitions"] for file in each["files"]}
+    assert files == {path: path.stat().st_size for path in folder.glob("*/*.avro")}
+    assert sum(each["delivered"] for each in facts["partitions"]) == summary["delivered"] == summary["messages"]
+    rows = 0
+    for path in files:
+        with path.open("rb") as file:
+            rows += sum(1 for _ in reader(file))
+    assert rows == summary["messages"]
+
+
+TO: Final = ["--to", "file:{folder}"]
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (TO, "--engine spark: the stream has no end; say where the run ends, with --limit or --turns."),
+        (["--limit", "1"], "--to -: on Spark a run writes files; name a folder, --to file:DIR."),
+        ([*TO, "--rate", "5"], "--rate: the Spark engine does not do this; leave it out, or leave out --engine spark."),
+        ([*TO, "--conf", "x=1"], "--conf x=1: write a setting of Spark, as in spark.executor.memory=4g."),
+        (
+            ["--to", "file:{there}", "--limit", "1"],
+            "file:{there}: old is already there; name an empty folder, or remove it.",
+        ),
+    ],
+)
+def test_mistakes(spark: Any, command: Command, tmp_path: Path, more: list[str], sentence: str) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "old").touch()
+    names = {"folder": str(tmp_path / "new"), "there": str(tmp_path / "there")}
+    words = [word.format(**names) for word in more]
+    done = command("run", "crud", "-f", "canal-json", "--engine", "spark", "-q", *words)
+    assert done.status in (1, 2)
+    assert done.err.splitlines()[-1] == "cdcsim: " + sentence.format(**names)
+
+
+def test_the_end_and_the_snapshot_are_counted_in_tasks(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prefix sums of what tasks counted end a run where the local engine ends it."""
+    job = job_of("shop.yaml", "oms-default", tmp_path)
+    limits = Limits(start_at=5, changes=900_000)
+    here = SparkRun(spark, job, Folder(str(tmp_path), 1), limits=limits, snapshot=True).work()
+    monkeypatch.setattr("simulator.spark.engine.COUNTED_HERE", 0)
+    there = SparkRun(spark, job, Folder(str(tmp_path), 1), limits=limits, snapshot=True).work()
+    assert (here.first, here.stop, here.rows) == (there.first, there.stop, there.rows)
+    assert int(job.stream.count(here.first, here.stop).sum()) >= 900_000
+
+
+def test_a_stream_that_ends_before_the_run(spark: Any, tmp_path: Path) -> None:
+    job = open_job("crud", "canal-json")
+    with pytest.raises(UsageError, match=r"is beyond turn"):
+        SparkRun(
+            spark, job, Folder(str(tmp_path), 1), limits=Limits(start_at=job.stream.last_turn or 0, turns=10**9)
+        ).work()
