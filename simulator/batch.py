@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -93,6 +94,9 @@ class ChangeBatch:
     per column as `Before` says. The halves of a split update know each other: `counterpart` is the image of the other
     half, the row after a DELETE and the row before an INSERT.
 
+    `row_numbers` gives each change the number of its row, which that keeps as long as it lives and which no other row of
+    the table has. Made when asked for; transaction marks have none.
+
     `logged`: where the images in the log lack columns, which ones they hold; here all columns have their values.
 
     `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
@@ -107,6 +111,7 @@ class ChangeBatch:
     counterpart: tuple[pa.Array, ...] | None = None
     typed_json: ChangeBatch | None = None
     logged: LoggedColumns | None = None
+    row_numbers: Callable[[], Ints] | None = None
 
     def __len__(self) -> int:
         return len(self.envelope.turn)
@@ -147,12 +152,17 @@ class ChangeBatch:
             before=before,
             counterpart=counterpart,
             typed_json=None,
+            row_numbers=None if self.row_numbers is None else partial(_taken, self.row_numbers, rows),
         )
 
     @property
     def moved(self) -> bool:
         """Whether these are halves of split updates."""
         return self.counterpart is not None
+
+
+def _taken(row_numbers: Callable[[], Ints], rows: Ints) -> Ints:
+    return row_numbers()[rows]
 
 
 def scatter(base: pa.Array, delta: Delta) -> pa.Array:
@@ -384,8 +394,8 @@ def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBat
     # streams leave every second number free, of offsets and numbers of a second as of ordinals
     behind = replace(at, ordinal=at.ordinal + 1, offset=at.offset + 1, in_second=at.in_second + 1)
     halves = [
-        ChangeBatch(batch.table, Kind.DELETE, at, None, before, counterpart=whole.after, logged=batch.logged),
-        ChangeBatch(batch.table, Kind.INSERT, behind, whole.after, None, counterpart=before, logged=batch.logged),
+        replace(whole, kind=Kind.DELETE, after=None, before=before, counterpart=whole.after, typed_json=None),
+        replace(whole, kind=Kind.INSERT, envelope=behind, before=None, counterpart=before, typed_json=None),
     ]
     rest = np.flatnonzero(~moved)
     return [batch.take(rest), *halves] if len(rest) else halves

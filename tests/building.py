@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
 from typing import Final, cast
 
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator import sources
-from simulator.batch import ChangeBatch, Envelope
+from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.formats import open_codec
@@ -120,9 +121,22 @@ def batch_of(
         write_ms=every * write_ms,
     )
     image = image_of(table, rows, source)
+    numbers = partial(numbers_of, table, rows if old is None else old)
     if kind is DELETE:
-        return ChangeBatch(table, kind, envelope, None, image)
-    return ChangeBatch(table, kind, envelope, image, None if old is None else image_of(table, old, source))
+        return ChangeBatch(table, kind, envelope, None, image, row_numbers=numbers)
+    before = None if old is None else image_of(table, old, source)
+    return ChangeBatch(table, kind, envelope, image, before, row_numbers=numbers)
+
+
+def numbers_of(table: Table, rows: Sequence[Row]) -> Ints:
+    """Rows that begin with the same key literals have the same number: the key itself, if it is one whole number."""
+
+    def number(row: Row) -> int:
+        cells = [row.get(c.name) if isinstance(row, Mapping) else row[i] for i, c in enumerate(table.columns)]
+        key = [cells[i] for i in table.key_positions] or cells
+        return int(key[0]) if len(key) == 1 and str(key[0]).isdigit() else zlib.crc32(repr(key).encode())
+
+    return np.array([number(row) for row in rows], dtype=np.int64)
 
 
 def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:

@@ -108,7 +108,7 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
         columns[f"s{i}"] = column
     for i, column in enumerate(draw(st.lists(st.sampled_from(MAYBE), max_size=4))):
         columns[f"m{i}"] = column
-    unique = draw(st.sampled_from([None, {"type": "string(36)", "nulls": 0.2, "values": "uuid"}, {"type": "int64"}]))
+    unique = draw(st.sampled_from([None, {"type": "string(36)", "values": "uuid"}, {"type": "int64"}]))
     if unique is not None:
         columns["code"] = {"values": "sequence", "changes": draw(st.sampled_from(["yes", "no"])), **unique}
     if draw(st.booleans()):

@@ -29,7 +29,8 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
         source.parse_values([text], column.type) for text, column in zip(literals, table.columns, strict=True)
     )
     one = np.ones(1, dtype=np.int64)
-    batch = ChangeBatch(table, INSERT, Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one)), image, None)
+    envelope = Envelope(phase=1, **dict.fromkeys(Envelope.ARRAYS, one))
+    batch = ChangeBatch(table, INSERT, envelope, image, None, row_numbers=one.copy)
     try:
         codec.messages(cut(batch, pack(batch, codec.layout.packing), topic="", partition=None, key=None))
     except UnsupportedType:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope
+from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.model import Table
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
@@ -29,7 +30,7 @@ class SqlStream(LiteralStream):
 
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
-        self._before: list[tuple[Table, list[Row]]] = []
+        self._before: list[tuple[Table, list[Row], list[int]]] = []
         outcome = run(script, source, force=force, at_snapshot=self._keep)
         self.failure, self.steps = outcome.failure, tuple(outcome.steps)
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
@@ -38,7 +39,7 @@ class SqlStream(LiteralStream):
             source,
             outcome.session.database,
             outcome.session.log.transactions,
-            alive=sum(len(rows) for _, rows in self._before),
+            alive=sum(len(rows) for _, rows, _ in self._before),
             start_ms=START_MS,
             first_tables=_tables(outcome),
             column_names={column.name for table in _versions(outcome) for column in table.columns},
@@ -80,17 +81,18 @@ class SqlStream(LiteralStream):
             return []
         return [position for position, column in enumerate(table.columns) if column.type.name == "json"]
 
-    def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
+    def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
         """…; the script is run up to the turn. At turn 0 there are the rows of `-- @snapshot`."""
         held = self._before
         if turn:
             outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)
             held = _rows(outcome.session)
-        for table, rows in held:
+        for table, rows, numbers in held:
             documents = self._documents(table)
             printed = [_printed(row, documents) for row in rows] if documents else rows
             columns = range(len(table.columns))
-            yield table, tuple(self.column(table, i, [row[i] for row in printed]) for i in columns)
+            arrays = tuple(self.column(table, i, [row[i] for row in printed]) for i in columns)
+            yield table, arrays, np.array(numbers, dtype=np.int64)
 
 
 def _printed(row: Any, documents: Sequence[int]) -> Any:
@@ -111,8 +113,10 @@ def _forget_spellings(session: Session) -> None:
         data.define(replace(data.definition, fields=fields))
 
 
-def _rows(session: Session) -> list[tuple[Table, list[Row]]]:
-    return [(data.table, [row for _, row in data.scan()]) for data in session.all_tables()]
+def _rows(session: Session) -> list[tuple[Table, list[Row], list[int]]]:
+    """Each table's rows and their numbers."""
+    held = [(data.table, list(data.scan())) for data in session.all_tables()]
+    return [(table, [row for _, row in rows], [number for number, _ in rows]) for table, rows in held]
 
 
 def _versions(outcome: Outcome) -> Iterator[Table]:

@@ -19,7 +19,6 @@ from simulator.sources import find
 from simulator.sources.oracle import values as oracle_values
 from simulator.sources.oracle.rowid import rowid
 from simulator.values.draw import Ints
-from simulator.values.row_numbers import row_numbers
 
 ORACLE: Final = find("oracle-21c")
 
@@ -492,25 +491,9 @@ def several(count: int = 5000) -> Ints:
 
 def test_row_ids_are_those_of_rows() -> None:
     at = table().id
-    numbers = row_numbers([pa.array(several())])
+    numbers = several()
     ids = rowid(at, numbers)
     assert len(ids.unique()) == len(ids)
     type = ORACLE.parse_type("ROWID")
     assert ORACLE.parse_values(ids.to_pylist(), type).equals(ids)
-    decimals = pa.array([Decimal(n) for n in range(5000)], pa.decimal128(19, 0))
-    assert (row_numbers([decimals]) == numbers).all()
     assert not set(ids.to_pylist()) & set(rowid(replace(at, name="ITEMS"), numbers).to_pylist())
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.text(max_size=8), st.integers(0, 50)), min_size=1, max_size=30), st.integers(0, 5))
-def test_row_numbers_of_several_columns(rows: list[tuple[str, int]], cut: int) -> None:
-    texts = pa.array([text for text, _ in rows], pa.string())
-    ints = pa.array([number for _, number in rows], pa.int64())
-    numbers = row_numbers([texts, ints])
-    assert len(set(numbers.tolist())) == len(set(rows))
-    assert (numbers >= 0).all()
-    # a piece, and a dictionary, have the same numbers
-    piece = [texts.slice(cut), ints.slice(cut)]
-    assert row_numbers(piece).tolist() == numbers[cut:].tolist()
-    assert row_numbers([texts.dictionary_encode(), ints]).tolist() == numbers.tolist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -169,6 +169,34 @@ def texts(block: Block) -> list[str]:
 def test_history_has_no_contradiction_and_ends_in_the_closed_form(scenario: dict[str, Any], start: int) -> None:
     """I2 and I5: every before image is the row as it was left; the rows computed for any turn are those replayed."""
     replay_all(stream_of(scenario), start)
+
+
+@quick
+@given(scenarios(), st.integers(0, 5000))
+def test_a_row_keeps_its_number_and_shares_it_with_none(scenario: dict[str, Any], start: int) -> None:
+    """Updates of keys and snapshots included; equal rows would have different ones."""
+    stream = stream_of(scenario)
+    start, stop = stream.border(start), stream.border(start + 500)
+
+    def numbered(blocks: Iterable[Block]) -> list[tuple[Any, ...]]:
+        out: list[tuple[Any, ...]] = []
+        for block in blocks:
+            for order, batch, before, after in changes_of(block):
+                at = np.flatnonzero((batch.envelope.turn == order[1]) & (batch.envelope.ordinal == order[2]))
+                part = batch.take(at)
+                assert part.row_numbers is not None
+                out.append((batch.table.id.name, int(part.row_numbers()[0]), before, after))
+        return out
+
+    held: dict[tuple[str, int], Row] = {}
+    for name, number, before, after in numbered([*stream.snapshot(start), stream.read(start, stop)]):
+        known = held.pop((name, number), None)
+        assert (known is None) == (before is None)
+        if known is not None and len(known) == len(before):
+            assert known == before
+        if after is not None:
+            held[name, number] = after
+    assert held.keys() == {(name, number) for name, number, _, _ in numbered(stream.snapshot(stop))}
 
 
 @quick

@@ -70,7 +70,6 @@ from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import Piece, join, repeat
-from simulator.values.row_numbers import row_numbers
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
 
@@ -138,13 +137,12 @@ def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerCha
 def rowids(settings: Settings[SharePlexOptions]) -> PerChange:
     def of(batch: ChangeBatch) -> pa.Array:
         table = batch.table
-        key = {i: batch.image()[i] if batch.before is None else batch.full_before(i) for i in table.row_key_positions}
         if system_of(settings.source).rowids:
-            # without a key, the row's values tell rows apart
-            values = list(key.values()) or list(batch.image())
-            return join(['"', rowid(table.id, row_numbers(values)), '"'], len(batch))
+            assert batch.row_numbers is not None
+            return join(['"', rowid(table.id, batch.row_numbers()), '"'], len(batch))
         pieces: list[Piece] = []
-        for i, array in key.items():
+        for i in table.row_key_positions:
+            array = batch.image()[i] if batch.before is None else batch.full_before(i)
             value = plain(cell(table.columns[i], settings).text(array))
             pieces += ["\\u0001" if pieces else "", escape(value, STYLE)]
         return join([quote(f"{table_text(table)}-", STYLE)[:-1], *pieces, '"'], len(batch))

@@ -42,7 +42,7 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
         )
         added = data.add(row)
         session.changed(data, added, None)
-        session.log_row(data, INSERT, None, row)
+        session.log_row(data, added, INSERT, None, row)
 
 
 def _column_text(one: Field, target: Definition, session: Session) -> str:

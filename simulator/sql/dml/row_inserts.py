@@ -172,7 +172,7 @@ class Inserter:
             return
         number = data.add(made)
         session.changed(data, number, None)
-        session.log_row(data, INSERT, None, made, self.touched)
+        session.log_row(data, number, INSERT, None, made, self.touched)
         for trigger in self.plan.triggers if self.watched else ():
             triggers.fire(session, trigger, "insert", False, None, row, self.rules, row_number)
 
@@ -211,12 +211,12 @@ class Inserter:
                 data.put(number, row)
                 session.changed(data, number, old)
                 if old != row:
-                    session.log_row(data, UPDATE, old, row, self.touched)
+                    session.log_row(data, number, UPDATE, old, row, self.touched)
                 return
             delete_row(session, data, number, row_number)
         number = data.add(row)
         session.changed(data, number, None)
-        session.log_row(data, INSERT, None, row, self.touched)
+        session.log_row(data, number, INSERT, None, row, self.touched)
 
     def _stored(self, place: int, value: Any, row_number: int) -> Any:
         one = self.fields[place]

@@ -121,7 +121,7 @@ def change_row(
     counts = inserts or session.server.counts_updates
     if auto is not None and counts and made[auto] is not None and made[auto] >= data.next_auto:
         data.next_auto = made[auto] + 1
-    session.log_row(data, UPDATE, old, made, also | named)
+    session.log_row(data, number, UPDATE, old, made, also | named)
     for trigger in plan.triggers:
         triggers.fire(session, trigger, "update", False, old, row, rules, row_number)
     return True

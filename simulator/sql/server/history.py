@@ -193,25 +193,30 @@ class ServerRun:
                     event.kind,
                     before,
                     after,
+                    _keep(data, before, after),
                     session.run,
                     ms,
                     None if before is None else shown[0],
                     None if after is None else shown[-1],
                 )
             )
-            _keep(data, before, after)
 
 
-def _keep(data: Data, before: Row | None, after: Row | None) -> None:
-    """The shadow's rows follow; a row that it does not know is new: a cascade changed it, or an image lacks columns."""
+def _keep(data: Data, before: Row | None, after: Row | None) -> int:
+    """The shadow's rows follow; a row that it does not know is new: a cascade changed it, or an image lacks columns.
+
+    The row's number; 0 where that is not known.
+    """
     number = None
     if before is not None:
         held = data.clustered.rows.get(data.clustered.of(before)) if data.clustered is not None else None
         number = held if held is not None else next((n for n, row in data.rows.items() if row == before), None)
     if number is not None:
         data.put(number, after)
-    elif after is not None and data.conflict(after) is None:
-        data.add(after)
+    elif after is not None:
+        conflict = data.conflict(after)
+        number = conflict[0] if conflict is not None else data.add(after)
+    return number or 0
 
 
 def _error(number: int, text: str) -> SqlError:

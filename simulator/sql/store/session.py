@@ -292,9 +292,15 @@ class Session:
     # --------------------------------------------------------------------------------------------------------- logging
 
     def log_row(
-        self, data: Data, kind: Kind, before: Row | None, after: Row | None, touched: frozenset[int] = frozenset()
+        self,
+        data: Data,
+        number: int,
+        kind: Kind,
+        before: Row | None,
+        after: Row | None,
+        touched: frozenset[int] = frozenset(),
     ) -> None:
-        """A row's change; `touched` are the columns that the statement names."""
+        """The change of the row of this number; `touched` are the columns that the statement names."""
         if self.quiet or data.definition.temporary or not self.settings["log_bin"]:
             return
         if not self.annotated:
@@ -313,7 +319,8 @@ class Session:
         )
         if not together:
             self.run += 1
-        entries.append(RowChange(data.table, kind, before, after, self.run, self.now_ms, logged_before, logged_after))
+        images = (before, after, number, self.run, self.now_ms, logged_before, logged_after)
+        entries.append(RowChange(data.table, kind, *images))
 
     def _annotate(self, data: Data) -> None:
         id = data.definition.id

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -163,6 +164,10 @@ class Stream(ABC):
         """The rows of a block of the snapshot: (table version, columns)."""
 
     @abstractmethod
+    def snapshot_row_numbers(self, block: SnapshotBlock) -> Ints:
+        """The numbers of these rows, as `ChangeBatch.row_numbers` says."""
+
+    @abstractmethod
     def snapshot_ms(self, turn: int) -> int:
         """When the last transaction before a turn was committed, epoch milliseconds."""
 
@@ -212,7 +217,8 @@ class Stream(ABC):
             at = (OrderKey(0, block.first, -1), SNAPSHOT_TXN, block.first + number_of_table, ms, ms + WRITE_LAG_MS)
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
             events = (SchemaChange(*at, kind, database, None, table, sql),)
-        batch = ChangeBatch(table, READ, envelope, columns, None)
+        numbers = partial(self.snapshot_row_numbers, block)
+        batch = ChangeBatch(table, READ, envelope, columns, None, row_numbers=numbers)
         return Block(block.first, block.rows, (batch,), events, block.rows)
 
     def read_block(self, where: TurnBlock | SnapshotBlock, needed: Needed | None = None) -> Block:

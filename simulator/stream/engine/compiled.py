@@ -14,14 +14,14 @@ from simulator.model import Table
 from simulator.sources.source import Source
 from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.block import FARTHEST
-from simulator.stream.engine.history import Ticks
+from simulator.stream.engine.history import State, Ticks
 from simulator.stream.engine.plan import plan
 from simulator.stream.engine.program import Member, Plan
 from simulator.stream.engine.sizes import COLUMN_BYTES, sizes
 from simulator.stream.engine.timeline import Timeline
 from simulator.stream.engine.traffic import Traffic
 from simulator.stream.generators.columns import Columns, CompiledColumn
-from simulator.stream.generators.computed.sequence import Numbers
+from simulator.stream.generators.computed.sequence import Numbers, row_numbers
 from simulator.stream.generators.keys import KeyColumn
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.values.draw import Ints
@@ -73,12 +73,20 @@ class Compiled:
         self.plan = plan(scenario, {name: list(fields[name]) for name in self.names}, always)
         self.traffic = Traffic(self.plan.cohorts, self.seed)
         self.ticks = Ticks(self.plan, self.traffic, self.seed)
-        self.versions = self._versions(self.columns(fields, self.ticks, self.traffic), changes)
+        self._columns = self.columns(fields, self.ticks, self.traffic)
+        self._row_numbers: dict[str, Numbers] = {}
+        self.versions = self._versions(self._columns, changes)
         self.ddl = [(border, change.applied) for border, change in changes if change.applied.sql]
         self.ddl_turns: Ints = np.array([border for border, _ in self.ddl], dtype=np.int64)
         self._lay_out_steps()
         self._number()
         self._measure()
+
+    def row_numbers(self, state: State) -> Ints:
+        """The number that each row of a table keeps."""
+        if state.table not in self._row_numbers:
+            self._row_numbers[state.table] = row_numbers(self._columns, state.table)
+        return self._row_numbers[state.table].numbers(state)
 
     def _check_heartbeat(self) -> None:
         """There are numbers for only so many heartbeats between two transactions."""

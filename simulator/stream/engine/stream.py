@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -219,7 +220,8 @@ class ChangeStream(Stream):
                 else:
                     deltas.append(Delta(rows, self._column(version, position, old.take(rows))))
             before = tuple(deltas)
-        return ChangeBatch(version.table, kind, envelope, after, before)
+        numbers = partial(self.compiled.row_numbers, state)
+        return ChangeBatch(version.table, kind, envelope, after, before, row_numbers=numbers)
 
     def _positions(self, version: Version, kind: Kind, needed: Needed | None) -> Collection[int]:
         """The columns to draw; the key always, by which some systems split updates."""
@@ -319,10 +321,14 @@ class ChangeStream(Stream):
 
     def snapshot_rows(self, block: SnapshotBlock, needed: Needed | None = None) -> tuple[Table, tuple[pa.Array, ...]]:
         version = self._version_at(self.compiled.names[block.part.table], block.turn)
+        return version.table, self._image(version, self._scanned(block), self._positions(version, READ, needed))
+
+    def _scanned(self, block: SnapshotBlock) -> State:
         state = self._alive(block.turn, block.part)
-        if block.rows < len(state):
-            state = state.take(np.arange(block.start, block.start + block.rows))
-        return version.table, self._image(version, state, self._positions(version, READ, needed))
+        return state if block.rows == len(state) else state.take(np.arange(block.start, block.start + block.rows))
+
+    def snapshot_row_numbers(self, block: SnapshotBlock) -> Ints:
+        return self.compiled.row_numbers(self._scanned(block))
 
     def snapshot_ms(self, turn: int) -> int:
         return int(self.timeline.commit_us(np.array([turn - 1], dtype=np.int64))[0]) // 1000

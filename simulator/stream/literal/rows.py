@@ -16,7 +16,8 @@ from simulator.stream.scenario.loader import Loaded
 class Rows:
     """The rows of all tables at some turn, by the table's number and the row's key (a count where it has none).
 
-    `unique` has, by the table's number and the unique key's name, the values there.
+    `numbers` are those of the rows, counted in each table: `born` so far. `unique` has, by the table's number and the
+    unique key's name, the values there.
     """
 
     loaded: Loaded
@@ -24,22 +25,26 @@ class Rows:
     shapes: dict[int, Shape] = field(default_factory=dict)
     rows: dict[int, dict[tuple[int, ...], Cells]] = field(default_factory=dict)
     unique: dict[int, dict[str, set[tuple[int, ...]]]] = field(default_factory=dict)
+    numbers: dict[int, dict[tuple[int, ...], int]] = field(default_factory=dict)
+    born: dict[int, int] = field(default_factory=dict)
     keyless: int = 0
 
-    def insert(self, statement: Statement) -> list[tuple[None, Cells]]:
+    def insert(self, statement: Statement) -> list[tuple[None, Cells, int]]:
         shape = statement.shape
-        rows = self.rows[shape.number]
+        rows, numbers, inserted = self.rows[shape.number], self.numbers[shape.number], list[tuple[None, Cells, int]]()
         for row, path in zip(statement.rows, statement.paths, strict=True):
             key = self._key(shape, row)
             if key in rows:
                 self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, row)} already")
             self._enter(shape, row, path)
             rows[key] = row
-        return [(None, row) for row in statement.rows]
+            numbers[key] = self.born[shape.number] = self.born[shape.number] + 1
+            inserted.append((None, row, numbers[key]))
+        return inserted
 
-    def update(self, statement: Statement) -> list[tuple[Cells, Cells]]:
+    def update(self, statement: Statement) -> list[tuple[Cells, Cells, int]]:
         shape, to_set = statement.shape, statement.set or {}
-        rows = self.rows[shape.number]
+        rows, numbers = self.rows[shape.number], self.numbers[shape.number]
         positions = range(len(shape.table.columns))
         changes = []
         for key, path in self._named(statement):
@@ -52,16 +57,17 @@ class Rows:
             self._enter(shape, new, path)
             if new_key != key:
                 del rows[key]
+                numbers[new_key] = numbers.pop(key)
             rows[new_key] = new
-            changes.append((old, new))
+            changes.append((old, new, numbers[new_key]))
         return changes
 
-    def delete(self, statement: Statement) -> list[tuple[Cells, None]]:
-        rows = self.rows[statement.shape.number]
-        gone = [rows.pop(key) for key, _ in self._named(statement)]
-        for row in gone:
+    def delete(self, statement: Statement) -> list[tuple[Cells, None, int]]:
+        rows, numbers = self.rows[statement.shape.number], self.numbers[statement.shape.number]
+        gone = [(rows.pop(key), None, numbers.pop(key)) for key, _ in self._named(statement)]
+        for row, _, _ in gone:
             self._leave(statement.shape, row)
-        return [(row, None) for row in gone]
+        return gone
 
     def _unique(self, shape: Shape, row: Cells) -> Iterator[tuple[UniqueKey, tuple[int, ...]]]:
         """The unique keys that a row is in, with its values there: nulls may keep it out of some."""
@@ -119,14 +125,15 @@ class Rows:
                 named[key] = path
         return list(named.items())
 
-    def statement(self, statement: Statement) -> Sequence[tuple[Cells | None, Cells | None]]:
-        """Run one; the rows before and after."""
+    def statement(self, statement: Statement) -> Sequence[tuple[Cells | None, Cells | None, int]]:
+        """Run one; the rows before and after, and their numbers."""
         if statement.kind == "insert":
             return self.insert(statement)
         return self.update(statement) if statement.kind == "update" else self.delete(statement)
 
     def begin(self, shape: Shape) -> None:
         self.shapes[shape.number], self.rows[shape.number] = shape, {}
+        self.numbers[shape.number], self.born[shape.number] = {}, 0
 
     def change(self, change: Change) -> None:
         """Run a DDL statement."""
@@ -144,7 +151,7 @@ class Rows:
                 for row in self.rows[after.number].values():
                     self._enter(after, row, change.path)
         for number in change.dropped:
-            self.rows[number] = {}
+            self.rows[number], self.numbers[number] = {}, {}
             self.unique.pop(number, None)
             if after is None:
                 del self.shapes[number]

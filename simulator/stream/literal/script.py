@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from simulator.batch import Ints
 from simulator.model import DELETE, INSERT, UPDATE, Table
 from simulator.stream.literal.prepared import Turn, prepare
 from simulator.stream.literal.rows import Rows
@@ -48,15 +49,16 @@ class ScriptStream(LiteralStream):
         literals = self._shapes[table].literals
         return sum(len(literals[i].texts[cell] or "") for i, cell in enumerate(row))
 
-    def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
-        """…; tables without rows are there, too. The script is run up to the turn."""
+    def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
+        """…; the script is run up to the turn."""
         rows = self._rows_at_start()
         for past in self._script.turns[:turn]:
             _transaction(rows, past)
         for number, shape in rows.shapes.items():
             held = list(rows.rows[number].values())
             columns = range(len(shape.table.columns))
-            yield shape.table, tuple(self.column(shape.table, i, [row[i] for row in held]) for i in columns)
+            numbers = np.array([rows.numbers[number][key] for key in rows.rows[number]], dtype=np.int64)
+            yield shape.table, tuple(self.column(shape.table, i, [row[i] for row in held]) for i in columns), numbers
 
     def _rows_at_start(self) -> Rows:
         rows = Rows(self.scenario, self.source)
@@ -71,9 +73,9 @@ def _transaction(rows: Rows, turn: Turn) -> Transaction:
     """Run a turn."""
     entries: list[Entry] = []
     for run, statement in enumerate(turn.statements):
-        for before, after in rows.statement(statement):
+        for before, after, number in rows.statement(statement):
             kind = INSERT if before is None else DELETE if after is None else UPDATE
-            entries.append(RowChange(statement.shape.table, kind, before, after, run, turn.event_ms))
+            entries.append(RowChange(statement.shape.table, kind, before, after, number, run, turn.event_ms))
     if turn.change is not None:
         rows.change(turn.change)
         applied = turn.change.applied

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -39,7 +39,7 @@ _Numbered = tuple[int, int, int, RowChange]
 class LiteralStream(Stream):
     """A history of literal transactions; turn i is transaction i. `alive`: the rows that are there before the first.
 
-    A front end says what its cells are as columns (`column`) and which rows there are at a turn (`rows_at`).
+    A front end says what its cells are as columns (`column`) and which rows there are at a turn (`numbered_rows`).
     """
 
     turns: int
@@ -69,11 +69,15 @@ class LiteralStream(Stream):
             [each.ms for each in transactions],
         )
         self.first_txn, self.first_offset = self.numbers.first_txn, self.numbers.first_offset
-        self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...]]]] | None = None
+        self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...], Ints]]] | None = None
 
     @abstractmethod
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         """Cells of a column of a table as its carrier."""
+
+    @abstractmethod
+    def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
+        """The rows that each table holds before a turn, all at once, and their numbers."""
 
     @abstractmethod
     def row_bytes(self, table: Table, row: Row) -> int:
@@ -217,20 +221,21 @@ class LiteralStream(Stream):
         first = changes[0]
         table, kind, logged = first.table, first.kind, _logged(first)
         positions = range(len(table.columns))
+        numbers = partial(_row_numbers, changes)
         after: tuple[pa.Array, ...] | None = None
         if kind is not DELETE:
             new = [_cells([change.after for change in changes], position) for position in positions]
             after = tuple(self.column(table, position, cells) for position, cells in zip(positions, new, strict=True))
         if kind is INSERT:
-            return ChangeBatch(table, kind, envelope, after, None, logged=logged)
+            return ChangeBatch(table, kind, envelope, after, None, logged=logged, row_numbers=numbers)
         old = [_cells([change.before for change in changes], position) for position in positions]
         if kind is DELETE:
             gone = tuple(self.column(table, position, cells) for position, cells in zip(positions, old, strict=True))
-            return ChangeBatch(table, kind, envelope, None, gone, logged=logged)
+            return ChangeBatch(table, kind, envelope, None, gone, logged=logged, row_numbers=numbers)
         before = tuple(
             self._old(table, position, was, now) for position, was, now in zip(positions, old, new, strict=True)
         )
-        return ChangeBatch(table, kind, envelope, after, before, logged=logged)
+        return ChangeBatch(table, kind, envelope, after, before, logged=logged, row_numbers=numbers)
 
     def _old(self, table: Table, position: int, was: list[Any], now: list[Any]) -> Before:
         """A column of the before image: only the rows in which it differs (0.0 and -0.0 do)."""
@@ -247,26 +252,34 @@ class LiteralStream(Stream):
     # ------------------------------------------------------------------------------------------------------- snapshot
 
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
-        _, columns = self._rows_before(turn)[part.table]
+        _, columns, _ = self._rows_before(turn)[part.table]
         held = int(sum(column.nbytes for column in columns))
         return max(1, BLOCK_BYTES // (CHANGE_BYTES + held // max(len(columns[0]), 1)))
 
-    def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...]]]:
-        """`rows_at`, kept for the other blocks of a snapshot."""
+    def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
+        """…; tables without rows are there, too."""
+        return ((table, columns) for table, columns, _ in self.numbered_rows(turn))
+
+    def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...], Ints]]:
+        """`numbered_rows`, kept for the other blocks of a snapshot."""
         if self._held is None or self._held[0] != turn:
-            self._held = turn, list(self.rows_at(turn))
+            self._held = turn, list(self.numbered_rows(turn))
         return self._held[1]
 
     def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
         return (SnapshotPart(table) for table in range(len(self._rows_before(turn))))
 
     def count_part(self, turn: int, part: SnapshotPart) -> int:
-        _, columns = self._rows_before(turn)[part.table]
+        _, columns, _ = self._rows_before(turn)[part.table]
         return len(columns[0]) if columns else 0
 
     def snapshot_rows(self, block: SnapshotBlock, needed: Needed | None = None) -> tuple[Table, tuple[pa.Array, ...]]:
-        table, columns = self._rows_before(block.turn)[block.part.table]
+        table, columns, _ = self._rows_before(block.turn)[block.part.table]
         return table, tuple(column.slice(block.start, block.rows) for column in columns)
+
+    def snapshot_row_numbers(self, block: SnapshotBlock) -> Ints:
+        _, _, numbers = self._rows_before(block.turn)[block.part.table]
+        return numbers[block.start : block.start + block.rows]
 
     def snapshot_ms(self, turn: int) -> int:
         return self._transactions[max(turn - 1, 0)].ms if self.turns else self._start_ms
@@ -284,6 +297,10 @@ def _alike(a: RowChange, b: RowChange) -> bool:
 
 def _cells(rows: Sequence[Row | None], position: int) -> list[Any]:
     return [row[position] for row in rows]  # type: ignore[index]
+
+
+def _row_numbers(changes: Sequence[RowChange]) -> Ints:
+    return np.array([change.number for change in changes], dtype=np.int64)
 
 
 def _logged(change: RowChange) -> LoggedColumns | None:

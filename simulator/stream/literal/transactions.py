@@ -18,13 +18,15 @@ Positions = tuple[int, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """A row as it was and is. `run` is equal for neighbours that a rows event may hold together; `logged_before` and
-    `logged_after` say which columns the images in the log hold."""
+    """A row as it was and is. `number` is the row's, as `ChangeBatch.row_numbers` says; `run` is equal for neighbours
+    that a rows event may hold together; `logged_before` and `logged_after` say which columns the images in the log
+    hold."""
 
     table: Table
     kind: Kind
     before: Row | None
     after: Row | None
+    number: int
     run: int
     ms: int
     logged_before: Positions = None

@@ -2,8 +2,8 @@
 
 In the one printed message (of 2024) sourceType is MySQL, objectName the physical table
 (`test_drds_hzy_pyii_0005.sample_order_real_aeje_11`), and the tags l_db_name and l_tb_name are the logical names.
-Decided here: eight databases of two tables each, which agrees with that message; a hash of the key before the change
-decides a row's table, so it stays the same as long as the key does; the four letters are a hash of the name.
+Decided here: eight databases of two tables each, which agrees with that message; the row's number decides its table, in
+which it stays; the four letters are a hash of the name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import pyarrow as pa
 from simulator.batch import ChangeBatch
 from simulator.formats.dts.record.record import Texts, object_name
 from simulator.model import Table
-from simulator.values.row_numbers import row_numbers
 
 DATABASES, TABLES = 8, 16
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
@@ -25,11 +24,9 @@ _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
 
 def names(batch: ChangeBatch) -> pa.Array:
     """The objectName of each row."""
-    table = batch.table
-    columns = table.row_key_positions or range(len(table.columns))
-    row = [batch.image()[i] if batch.before is None else batch.full_before(i) for i in columns]
-    shards = row_numbers(row) % TABLES
-    physical = [physical_name(table, shard) for shard in range(TABLES)]
+    assert batch.row_numbers is not None
+    shards = batch.row_numbers() % TABLES
+    physical = [physical_name(batch.table, shard) for shard in range(TABLES)]
     return pa.DictionaryArray.from_arrays(pa.array(shards.astype(np.int32)), pa.array(physical, pa.string()))
 
 

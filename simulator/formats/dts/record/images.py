@@ -28,7 +28,6 @@ from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.formats.dts.record.values import Values, whole
 from simulator.model import UPDATE, Column, ColumnType
 from simulator.text.template import Choice
-from simulator.values.row_numbers import row_numbers
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.columns import KEPT_DICTIONARIES
@@ -124,11 +123,7 @@ def _changed(batch: ChangeBatch, i: int, values: list[Bytes]) -> list[Bytes]:
 
 
 def hidden_values(batch: ChangeBatch) -> list[Bytes]:
-    """The hidden key of each row: a hash of the row before the change, the same in both images of an update. (RDS
-    numbers rows as they come; here equal rows have equal numbers.)"""
-    if batch.before is None:
-        row = batch.image()
-    else:
-        row = tuple(batch.full_before(i) for i in range(len(batch.table.columns)))
-    numbers = pa.array(row_numbers(row)).cast(pa.string())
+    """The hidden key of each row: its number, since RDS numbers rows as they come."""
+    assert batch.row_numbers is not None
+    numbers = pa.array(batch.row_numbers()).cast(pa.string())
     return [BRANCHES["Integer"] + avro.long(_HIDDEN_BYTES), avro.Strings(numbers)]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from simulator.model import DELETE, INSERT, UPDATE
-from simulator.stream.engine.history import State
+from simulator.model import INSERT, UPDATE
+from simulator.stream.engine.history import State, Ticks
+from simulator.stream.engine.program import Act
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import Ints
+
+if TYPE_CHECKING:
+    from simulator.stream.generators.columns import Columns
 
 
 class Sequence(Strict):
@@ -33,18 +37,17 @@ class Numbers(Draws):
 
     always = True
 
-    def __init__(self, start: int, target: Target) -> None:
-        self.start, self.type, self.history = start, target.carrier, target.history
-        self.permanent = target.columns.permanent(target.field.table)
-        self.offsets, self.most = _offsets(target)
-        self.traffic = target.columns.traffic
-        ticks = target.columns.ticks
-        table, field = target.field.table, target.field.name
+    def __init__(self, start: int, type: pa.DataType, columns: Columns, table: str, field: str) -> None:
+        ticks = columns.ticks
+        self.start, self.type, self.history = start, type, ticks.history(table, field)
+        self.permanent = columns.permanent(table)
+        self.offsets, self.most = _offsets(ticks, table, field)
+        self.traffic = columns.traffic
         self.cohorts: list[int] = []
         earliest = 0
         for number, cohort in enumerate(ticks.plan.cohorts):
             program = ticks.plan.programs[cohort.program]
-            if any(act.table == table and act.kind is not DELETE and field in act.sets for act in program.acts):
+            if any(_numbers(act, table, field) for act in program.acts):
                 self.cohorts.append(number)
                 deepest = len(program.steps) if program.members[table].permanent else program.longest
                 earliest = min(earliest, self.traffic.earliest(number, deepest))
@@ -58,21 +61,33 @@ class Numbers(Draws):
         return (highest - self.start - self.permanent.rows - self.most) // self.most - self.before
 
     def array(self, state: State) -> pa.Array:
+        return numeric(self.numbers(state), self.type)
+
+    def numbers(self, state: State) -> Ints:
         _, tick = state.written(self.history)
         born = np.flatnonzero(tick == state.ticks.birth[state.program]) if self.permanent.rows else ()
         if len(born) == len(state):
-            return numeric(self.start + self.permanent.number(state.cohort, state.slot, state.row), self.type)
+            return self.start + self.permanent.number(state.cohort, state.slot, state.row)
         numbers = (self._visits(state.turns(self.history)) + self.before) * self.most + self.offsets[tick] + state.row
         numbers += self.start + self.permanent.rows
         if len(born):
             numbers[born] = self.start + self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
-        return numeric(numbers, self.type)
+        return numbers
 
 
-def _offsets(target: Target) -> tuple[Ints, int]:
+def row_numbers(columns: Columns, table: str) -> Numbers:
+    """The number that each row of a table keeps: that of an auto-increment column which no update sets."""
+    return Numbers(1, pa.int64(), columns, table, "")
+
+
+def _numbers(act: Act, table: str, field: str) -> bool:
+    """Whether a statement gives rows of the table a number."""
+    return act.table == table and (act.kind is INSERT or (act.kind is UPDATE and field in act.sets))
+
+
+def _offsets(ticks: Ticks, table: str, field: str) -> tuple[Ints, int]:
     """For each tick that sets the column, how many rows its turn numbers before; and how many one turn numbers at
     most."""
-    table, ticks = target.field.table, target.columns.ticks
     offsets = np.zeros(ticks.total, dtype=np.int64)
     most = 1
     for p, program in enumerate(ticks.plan.programs):
@@ -83,9 +98,7 @@ def _offsets(target: Target) -> tuple[Ints, int]:
         for step in program.steps:
             numbered = 0
             for act in step.acts:
-                if act.table == table and (
-                    act.kind is INSERT or (act.kind is UPDATE and target.field.name in act.sets)
-                ):
+                if _numbers(act, table, field):
                     offsets[tick] = numbered
                     numbered += member.high
                 tick += 1
@@ -98,7 +111,7 @@ def check(check: ColumnCheck, sequence: Sequence) -> None:
 
 
 def draw(target: Target, sequence: Sequence) -> Draws:
-    return Numbers(sequence.start, target)
+    return Numbers(sequence.start, target.carrier, target.columns, target.field.table, target.field.name)
 
 
 GENERATOR = Generator(
