@@ -94,10 +94,8 @@ class ChangeBatch:
     per column as `Before` says. The halves of a split update know each other: `counterpart` is the image of the other
     half, the row after a DELETE and the row before an INSERT.
 
-    `row_numbers` gives each change the number of its row, which that keeps as long as it lives and which no other row of
-    the table has. Made when asked for; transaction marks have none.
-
-    `logged`: where the images in the log lack columns, which ones they hold; here all columns have their values.
+    `row_numbers` gives the number of each change's row, which keeps it as long as it lives; made when asked for, not of
+    marks. `logged`: where the images in the log lack columns, those that they hold; here all have their values.
 
     `typed_json` is the same batch with JSON documents that tell dates and decimals from strings and doubles (see
     `sources.mysql.typed_json`), where that differs from their text.

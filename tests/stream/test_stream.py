@@ -84,7 +84,7 @@ class Replay:
     def key(self, batch: ChangeBatch, row: Row) -> Row:
         return tuple(row[i] for i in batch.table.key_positions)
 
-    def held(self, batch: ChangeBatch, row: Row) -> Iterator[tuple[set[Row], Row]]:
+    def unique_values(self, batch: ChangeBatch, row: Row) -> Iterator[tuple[set[Row], Row]]:
         """The values that rows have in each unique key, and this row's; with a null it is in none."""
         table = batch.table
         for key in table.unique_keys:
@@ -102,13 +102,13 @@ class Replay:
         assert self.key(batch, row) not in rows, f"{batch.table.id} has {self.key(batch, row)} already"
         for value, column in zip(row, batch.table.columns, strict=True):
             assert value is not None or column.nullable, f"null in {column.name}"
-        for held, values in self.held(batch, row):
+        for held, values in self.unique_values(batch, row):
             assert values not in held, f"{batch.table.id} has {values} already"
             held.add(values)
         rows[self.key(batch, row)] = row
 
     def delete(self, batch: ChangeBatch, row: Row) -> None:
-        for held, values in self.held(batch, row):
+        for held, values in self.unique_values(batch, row):
             held.remove(values)
         assert self.tables[batch.table.id.name].pop(self.key(batch, row)) == row
 
