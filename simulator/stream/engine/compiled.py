@@ -137,15 +137,18 @@ class Compiled:
             tick = int(self.ticks.first[p])
             member_numbers = {table: len(self.members) + i for i, table in enumerate(program.members)}
             self.members += [(member, program.lifecycle) for member in program.members.values()]
-            for s, step in enumerate(program.steps):
-                for j, act in enumerate(step.acts):
-                    member = program.members[act.table]
-                    self.statements[j, self.step_first[p] + s] = tick
-                    self.group[tick] = numbers[act.table] * 4 + act.kind
-                    self.member[tick] = member_numbers[act.table]
-                    self.fixed_rows[tick] = member.low if member.low == member.high else -1
-                    tick += 1
-                self.last_tick[self.step_first[p] + s] = tick - 1
+            acts = program.acts
+            here = slice(tick, tick + len(acts))
+            self.group[here] = [numbers[act.table] * 4 + act.kind for act in acts]
+            self.member[here] = [member_numbers[act.table] for act in acts]
+            fixed = {name: m.low if m.low == m.high else -1 for name, m in program.members.items()}
+            self.fixed_rows[here] = [fixed[act.table] for act in acts]
+            sizes = np.array([len(step.acts) for step in program.steps])
+            ends = tick + np.cumsum(sizes)
+            at = slice(self.step_first[p], self.step_first[p + 1])
+            self.last_tick[at] = ends - 1
+            for j in range(int(sizes.max())):
+                self.statements[j, at] = np.where(j < sizes, ends - sizes + j, -1)
 
     def _number(self) -> None:
         """Where the stream's numbers begin, how far turns lie apart in them, and the last turn that fits."""

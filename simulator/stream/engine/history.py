@@ -27,14 +27,17 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """One column's past, per tick (index as in `Ticks`): the tick that last set it and how many cycles back that was,
-    how often it was set in this cycle, and per program how often in a whole cycle."""
+    """One column's past, per tick of the programs that have its table (index: the tick less `start`): the tick that
+    last set it and how many cycles back that was, how often it was set in this cycle, whether it is set there, and per
+    program how often in a whole cycle. `wraps`: a value may be from a cycle before."""
 
+    start: int
     last: Ints
     back: Ints
     count: Ints
     per_cycle: Ints
     sets: Mask
+    wraps: bool
 
 
 class Ticks:
@@ -60,7 +63,11 @@ class Ticks:
         self.life_of_tick: Ints = self.life_of_step[steps] if self.total else steps
         self.cohort_program = _ints(cohort.program for cohort in plan.cohorts)
         self._phase_key = key(seed, "phase")
-        self._histories: dict[tuple[bytes, ...], History] = {}
+        self._histories: dict[tuple[int, tuple[bytes, ...]], History] = {}
+        self._programs: dict[str, list[int]] = {}
+        for number, program in enumerate(programs):
+            for table in program.members:
+                self._programs.setdefault(table, []).append(number)
         self._settings: dict[tuple[int, str], dict[str, list[int]]] = {}
 
     def phase(self, cohort: Ints, slot: Ints) -> Ints:
@@ -97,10 +104,11 @@ class Ticks:
 
     def history(self, table: str, field: str) -> History:
         """The past of a column in every program that has its table. Columns with the same past share one object."""
-        last = np.full(self.total, -1, dtype=np.int64)
-        back = np.zeros(self.total, dtype=np.int64)
-        count = np.zeros(self.total, dtype=np.int64)
-        sets = np.zeros(self.total, dtype=bool)
+        span = self.span(table)
+        last = np.full(len(span), -1, dtype=np.int64)
+        back = np.zeros(len(span), dtype=np.int64)
+        count = np.zeros(len(span), dtype=np.int64)
+        sets = np.zeros(len(span), dtype=bool)
         per_cycle = np.zeros(len(self.plan.programs), dtype=np.int64)
         for p, program in enumerate(self.plan.programs):
             member = program.members.get(table)
@@ -110,10 +118,11 @@ class Ticks:
             settings = self._set_at(p, program, table)
             inserts = _ints(settings[""])
             setting = np.union1d(_ints(settings.get(field, ())), inserts).astype(np.int64)
-            sets[first + setting] = True
-            last[birth], sets[birth] = birth, member.permanent
+            here, born = first - span.start, birth - span.start
+            sets[here + setting] = True
+            last[born], sets[born] = birth, member.permanent
             per_cycle[p] = len(setting) if member.permanent else 0
-            at = slice(first, birth)
+            at = slice(here, born)
             ticks = np.arange(birth - first)
             done = np.searchsorted(setting, ticks, side="right")  # settings so far in this cycle
             if member.permanent:
@@ -126,8 +135,14 @@ class Ticks:
                 # the insert is the value's first, number 0
                 inserted = inserts[np.maximum(np.searchsorted(inserts, ticks, side="right") - 1, 0)]
                 count[at] = done - 1 - np.searchsorted(setting, inserted)
-        signature = tuple(x.tobytes() for x in (last, back, count, per_cycle, sets))
-        return self._histories.setdefault(signature, History(last, back, count, per_cycle, sets))
+        signature = (span.start, tuple(x.tobytes() for x in (last, back, count, per_cycle, sets)))
+        history = History(span.start, last, back, count, per_cycle, sets, bool(back.any()))
+        return self._histories.setdefault(signature, history)
+
+    def span(self, table: str) -> range:
+        """The ticks from the first to the last program that has a table: few of those of all where tables are many."""
+        programs = self._programs.get(table, ())
+        return range(int(self.first[programs[0]]), int(self.birth[programs[-1]]) + 1) if programs else range(0)
 
     def _set_at(self, number: int, program: Program, table: str) -> dict[str, list[int]]:
         """The statements of a program (counted from 0) that set each column of a table, and under "" its inserts."""
@@ -230,15 +245,17 @@ class State:
         """How often the column was set before: 0 for the value that the row was born with."""
         if history not in self._changes:
             whole = history.per_cycle[self.program]
-            self._changes[history] = np.add(history.count[self.tick], np.maximum(self.cycle, 0) * whole, dtype=int)
+            count = history.count[self.tick - history.start]
+            self._changes[history] = np.add(count, np.maximum(self.cycle, 0) * whole, dtype=int)
         return self._changes[history]
 
     def written(self, history: History) -> Written:
         """The tick that gave the column its value."""
         if history not in self._written:
-            cycle = self.cycle - history.back[self.tick]
-            tick = history.last[self.tick]
-            if history.back.any() or (tick == self.ticks.birth[self.program]).any():
+            here = self.tick - history.start
+            cycle = self.cycle - history.back[here] if history.wraps else self.cycle
+            tick = history.last[here]
+            if history.wraps or (tick == self.ticks.birth[self.program]).any():
                 born = (cycle < 0) | (tick == self.ticks.birth[self.program])
                 tick = np.where(born, self.ticks.birth[self.program], tick)
                 cycle = np.where(born, -1, cycle)

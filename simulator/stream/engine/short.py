@@ -126,7 +126,7 @@ class _Deck:
     def full(self, updates: float) -> Program:
         """Lives of insert, about so many updates, delete."""
         often = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
-        steps = iter(self._updates(sum(often)))
+        steps = self._updates(sum(often))
         lives = [(self._insert, *(next(steps) for _ in range(often[i])), self._delete) for i in self._order(len(often))]
         return self._program(lives, permanent=False)
 
@@ -148,20 +148,22 @@ class _Deck:
         shuffled: list[int] = order(cards, key(self.seed, self.name, "deck", *what)).tolist()
         return shuffled
 
-    def _updates(self, count: int) -> list[Step]:
+    def _updates(self, count: int) -> Iterator[Step]:
         """So many updates: how many columns each sets, which, and whether the key is one of them."""
         if not count:
-            return []
+            return
         low, high = (min(n, len(self.dealt)) for n in self.table.columns_per_update)
         sizes = low + dealt([1.0] * (high - low + 1), count)
         hands = self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)
         keys: set[int] = set()
         if self.table.key_updates and self.table.key:
             keys = set(self._order(count, "keys")[: max(1, round(self.table.key_updates * count))])
-        return [
-            Step("update", (Act(UPDATE, self.name, frozenset([*hand, *self.stamped, *self.table.key[: i in keys]])),))
-            for i, hand in enumerate(hands)
-        ]
+        steps: dict[frozenset[str], Step] = {}  # each once: few differ, and there are thousands
+        for i, hand in enumerate(hands):
+            sets = frozenset([*hand, *self.stamped, *self.table.key[: i in keys]])
+            if sets not in steps:
+                steps[sets] = Step("update", (Act(UPDATE, self.name, sets),))
+            yield steps[sets]
 
     def _hands(self, sizes: Sequence[int], most: int) -> list[set[str]]:
         """Columns dealt from packs that hold each once, so that all come equally often.

@@ -212,7 +212,7 @@ class ChangeStream(Stream):
             old = state.before(everything)
             deltas: list[Before] = []
             for position, column in enumerate(version.columns):
-                rows = np.flatnonzero(column.history.sets[state.tick])
+                rows = np.flatnonzero(column.history.sets[state.tick - column.history.start])
                 if not len(rows) or position not in positions:
                     deltas.append(None)
                 elif len(rows) == len(state):

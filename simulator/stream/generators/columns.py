@@ -96,7 +96,7 @@ class Columns:
             named = [(name, self.column(table, name)) for name in self.scenario.spec.tables[table].key]
             parts = [(Column(name, part.field.type), part) for name, part in named]
             salt = key(self.scenario.seed, table, column.name, "")
-            self._keys[table] = KeyColumn(self.scenario.source, column, parts, self.ticks.total, salt)
+            self._keys[table] = KeyColumn(self.scenario.source, column, parts, self.ticks.span(table), salt)
         return self._keys[table]
 
     def permanent(self, table: str) -> PermanentRows:

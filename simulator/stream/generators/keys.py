@@ -32,6 +32,7 @@ class Part(Protocol):
 class KeyHistory:
     """Which ticks set the key: those that set one of its parts."""
 
+    start: int
     sets: npt.NDArray[np.bool_]
 
 
@@ -39,13 +40,13 @@ class KeyColumn:
     """A key made of the values of others; of nothing but the row where the table has no key."""
 
     def __init__(
-        self, source: Source, column: Column, parts: Sequence[tuple[Column, Part]], ticks: int, salt: np.uint64
+        self, source: Source, column: Column, parts: Sequence[tuple[Column, Part]], ticks: range, salt: np.uint64
     ) -> None:
         self.source, self.field, self._parts, self._salt = source, column, parts, salt
-        sets = np.zeros(ticks, dtype=bool)
+        sets = np.zeros(len(ticks), dtype=bool)
         for _, part in parts:
             sets = sets | part.history.sets
-        self.history = KeyHistory(sets)
+        self.history = KeyHistory(ticks.start, sets)
         self.most_bytes = SHORT_BYTES + sum(len(column.name) + part.most_bytes for column, part in parts)
 
     def array(self, state: State) -> pa.Array:

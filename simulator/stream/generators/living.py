@@ -27,17 +27,21 @@ class Deaths:
 
     def __init__(self, columns: Columns, table: str) -> None:
         self.ticks = columns.ticks
-        self._tick = np.full(self.ticks.total, -1, dtype=np.int64)
+        span = self.ticks.span(table)
+        self._start = span.start
+        self._tick = np.full(len(span), -1, dtype=np.int64)
         for p, program in enumerate(self.ticks.plan.programs):
             if table in program.members:
                 first = int(self.ticks.first[p])
-                self._tick[first : first + len(program.acts)] = _deleted_at(program, table, first)
+                here = first - span.start
+                self._tick[here : here + len(program.acts)] = _deleted_at(program, table, first)
 
     def __call__(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
         deaths = np.full(len(slot), NEVER, dtype=np.int64)
-        mortal = np.flatnonzero(self._tick[tick] >= 0)
+        dies_at = self._tick[tick - self._start]
+        mortal = np.flatnonzero(dies_at >= 0)
         if len(mortal):
-            at = self._tick[tick[mortal]]
+            at = dies_at[mortal]
             deaths[mortal] = self.ticks.turn(cohort[mortal], slot[mortal], cycle[mortal], at)
         return deaths
 

@@ -47,7 +47,7 @@ class Numbers(Draws):
         earliest = 0
         for number, cohort in enumerate(ticks.plan.cohorts):
             program = ticks.plan.programs[cohort.program]
-            if any(_numbers(act, table, field) for act in program.acts):
+            if table in program.members and any(_numbers(act, table, field) for act in program.acts):
                 self.cohorts.append(number)
                 deepest = len(program.steps) if program.members[table].permanent else program.longest
                 earliest = min(earliest, self.traffic.earliest(number, deepest))
@@ -68,7 +68,8 @@ class Numbers(Draws):
         born = np.flatnonzero(tick == state.ticks.birth[state.program]) if self.permanent.rows else ()
         if len(born) == len(state):
             return self.start + self.permanent.number(state.cohort, state.slot, state.row)
-        numbers = (self._visits(state.turns(self.history)) + self.before) * self.most + self.offsets[tick] + state.row
+        numbers = (self._visits(state.turns(self.history)) + self.before) * self.most
+        numbers += self.offsets[tick - self.history.start] + state.row
         numbers += self.start + self.permanent.rows
         if len(born):
             numbers[born] = self.start + self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
@@ -88,13 +89,14 @@ def _numbers(act: Act, table: str, field: str) -> bool:
 def _offsets(ticks: Ticks, table: str, field: str) -> tuple[Ints, int]:
     """For each tick that sets the column, how many rows its turn numbers before; and how many one turn numbers at
     most."""
-    offsets = np.zeros(ticks.total, dtype=np.int64)
+    span = ticks.span(table)
+    offsets = np.zeros(len(span), dtype=np.int64)
     most = 1
     for p, program in enumerate(ticks.plan.programs):
         member = program.members.get(table)
         if member is None:
             continue
-        tick = int(ticks.first[p])
+        tick = int(ticks.first[p]) - span.start
         for step in program.steps:
             numbered = 0
             for act in step.acts:

@@ -22,7 +22,7 @@ class States(Draws):
         self.always = len(values.unique()) == len(values)
 
     def array(self, state: State) -> pa.Array:
-        return pick(self.values, self.index[state.written(self.history).tick])
+        return pick(self.values, self.index[state.written(self.history).tick - self.history.start])
 
 
 def check(check: ColumnCheck, states: dict[str, str | None]) -> None:
@@ -43,7 +43,8 @@ def check(check: ColumnCheck, states: dict[str, str | None]) -> None:
 
 def draw(target: Target, states: dict[str, str | None]) -> Draws:
     ticks, order = target.columns.ticks, list(states)
-    index = np.zeros(ticks.total, dtype=np.int64)
+    span = ticks.span(target.field.table)
+    index = np.zeros(len(span), dtype=np.int64)
     for p, program in enumerate(ticks.plan.programs):
         if target.field.table not in program.members:
             continue
@@ -51,7 +52,7 @@ def draw(target: Target, states: dict[str, str | None]) -> Draws:
         for n, step in enumerate(ticks.step[ticks.first[p] : ticks.birth[p]]):
             name = program.steps[step].name
             now = order.index(name) if name in states else now
-            index[ticks.first[p] + n] = now
+            index[ticks.first[p] - span.start + n] = now
     return States(target.literals(states.values()), index, target.history)
 
 
