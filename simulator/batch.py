@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import ABSENT, SECOND_NUMBERS, UPDATE, Absent, Kind, Message, OrderKey, Table
+from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
 from simulator.native.program import Program, compiled, write
 
 Ints = npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class Envelope:
     in_second rises strictly along the stream. Left out, it follows `offset`.
 
     `header`, where the stream knows it, is what the server logs of the change's transaction: an array of
-    `simulator.model.TransactionHeader`.
+    `simulator.model.TransactionHeader`. `halves` are `place` and `places` where a product counts halves of updates.
     """
 
     phase: int
@@ -50,6 +50,7 @@ class Envelope:
     write_ms: Ints
     in_second: Ints = None  # type: ignore[assignment]
     header: npt.NDArray[Any] | None = None
+    halves: tuple[Ints, Ints] | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
 
@@ -59,7 +60,20 @@ class Envelope:
 
     def take(self, rows: Ints) -> Envelope:
         header = None if self.header is None else self.header[rows]
-        return replace(self, header=header, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS})
+        halves = None if self.halves is None else (self.halves[0][rows], self.halves[1][rows])
+        return replace(
+            self, header=header, halves=halves, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS}
+        )
+
+    @property
+    def place(self) -> Ints:
+        """The change's place in its transaction, from 1, as the product counts."""
+        return self.seq if self.halves is None else self.halves[0]
+
+    @property
+    def places(self) -> Ints:
+        """The changes in its transaction, as the product counts."""
+        return self.size if self.halves is None else self.halves[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,32 +382,3 @@ def changed_rows(batch: ChangeBatch, column: int) -> Ints | None:
     else:
         rows = np.flatnonzero(differing(new, old))
     return rows if len(rows) else None
-
-
-def split(batch: ChangeBatch, columns: tuple[int, ...] | None) -> list[ChangeBatch]:
-    """Updates that change one of these columns (all updates if None) as the DELETE of the old row and the INSERT of the
-    new one: the batch, or what is left of it and the halves.
-
-    A half keeps its row's place; the insert stands right behind.
-    """
-    if batch.kind is not UPDATE:
-        return [batch]
-    moved = np.full(len(batch), columns is None)
-    for column in columns or ():
-        rows = changed_rows(batch, column)
-        if rows is not None:
-            moved[rows] = True
-    if not moved.any():
-        return [batch]
-    rows = np.flatnonzero(moved)
-    whole = batch if len(rows) == len(batch) else batch.take(rows)
-    before = tuple(whole.full_before(i) for i in range(len(batch.table.columns)))
-    at = whole.envelope
-    # streams leave every second number free, of offsets and numbers of a second as of ordinals
-    behind = replace(at, ordinal=at.ordinal + 1, offset=at.offset + 1, in_second=at.in_second + 1)
-    halves = [
-        replace(whole, kind=Kind.DELETE, after=None, before=before, counterpart=whole.after, typed_json=None),
-        replace(whole, kind=Kind.INSERT, envelope=behind, before=None, counterpart=before, typed_json=None),
-    ]
-    rest = np.flatnonzero(~moved)
-    return [batch.take(rest), *halves] if len(rest) else halves

@@ -31,6 +31,7 @@ LAYERS: Final = (
     "text",
     "values",
     "registry",
+    "split",
     "batch",
     "native",
     "carriers",

@@ -157,7 +157,7 @@ class Routing:
 
     `policies` are what `--route` may say, the default first. `split`: updates that are delivered as DELETE + INSERT:
     none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
-    the row key) under any policy, or all.
+    the row key) under any policy, or all. `counts_halves`: such an update counts as two changes of its transaction.
     """
 
     topics: Topics
@@ -165,6 +165,7 @@ class Routing:
     key: Key | None = None
     split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
     statements: Statements = Statements()
+    counts_halves: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat, split
+from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat
 from simulator.delivery.as_logged import as_logged
+from simulator.delivery.halves import counted
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import Router
@@ -19,6 +20,7 @@ from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
 from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, Table
 from simulator.sources.source import Source
+from simulator.split import split
 from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
 
 
@@ -77,12 +79,15 @@ class Renderer:
         for kind in MARKS:
             if self.codec.sends(kind) and (marked := marks(block.batches, kind, self.stream.database)) is not None:
                 batches.append(marked)
-        parts = [
-            self._messages(half)
+        halves: Sequence[ChangeBatch] = [
+            half
             for batch in batches
             if self.codec.sends(batch.kind)
             for half in split(self._reported(batch, write_ms), self.router.split_by(batch.table))
         ]
+        if self.router.routing.counts_halves:
+            halves = counted(halves)
+        parts = [self._messages(half) for half in halves]
         events = [self._timed_event(event, write_ms) for event in block.events if self.codec.sends_event(event)]
         if events:
             addressed = [each for event in events for each in self.router.event(self.stream.database, event)]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 
-from simulator.batch import ChangeBatch, split
+from simulator.batch import ChangeBatch
 from simulator.delivery.marks import marks
 from simulator.delivery.pack import Packing, cut, pack
 from simulator.delivery.router import Router, parse_route
@@ -35,6 +35,7 @@ from simulator.model import (
 )
 from simulator.sources import find
 from simulator.sources.mysql import row_bytes as mysql_row_bytes
+from simulator.split import split
 
 MYSQL: Final = find("mysql")
 

@@ -23,10 +23,11 @@ from decoded_values import Reading, carried, reading
 from decoding import Number
 
 from simulator import formats, registry, sources
-from simulator.batch import ChangeBatch, split
+from simulator.batch import ChangeBatch
 from simulator.errors import UnsupportedType
 from simulator.formats.format import kind_of
 from simulator.model import DDL, DELETE, INSERT, MARKS, READ, ROW_KINDS, UPDATE, Kind, SchemaChange, Table
+from simulator.split import split
 from simulator.stream.engine.block import Block
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))

@@ -75,6 +75,7 @@ def routing(
         hashed_text if keys else None,
         "every" if split_all else "routing columns" if options.split_on_key_update else "never",
         DtsStatements(options.ddl_topic, "old", by_table=by_table, keys=keys),
+        counts_halves=not split_all,
     )
 
 

@@ -27,8 +27,8 @@ Spec: "Data storage formats in message queues" (page of 2026-02-07). A message h
 * The page lists TRUNCATE, DROP COLUMN, UPDATE BEFORE and UPDATE AFTER, too, and has no example: `ddl=on` sends DDL
   (`ddl` for statements without a word), `update_style=split` two messages for each update.
 * `supplemental=pk`: `key` has what Oracle logs without full supplemental logging.
-* An update that is sent as DELETE and INSERT keeps its position in the transaction: both have its seq and idx, and size
-  counts them once.
+* An update that is sent as DELETE and INSERT (`split_on_key_update`) is two changes in seq, idx and size. UPDATE BEFORE
+  and UPDATE AFTER are one: both have its seq and idx.
 
 The examples abridge meta and columns; here all are written. All of other sources than Oracle is decided here.
 """
@@ -160,7 +160,7 @@ def ddl_table(event: SchemaChange) -> str:
 
 
 def indexes(batch: ChangeBatch) -> pa.Array:
-    return join(['"', text(batch.envelope.seq), "/", text(batch.envelope.size), '"'], len(batch))
+    return join(['"', text(batch.envelope.place), "/", text(batch.envelope.places), '"'], len(batch))
 
 
 def meta(settings: Settings[SharePlexOptions]) -> Members:
@@ -183,8 +183,8 @@ def meta(settings: Settings[SharePlexOptions]) -> Members:
             Field("scn", scn(settings.source.log)),
             Field("rowid", rowids(settings)),
             Field("trans", trans(settings)),
-            Field("seq", PerChange(lambda batch: batch.envelope.seq, lambda event: 1)),
-            Field("size", PerChange(lambda batch: batch.envelope.size, lambda event: 1)),
+            Field("seq", PerChange(lambda batch: batch.envelope.place, lambda event: 1)),
+            Field("size", PerChange(lambda batch: batch.envelope.places, lambda event: 1)),
             Field("table", by_row(PerTable(table), PerEvent(ddl_table))),
             Field("idx", PerChange(indexes, lambda event: "1/1")),
             Field(

@@ -55,7 +55,7 @@ def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
 
     def of(batch: ChangeBatch) -> pa.Array:
         at = entries(batch.envelope)
-        row = number_pieces("_", batch.envelope.seq - 1)
+        row = number_pieces("_", batch.envelope.place - 1)
         if isinstance(log, OceanbaseLog):
             stream = f'"{settings.options.tenant_id}_{settings.options.log_stream}_'
             redo = number_pieces("_", log.redo_lsn(at))

@@ -9,6 +9,7 @@ Spec: "Data formats", OMS Community Edition V3.3.1, "SharePlex-compatible JSON m
   other messages have no `key`.
 * Times are local times in `server_timezone`; `seq` is a number, as in the samples (the template has a string).
 * Rows of a full synchronization are `ins`; their transaction is null, `size`, `idx`, `seq` and `scn` are absent.
+* An update that is sent as DELETE and INSERT is two changes in `seq`, `size` and `idx`, as in OceanBase's log.
 * The format has neither DDL nor heartbeats.
 
 SharePlex itself quotes every value and prints an Oracle ROWID.
@@ -52,7 +53,7 @@ def local_time(milliseconds: Callable[[Envelope], Ints], zone: str) -> PerChange
 def index(batch: ChangeBatch) -> pa.Array:
     """`"2/3"`: the second of three changes."""
     envelope = batch.envelope
-    return join([*number_pieces('"', envelope.seq), *number_pieces("/", envelope.size), '"'], len(batch))
+    return join([*number_pieces('"', envelope.place), *number_pieces("/", envelope.places), '"'], len(batch))
 
 
 def qualified(table: Table) -> str:
@@ -70,10 +71,10 @@ def meta(settings: Settings[SharePlexOptions], columns: Columns) -> tuple[Field,
     return (
         Field("posttime", local_time(lambda envelope: envelope.write_ms, zone)),
         Field("op", OPERATIONS),
-        Field("size", of_changes(PerChange(lambda batch: batch.envelope.size), enabled=in_transaction)),
+        Field("size", of_changes(PerChange(lambda batch: batch.envelope.places), enabled=in_transaction)),
         Field("time", local_time(lambda envelope: envelope.event_ms, zone)),
         Field("idx", of_changes(PerChange(index), enabled=in_transaction)),
-        Field("seq", of_changes(PerChange(lambda batch: batch.envelope.seq), enabled=in_transaction)),
+        Field("seq", of_changes(PerChange(lambda batch: batch.envelope.place), enabled=in_transaction)),
         Field("table", PerTable(lambda table, style: quote(qualified(table), style))),
         Field("rowid", key_values(columns, lead=lambda table: f"{qualified(table)}-")),
         Field("trans", {**of_changes(transaction(settings), enabled=True), READ: None}),

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, split
+from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.split import split
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version

@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, LoggedColumns, split
+from simulator.batch import Before, ChangeBatch, Delta, Envelope, Ints, LoggedColumns
 from simulator.errors import UsageError
 from simulator.model import (
     DELETE,
@@ -25,6 +25,7 @@ from simulator.model import (
     Table,
 )
 from simulator.sources.source import Source
+from simulator.split import split
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
 from simulator.stream.literal.numbers import Numbers

@@ -1,0 +1,37 @@
+"""The halves of split updates counted as two changes of their transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from simulator.batch import ChangeBatch, Ints
+from simulator.model import DELETE, INSERT, MARKS
+
+
+def counted(batches: Sequence[ChangeBatch]) -> Sequence[ChangeBatch]:
+    """All changes of some transactions; each update of them that was split counts as two in `place` and `places`."""
+    deletes = [batch.envelope for batch in batches if batch.moved and batch.kind is DELETE]
+    if not deletes:
+        return batches
+    first = min(int(envelope.txn.min()) for envelope in deletes)
+    room = 2 + max(int(batch.envelope.size.max(initial=0)) for batch in batches)
+
+    def number(txn: Ints, seq: Ints | int) -> Ints:
+        """Of a change among those of all transactions."""
+        numbers: Ints = np.clip(txn - first, -1, None) * room + seq
+        return numbers
+
+    splits = np.sort(np.concatenate([number(envelope.txn, envelope.seq) for envelope in deletes]))
+
+    def recounted(batch: ChangeBatch) -> ChangeBatch:
+        at = batch.envelope
+        if batch.kind in MARKS or not at.phase:
+            return batch
+        begin, here, end = (np.searchsorted(splits, number(at.txn, seq)) for seq in (0, at.seq, room - 1))
+        second = int(batch.moved and batch.kind is INSERT)
+        return replace(batch, envelope=replace(at, halves=(at.seq + here - begin + second, at.size + end - begin)))
+
+    return [recounted(batch) for batch in batches]
