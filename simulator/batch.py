@@ -50,7 +50,7 @@ class Envelope:
     write_ms: Ints
     in_second: Ints = None  # type: ignore[assignment]
     header: npt.NDArray[Any] | None = None
-    halves: tuple[Ints, Ints] | None = None
+    halves: Ints | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
 
@@ -60,7 +60,7 @@ class Envelope:
 
     def take(self, rows: Ints) -> Envelope:
         header = None if self.header is None else self.header[rows]
-        halves = None if self.halves is None else (self.halves[0][rows], self.halves[1][rows])
+        halves = None if self.halves is None else self.halves[:, rows]
         return replace(
             self, header=header, halves=halves, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS}
         )

@@ -84,7 +84,7 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
     image = [source.stored(pa.array(numbers), key.type)]
     image += [source.parse_values([*values, *[None] * (count - len(values))], type) for type, values in types]
     envelope = Envelope(phase=1, **{name: numbers.copy() for name in Envelope.ARRAYS})
-    batch = ChangeBatch(table, INSERT, envelope, tuple(image), None)
+    batch = ChangeBatch(table, INSERT, envelope, tuple(image), None, row_numbers=numbers.copy)
     packs = pack(batch, codec.layout.packing)
     messages = codec.messages(cut_packs(batch, packs, topic="", partition=None, key=None))
     known = members_of(codec.format)

@@ -32,6 +32,8 @@ def counted(batches: Sequence[ChangeBatch]) -> Sequence[ChangeBatch]:
             return batch
         begin, here, end = (np.searchsorted(splits, number(at.txn, seq)) for seq in (0, at.seq, room - 1))
         second = int(batch.moved and batch.kind is INSERT)
-        return replace(batch, envelope=replace(at, halves=(at.seq + here - begin + second, at.size + end - begin)))
+        return replace(
+            batch, envelope=replace(at, halves=np.array([at.seq + here - begin + second, at.size + end - begin]))
+        )
 
     return [recounted(batch) for batch in batches]
