@@ -32,6 +32,7 @@ from simulator.cli.options import (
     route_option,
     scenario_argument,
     seed_option,
+    set_option,
     snapshot_option,
     source_option,
     sql_engine_option,
@@ -153,6 +154,7 @@ def cli() -> None:
 @route_option
 @source_option
 @seed_option
+@set_option
 @broker_option
 @undocumented_option
 @force_option
@@ -199,6 +201,7 @@ def run(
     route: str | None,
     source: str | None,
     seed: int | None,
+    settings: tuple[str, ...],
     broker: str,
     allow_undocumented: bool,
     force: bool,
@@ -233,6 +236,7 @@ def run(
         allow_undocumented=allow_undocumented,
         force=force,
         sql_engine=sql_engine,
+        settings=settings,
     )
     _report_errors(job.stream)
     job.addressed(route=route)  # a wrong route is an error before anything is opened
@@ -247,7 +251,7 @@ def run(
         if path is not None and not path.absolute().parent.is_dir():
             raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
     identity = job.identity(to, limits, route=route, snapshot=snapshot)
-    result = outcome.Outcome(job, scenario, format, to, seed, summary_to, record, quiet)
+    result = outcome.Outcome(job, scenario, format, to, seed, settings, summary_to, record, quiet)
     if engine == "spark":
         from simulator.cli import spark
 
@@ -362,6 +366,7 @@ def _report_errors(stream: Stream) -> None:
 )
 @source_option
 @seed_option
+@set_option
 @broker_option
 @undocumented_option
 @force_option
@@ -376,6 +381,7 @@ def show(
     partitions: int,
     source: str | None,
     seed: int | None,
+    settings: tuple[str, ...],
     broker: str,
     allow_undocumented: bool,
     force: bool,
@@ -397,6 +403,7 @@ def show(
         allow_undocumented=allow_undocumented,
         force=force,
         sql_engine=sql_engine,
+        settings=settings,
     )
     _report_errors(job.stream)
     job = job.addressed(route=route, partitions=Partitions(partitions))
@@ -503,6 +510,7 @@ def compare(
 )  # fmt: skip
 @source_option
 @seed_option
+@set_option
 @force_option
 @sql_engine_option
 def expected(
@@ -512,6 +520,7 @@ def expected(
     form: str,
     source: str | None,
     seed: int | None,
+    settings: tuple[str, ...],
     force: bool,
     sql_engine: str | None,
 ) -> None:
@@ -520,7 +529,7 @@ def expected(
     from simulator.run.scenario import load, open_stream, resolve
     from simulator.truth.expected import write_expected
 
-    loaded, system = load(scenario, source, sql_engine)
+    loaded, system = load(scenario, source, sql_engine, settings)
     stream = open_stream(resolve(loaded, system, seed=seed), system, force=force)
     tables = write_expected(stream, at, folder, form)
     for each in tables:
@@ -532,15 +541,18 @@ def expected(
 @cli.command()
 @scenario_argument
 @source_option
+@set_option
 @force_option
 @sql_engine_option
 @json_option
-def check(scenario: str, source: str | None, force: bool, sql_engine: str | None, as_json: bool) -> int:
+def check(
+    scenario: str, source: str | None, settings: tuple[str, ...], force: bool, sql_engine: str | None, as_json: bool
+) -> int:
     """Check a scenario; print its tables and what its stream will look like. An error names file, line and key."""
     from simulator.cli import listings
     from simulator.run.scenario import load, open_stream, resolve
 
-    loaded, system = load(scenario, source, sql_engine)
+    loaded, system = load(scenario, source, sql_engine, settings)
     stream = open_stream(resolve(loaded, system), system, force=force)
     _report_errors(stream)
     if stream.failure is not None:
@@ -548,6 +560,57 @@ def check(scenario: str, source: str | None, force: bool, sql_engine: str | None
     facts = listings.checked(stream)
     click.echo(listings.as_json(facts) if as_json else listings.checked_text(facts))
     return 2 if facts["errors"] else 0
+
+
+@cli.command()
+@scenario_argument
+@format_option
+@click.option(
+    "--limit", type=WholeNumber(1, MOST_CHANGES), default=100_000, show_default=True, metavar="N",
+    help="Estimate a run of so many row changes.",
+)  # fmt: skip
+@click.option("--rate", metavar="RATE", help="Tell the time at this rate, such as 50000/s.")
+@start_option
+@snapshot_option
+@source_option
+@seed_option
+@set_option
+@broker_option
+@json_option
+def explain(
+    scenario: str,
+    format: str,
+    limit: int,
+    rate: str | None,
+    start_at: int,
+    snapshot: bool | None,
+    source: str | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    broker: str,
+    as_json: bool,
+) -> None:
+    """Estimate what a run will send: messages, sizes, topics, bytes and time, then the tables' shares.
+
+    \b
+    cdcsim explain orders -f canal-json --limit 1000000 --rate 5000/s
+    """
+    from simulator.cli import listings
+    from simulator.run.estimate import estimate, text
+    from simulator.run.job import open_job
+    from simulator.run.pacing import parse_pace
+    from simulator.run.plan import Limits
+
+    pace = parse_pace(rate) if rate else None
+    job = open_job(scenario, format, source=source, seed=seed, broker=cast("Broker", broker), settings=settings)
+    facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
+    shares = listings.outlook_of(job.stream)
+    if as_json:
+        click.echo(listings.as_json({**facts, "outlook": shares}))
+        return
+    click.echo(text(facts, pace))
+    if shares is not None:
+        click.echo("\n" + listings.outlook_text(shares))
 
 
 @cli.command()
@@ -563,14 +626,15 @@ def schema() -> None:
 @click.argument("format", required=False, shell_complete=complete_format)
 @json_option
 def formats(format: str | None, as_json: bool) -> None:
-    """List the message formats, or one of them, with sources, brokers, kinds of events and options."""
+    """List the message formats, a line each; with a FORMAT: its sources, brokers, kinds of events and options."""
     from simulator.cli import listings
     from simulator.formats import FORMATS, find
     from simulator.formats.facts import format_facts
     from simulator.registry import names
 
     facts = [format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
-    click.echo(listings.as_json(facts) if as_json else listings.formats_text(facts))
+    text = listings.format_text(facts[0]) if format else listings.formats_text(facts)
+    click.echo(listings.as_json(facts) if as_json else text)
 
 
 @cli.command()

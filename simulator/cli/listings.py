@@ -27,30 +27,34 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def formats_text(facts: Sequence[Mapping[str, Any]]) -> str:
-    """A table of brokers and events, then each format with its sources, what differs among these, and its options."""
+    """A table of brokers and events."""
     rows = [
         (f["id"], f["product"], ", ".join(f["brokers"]), *(_of_all(events) for events in f["events"].values()))
         for f in facts
     ]
+    notes = "option: an option turns it on. by source: sources differ. no: the product does not send it."
+    more = "`cdcsim formats FORMAT` has its sources and options; `cdcsim compare` shows messages."
+    return "\n".join([table(("format", "product", "brokers", *EVENTS), rows), notes, more])
+
+
+def format_text(f: Mapping[str, Any]) -> str:
+    """A format with its sources, what it sends of them, and its options."""
     parts = [
-        table(("format", "product", "brokers", *EVENTS), rows),
-        "option: an option turns it on. by source: sources differ, see below. no: the product does not send it.",
+        f"{f['id']}: {f['title']} ({f['spec']})",
+        f"  product: {f['product']}",
+        f"  brokers: {', '.join(f['brokers'])}",
+        f"  sources: {', '.join(f['sources'])}",
     ]
-    for f in facts:
-        parts.append(f"\n{f['id']}: {f['title']} ({f['spec']})\n  sources: {', '.join(f['sources'])}")
-        for name, events in f["events"].items():
-            if _of_all(events) == "by source":
-                differences = [
-                    f"{word}: {', '.join(id for id, w in events.items() if w == word)}"
-                    for word in ("yes", "option", "no")
-                    if word in events.values()
-                ]
-                parts.append(f"  {name}: {'; '.join(differences)}")
-        parts.append("  options:" if f["options"] else "  options: none")
-        for option in f["options"]:
-            choices = f" ({', '.join(option['choices'])})" if option["choices"] else ""
-            default = "" if option["default"] is None else f"={option['default']}"
-            parts.append(f"    {option['name']}{default}{choices}: {option['doc']}")
+    for name, events in f["events"].items():
+        by_word = {word: [id for id, w in events.items() if w == word] for word in ("yes", "option", "no")}
+        found = {word: ids for word, ids in by_word.items() if ids}
+        words = [*found] if len(found) == 1 else [f"{word}: {', '.join(ids)}" for word, ids in found.items()]
+        parts.append(f"  {name}: {'; '.join(words)}")
+    parts.append("  options:" if f["options"] else "  options: none")
+    for option in f["options"]:
+        choices = f" ({', '.join(option['choices'])})" if option["choices"] else ""
+        default = "" if option["default"] is None else f"={option['default']}"
+        parts.append(f"    {option['name']}{default}{choices}: {option['doc']}")
     return "\n".join(parts)
 
 
@@ -70,9 +74,6 @@ def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:
 
 def checked(stream: Stream) -> dict[str, Any]:
     """What a checked scenario holds, and what a generated stream will look like."""
-    from simulator.stream.engine.stream import ChangeStream
-    from simulator.stream.outlook import outlook
-
     return {
         "scenario": stream.file,
         "source": str(stream.source),
@@ -91,13 +92,25 @@ def checked(stream: Stream) -> dict[str, Any]:
         "turns": stream.turns,
         "last_turn": stream.last_turn,
         "notes": list(stream.notes),
-        "outlook": outlook(stream) if isinstance(stream, ChangeStream) else None,
+        "outlook": outlook_of(stream),
     }
 
 
-def checked_text(facts: Mapping[str, Any]) -> str:
-    from simulator.stream.outlook import text as outlook_text
+def outlook_of(stream: Stream) -> dict[str, Any] | None:
+    """What a generated stream will look like; None for a script."""
+    from simulator.stream.engine.stream import ChangeStream
+    from simulator.stream.outlook import outlook
 
+    return outlook(stream) if isinstance(stream, ChangeStream) else None
+
+
+def outlook_text(facts: Mapping[str, Any]) -> str:
+    from simulator.stream.outlook import text
+
+    return text(facts)
+
+
+def checked_text(facts: Mapping[str, Any]) -> str:
     file, source, errors = facts["scenario"], facts["source"], facts["errors"]
     parts = [f"{file} is fine on {source}."]
     if errors:

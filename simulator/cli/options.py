@@ -115,4 +115,8 @@ sql_engine_option = click.option(
     metavar="embedded|URL",
     help="Run a SQL script on this server (mysql://user:password@host:port, mariadb://…) and read its binlog.",
 )
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE",
+    help="Change a value of the scenario, such as tables.users.rows=1e6; give it once for each.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

@@ -26,6 +26,7 @@ class Outcome:
     format: str
     to: str
     seed: int | None
+    settings: tuple[str, ...]
     summary_to: Path | None
     record: Path | None
     quiet: bool
@@ -51,7 +52,7 @@ class Outcome:
             _write_json(self.record, record_of(facts))
         if not self.quiet:
             click.echo(progress.summary(summary, job, self.to), err=True)
-            if command := progress.expected_command(self.scenario, job, summary, self.seed):
+            if command := progress.expected_command(self.scenario, job, summary, self.seed, self.settings):
                 click.echo(f"rows that a consumer must hold now: {command}", err=True)
         if failure := failure or job.failure:
             raise failure

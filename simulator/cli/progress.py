@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -178,10 +179,13 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
-def expected_command(scenario: str, job: Job, done: Summary, seed: int | None) -> str | None:
+def expected_command(
+    scenario: str, job: Job, done: Summary, seed: int | None, settings: Sequence[str] = ()
+) -> str | None:
     """The command that writes what a consumer of the run must hold; None where it has not got every row."""
     script_from_its_start = job.stream.turns is not None and not done.first_turn
     if done.failed or not (done.snapshot_rows or script_from_its_start):
         return None
     more = f" --source {job.source}" + ("" if seed is None else f" --seed {seed}")
+    more += "".join(f" --set {shlex.quote(setting)}" for setting in settings)
     return f"cdcsim expected {scenario} --at {done.next_turn}{more} --to DIR"

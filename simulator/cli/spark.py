@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulator.cli.progress import Line, counted
 from simulator.errors import UsageError
-from simulator.sinks.files import parse_folder
+from simulator.sinks.files import is_file, parse_folder
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
@@ -22,7 +22,7 @@ def check(to: str, unfit: Sequence[str], clock: str, job: Job) -> None:
         unfit = [*unfit, "--clock wall"]
     if unfit:
         raise UsageError(f"{unfit[0]}: the Spark engine does not do this; leave it out, or leave out --engine spark.")
-    if not to.startswith("file:"):
+    if not to.startswith("file:") or is_file(parse_folder(to)[0]):
         raise UsageError(f"--to {to}: on Spark a run writes files; name a folder, --to file:DIR.")
     if job.runs_on_server:
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -218,9 +218,10 @@ def open_job(
     allow_undocumented: bool = False,
     force: bool = False,
     sql_engine: str | None = None,
+    settings: Sequence[str] = (),
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
-    loaded, system = load(scenario, source, sql_engine)
+    loaded, system = load(scenario, source, sql_engine, settings)
     codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
     resolved = resolve(loaded, system, seed=seed, renders=lambda table: renders(codec, system, table))
     job = Job(resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force)

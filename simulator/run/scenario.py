@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 # engine: each is imported where it is needed.
 
 
-def load(name: str, source: str | None = None, sql_engine: str | None = None) -> tuple[Loaded | Script, Source]:
-    """A scenario as written, by its file or the name of a shipped one, and the source that it or `--source` names.
-    `sql_engine`: the server that runs a SQL script. Raises UsageError."""
+def load(
+    name: str, source: str | None = None, sql_engine: str | None = None, settings: Sequence[str] = ()
+) -> tuple[Loaded | Script, Source]:
+    """A scenario as written, by its file, the name of a shipped one, `-` or its own text, and the source that it or
+    `--source` names. `sql_engine`: the server that runs a SQL script; `settings`: what `--set` says. Raises
+    UsageError."""
     if is_script(name):
+        if settings:
+            raise UsageError(f"--set {settings[0]}: {name} is a SQL script, which has no such keys; edit it.")
         from simulator.sql import script
 
         sql = script.read_script(name, sql_engine)
@@ -33,7 +38,7 @@ def load(name: str, source: str | None = None, sql_engine: str | None = None) ->
     from simulator.stream import source_of
     from simulator.stream.scenario.loader import load as load_yaml
 
-    loaded = load_yaml(name)
+    loaded = load_yaml(name, settings)
     return loaded, source_of(loaded, source)
 
 

@@ -1,18 +1,20 @@
 """Standard output and folders: one message value a line, or whole messages with `--envelope`.
 
 `file:DIR?partitions=N` writes `TOPIC-PARTITION.jsonl` for each topic and partition, or `.avro`, an object container, of
-values that are Avro. Nothing is overwritten: a file that is already there is an error before the first byte is written.
+values that are Avro; `file:NAME.jsonl` (or `.avro`) writes one file, in stream order. Nothing is overwritten: a file
+that is already there is an error before the first byte is written.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, ClassVar
 
 import pyarrow as pa
 
@@ -35,21 +37,31 @@ def open_stdout(url: str, *, envelope: bool = False) -> StreamSink:
 def open_files(
     url: str, *, envelope: bool = False, container: Container | None = None, sizes: Mapping[str, int] | None = None
 ) -> FolderSink:
-    """`file:DIR` or `file:DIR?partitions=6`. `sizes` are those of files that a resumed run goes on with. Raises
-    OptionError, SinkError."""
-    folder, partitions = parse_folder(url)
-    return FolderSink(folder, partitions, framing(envelope=envelope, container=container), sizes)
+    """`file:DIR`, `file:DIR?partitions=6` or `file:NAME.jsonl`. `sizes` are those of files that a resumed run goes on
+    with. Raises OptionError, SinkError."""
+    path, partitions = parse_folder(url)
+    form = framing(envelope=envelope, container=container)
+    if not is_file(path):
+        return FolderSink(path, partitions, form, sizes)
+    if path.suffix != f".{form.suffix}":
+        raise OptionError(f"--to {url}: the messages make a .{form.suffix} file; name it so.")
+    return FileSink(path, partitions, form, sizes)
+
+
+def is_file(path: Path) -> bool:
+    """Whether a URL's path names one file rather than a folder: by its suffix."""
+    return path.suffix in (".jsonl", ".avro") and not path.is_dir()
 
 
 def parse_folder(url: str) -> tuple[Path, int]:
-    """The folder of a URL, and how many partitions its topics have. Raises OptionError."""
+    """The folder or file of a URL, and how many partitions its topics have. Raises OptionError."""
     place, _, query = url.removeprefix("file:").partition("?")
     if place.startswith("//"):
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write file:DIR.")
     options = parse_options(query, {"partitions": whole_number(1, 10_000)}, "a file URL")
-    return Path(place), options.get("partitions", 1)
+    return Path(place).expanduser(), options.get("partitions", 1)
 
 
 class StreamSink(Sink):
@@ -71,6 +83,8 @@ class StreamSink(Sink):
 class FolderSink(Sink):
     """One file for each topic and partition. With `sizes` files are cut to them and go on, and others begin anew."""
 
+    ADVICE: ClassVar[str] = "name an empty folder"
+
     def __init__(self, folder: Path, partitions: int, framing: Framing, sizes: Mapping[str, int] | None = None) -> None:
         super().__init__()
         self._sizes = sizes
@@ -80,9 +94,13 @@ class FolderSink(Sink):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SinkError(f"file:{folder}: the folder cannot be made: {error.strerror}.") from None
-        there = next(iter(sorted(folder.glob(f"*.{framing.suffix}"))), None)
+        there = next(iter(sorted(folder.glob(self._taken()))), None)
         if there is not None and sizes is None:
-            raise SinkError(f"file:{folder}: {there.name} is already there; name an empty folder, or remove it.")
+            raise SinkError(f"file:{folder}: {there.name} is already there; {self.ADVICE}, or remove it.")
+
+    def _taken(self) -> str:
+        """The files that must not be there."""
+        return f"*.{self._framing.suffix}"
 
     def partitions(self, topic: str) -> int:
         return self._partitions
@@ -133,3 +151,31 @@ class FolderSink(Sink):
         for file in self._files.values():
             with suppress(OSError):  # what could not be written is counted
                 file.close()
+
+
+class FileSink(FolderSink):
+    """One file of all messages in stream order, whatever their topic."""
+
+    ADVICE = "name another file"
+
+    def __init__(self, path: Path, partitions: int, framing: Framing, sizes: Mapping[str, int] | None = None) -> None:
+        self._path = path
+        super().__init__(path.parent, partitions, framing, sizes)
+
+    def _taken(self) -> str:
+        return glob.escape(self._path.name)
+
+    def file_name(self, topic: str, partition: int) -> str:
+        return self._path.name
+
+    def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
+        file = self._file("", 0)
+        try:
+            file.writelines(self._framing.frame(batch))
+            file.flush()
+        except OSError as error:
+            first = parcels[0]
+            self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}")
+            self.ledger.fail_open()
+            self.ledger.check()
+        self.ledger.acknowledge_all()

@@ -21,4 +21,4 @@ from __future__ import annotations
 
 def is_script(name_or_path: str) -> bool:
     """Whether a scenario is a SQL script: by its suffix."""
-    return str(name_or_path).lower().endswith(".sql")
+    return "\n" not in str(name_or_path) and str(name_or_path).lower().endswith(".sql")

@@ -23,7 +23,19 @@ from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.sources import SOURCES
 
-COMMANDS = ("run", "show", "expected", "check", "schema", "formats", "sources", "scenarios", "completion")
+COMMANDS = (
+    "run",
+    "show",
+    "compare",
+    "expected",
+    "check",
+    "explain",
+    "schema",
+    "formats",
+    "sources",
+    "scenarios",
+    "completion",
+)
 
 
 # ---------------------------------------------------------------------------------------------------------- mistakes

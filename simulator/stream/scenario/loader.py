@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import IO, Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from simulator.errors import ScenarioError, UnknownName, UsageError, closest
+from simulator.errors import ScenarioError, UnknownName, UsageError, closest, did_you_mean
 from simulator.stream.scenario.language import ScenarioSpec
-from simulator.stream.scenario.lines import Key, Mapping, dotted, line_of
+from simulator.stream.scenario.lines import Key, Mapping, dotted, has, line_of
 from simulator.stream.scenario.problems import first_problem, sentence
 from simulator.stream.scenario.yaml_text import YamlError, parse
 
+STANDARD_INPUT: Final = "-"
 SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -34,21 +39,35 @@ class Loaded:
         raise ScenarioError(self.file, line_of(self.data, path), dotted(path), sentence(problem))
 
 
-def load(name_or_path: str) -> Loaded:
-    """The scenario in a file, or a shipped one by its name (no separator, no suffix).
+def load(name_or_path: str, settings: Sequence[str] = ()) -> Loaded:
+    """The scenario in a file, a shipped one by its name (no separator, no suffix), `-` for standard input, or a
+    scenario's own text (of several lines). `settings` are what `--set` says: `tables.users.rows=1e6`.
 
     Raises UnknownName, UsageError when there is no such file, ScenarioError for what is in it.
     """
-    name = str(name_or_path)
+    return read(*_content(str(name_or_path)), settings)
+
+
+def is_text(name_or_text: str) -> bool:
+    """Whether this is a scenario itself, or where one is read from that has no name."""
+    return name_or_text == STANDARD_INPUT or "\n" in name_or_text
+
+
+def _content(name: str) -> tuple[bytes | str, str]:
+    """What is in it, and its name in errors."""
+    if name == STANDARD_INPUT:
+        return _read_once(sys.stdin), "standard input"
+    if is_text(name):
+        return name, "the scenario"
     if "/" not in name and "\\" not in name and not name.endswith(SUFFIXES):
         known = shipped()
         if name not in known:
             hint = "`cdcsim scenarios` lists them all; a file name ends in .yaml or .sql."
             raise UnknownName("scenario", name, known, hint)
-        return read(known[name].read_bytes(), f"scenarios/{known[name].name}")
+        return known[name].read_bytes(), f"scenarios/{known[name].name}"
     path = Path(name)
     try:
-        return read(path.read_bytes(), name)
+        return path.read_bytes(), name
     except FileNotFoundError:
         near = closest(path.name, _siblings(path))
         guess = f" Did you mean {str(path.parent / near)!r}?" if near else ""
@@ -59,7 +78,13 @@ def load(name_or_path: str) -> Loaded:
         raise UsageError(f"the scenario file {name!r} cannot be read: {error.strerror}.") from None
 
 
-def read(content: bytes | str, file: str) -> Loaded:
+@cache
+def _read_once(stream: IO[str]) -> str:
+    """A comparison reads its scenario once for each format."""
+    return stream.read()
+
+
+def read(content: bytes | str, file: str, settings: Sequence[str] = ()) -> Loaded:
     """The scenario in a text; `file` is its name in errors. Raises ScenarioError."""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
@@ -74,12 +99,41 @@ def read(content: bytes | str, file: str) -> Loaded:
         raise ScenarioError(file, None, "", "the file is empty; a scenario has at least tables.")
     if not isinstance(data, Mapping):
         raise ScenarioError(file, 1, "", "a scenario is a mapping of keys such as tables, lifecycles and script.")
+    for setting in settings:
+        _assign(data, setting)
     try:
         spec = ScenarioSpec.model_validate(data)
     except ValidationError as error:
         path, problem = first_problem(error.errors(include_url=False), data)
         raise ScenarioError(file, line_of(data, path), dotted(path), sentence(problem)) from None
     return Loaded(spec, file, Path(file).stem, data)
+
+
+def _assign(data: Mapping, setting: str) -> None:
+    """Put a value into the data: `tables.users.rows=1e6`, `script[2].heartbeat=no`. Raises UsageError."""
+    path, equals, text = setting.partition("=")
+    names = [int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]]+", path)]
+    if not equals or not names:
+        raise UsageError(f"--set {setting}: write KEY.KEY=VALUE, such as tables.users.rows=1e6.")
+    *above, last = names
+    at: Any = data
+    for depth, name in enumerate(above):
+        if not has(at, name):
+            known = list(at) if isinstance(at, Mapping) else []
+            hint = did_you_mean(str(name), known, f" It has {', '.join(known)}." if known else "")
+            raise UsageError(f"--set {setting}: there is no {dotted(tuple(names[: depth + 1]))}.{hint}")
+        at = at[name]
+    try:
+        value = parse(text)
+    except YamlError as error:
+        raise UsageError(f"--set {setting}: {error.problem}.") from None
+    if isinstance(value, str) and (number := re.fullmatch(r"(\d+)[eE]\+?(\d{1,2})", value)):
+        value = number[1] + "0" * int(number[2])  # 1e6 rows; a file has no such numbers
+    if isinstance(at, Mapping) and isinstance(last, str):
+        at.lines.setdefault(last, max(data.lines.values(), default=1))
+    elif not has(at, last):
+        raise UsageError(f"--set {setting}: there is no {path}.")
+    at[last] = value
 
 
 def shipped() -> dict[str, Path]:

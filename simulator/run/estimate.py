@@ -1,0 +1,115 @@
+"""What a run will send, from a sample of its messages: how many, how large, to which topics, and how long it takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from simulator.errors import UsageError
+from simulator.model import Kind
+from simulator.run.job import SINGLE_TURNS, Job
+from simulator.run.pacing import Pace
+from simulator.run.plan import Limits
+
+# Row changes that are rendered for the sample.
+SAMPLE: Final = 5000
+
+
+def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[str, Any]:
+    """Of a run with these limits: the sample's sizes, and what they come to for all of it. Raises UsageError."""
+    sample = Limits(limits.start_at, min(SAMPLE, limits.changes or SAMPLE), limits.turns)
+    plan = job.plan(sample, snapshot=False, most_turns=SINGLE_TURNS).counted()
+    if plan.stop is None or plan.stop <= plan.first:
+        raise UsageError(f"{job.scenario.file}: there is nothing to send from turn {limits.start_at} on.")
+    renderer = job.renderer()
+    changes = sum(plan.count(block) for block in plan.blocks())
+    batches = [batch for block in plan.blocks() if (batch := renderer.render_block(block)) is not None]
+    sizes = np.concatenate([np.asarray(pc.binary_length(batch["value"]).fill_null(0)) for batch in batches] or [[0]])
+    topics, kinds = Counter[str](), Counter[str]()
+    for batch in batches:
+        for entry in batch["topic"].value_counts().to_pylist():
+            topics[entry["values"]] += entry["counts"]
+        for entry in batch["kind"].value_counts().to_pylist():
+            kinds[Kind(entry["values"]).name] += entry["counts"]
+    messages = sum(topics.values())
+    seconds = (job.stream.snapshot_ms(plan.stop) - job.stream.snapshot_ms(plan.first)) / 1000
+    found: dict[str, Any] = {
+        "scenario": job.scenario.file,
+        "source": str(job.source),
+        "format": job.format,
+        "sample": {"changes": changes, "messages": messages, "bytes": int(sizes.sum()), "seconds": seconds},
+        "bytes_per_message": {
+            "mean": round(float(sizes.mean()), 1),
+            **{f"p{p}": int(np.percentile(sizes, p)) for p in (50, 99)},
+            "max": int(sizes.max()),
+        },
+        "topics": {topic: round(count / messages, 4) for topic, count in topics.most_common()},
+        "kinds": {kind: round(count / messages, 4) for kind, count in kinds.most_common()},
+    }
+    if limits.changes and changes and job.stream.turns is None:
+        factor = limits.changes / changes
+        found["run"] = {
+            "changes": limits.changes,
+            "messages": round(messages * factor),
+            "bytes": round(float(sizes.sum()) * factor),
+            "seconds": round(seconds * factor, 3),
+        }
+    if job.scenario.spec.snapshot if snapshot is None else snapshot:
+        found["snapshot"] = _snapshot(job, plan.first)
+    return found
+
+
+def _snapshot(job: Job, turn: int) -> dict[str, int]:
+    """Its rows are counted, its bytes are those of the first rows of each table."""
+    stream, renderer = job.stream, job.renderer()
+    rows, size = 0, 0.0
+    mean = dict[int, float]()
+    for block in stream.snapshot_blocks(turn):
+        if block.part.table not in mean:
+            batch = renderer.render_block(block)
+            mean[block.part.table] = 0.0 if batch is None else batch.nbytes / block.rows
+        rows += block.rows
+        size += mean[block.part.table] * block.rows
+    return {"rows": rows, "bytes": round(size)}
+
+
+def seconds_at(pace: Pace, changes: int) -> float:
+    """How long so many row changes take at a pace."""
+    low, high = 0.0, 1.0
+    while pace.changes(high) < changes:
+        low, high = high, 2 * high
+    while high - low > 0.001 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if pace.changes(middle) >= changes else (middle, high)
+    return high
+
+
+def text(facts: dict[str, Any], pace: Pace | None) -> str:
+    """The estimate for people; `pace` is what `--rate` says."""
+    sample, sizes = facts["sample"], facts["bytes_per_message"]
+    changes = max(sample["changes"], 1)
+    lines = [
+        f"{facts['scenario']} on {facts['source']} as {facts['format']}, from {sample['changes']:,} row changes:",
+        f"1,000 row changes make {sample['messages'] / changes * 1000:,.0f} messages of {sizes['mean']:,.0f} bytes on"
+        f" average ({sizes['p50']:,} in the median, {sizes['p99']:,} in 99 of 100, {sizes['max']:,} at most).",
+        "Kinds: " + ", ".join(f"{kind} {share:.1%}" for kind, share in facts["kinds"].items()) + ".",
+        "Topics: " + ", ".join(f"{topic} {share:.1%}" for topic, share in facts["topics"].items()) + ".",
+    ]
+    per_change = sample["bytes"] / changes
+    own = changes / sample["seconds"] if sample["seconds"] else 0.0
+    if own:
+        lines.append(f"Simulated time: {own:,.0f} row changes/s, {own * per_change / 1e6:,.2f} MB/s.")
+    if "run" in facts:
+        run = facts["run"]
+        took = "" if pace is None else f", {seconds_at(pace, run['changes']):,.0f} s at this rate"
+        lines.append(
+            f"{run['changes']:,} row changes: {run['messages']:,} messages, {run['bytes'] / 1e6:,.1f} MB,"
+            f" {run['seconds']:,.0f} s of simulated time{took}."
+        )
+    if "snapshot" in facts:
+        rows = facts["snapshot"]
+        lines.append(f"Snapshot: {rows['rows']:,} rows, {rows['bytes'] / 1e6:,.1f} MB.")
+    return "\n".join(lines)

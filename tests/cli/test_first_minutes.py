@@ -1,0 +1,102 @@
+"""What people begin with: one file, values changed on the command line, a scenario as text, an estimate, listings."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from command import Command
+
+import simulator
+
+TEXT = """
+tables:
+  users:
+    key: id
+    columns: {id: {type: int64, values: sequence}, name: string(20)}
+    rows: 50
+"""
+
+
+def test_one_file_holds_all_messages_in_stream_order(command: Command, tmp_path: Path) -> None:
+    command(
+        "run",
+        "crud",
+        "-f",
+        "canal-json",
+        "--limit",
+        "300",
+        "-q",
+        "--to",
+        f"file:{tmp_path}/all.jsonl?partitions=4",
+        status=0,
+    )
+    expected = [message.value for message in simulator.messages("crud", "canal-json", limit=300)]
+    assert (tmp_path / "all.jsonl").read_bytes().splitlines() == expected
+    again = command("run", "crud", "-f", "canal-json", "--limit", "1", "--to", f"file:{tmp_path}/all.jsonl")
+    assert (again.status, again.err.endswith("all.jsonl is already there; name another file, or remove it.\n")) == (
+        1,
+        True,
+    )
+    wrong = command("run", "crud", "-f", "dts-avro", "--limit", "1", "--to", f"file:{tmp_path}/b.jsonl", status=2)
+    assert wrong.err.endswith("the messages make a .avro file; name it so.\n")
+
+
+def test_one_file_goes_on(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run = ("run", "crud", "-f", "canal-json", "-q", "--to", "file:~/all.jsonl", "--resume", tmp_path / "mark")
+    command(*run, "--limit", "100", status=0)
+    command(*run, "--limit", "250", status=0)
+    expected = [message.value for message in simulator.messages("crud", "canal-json", limit=250)]
+    assert (tmp_path / "all.jsonl").read_bytes().splitlines() == expected
+
+
+def test_values_are_set(command: Command) -> None:
+    facts = json.loads(
+        command("check", "crud", "--set", "tables.users.rows=2e3", "--set", "database=mine", "--json", status=0).out
+    )
+    assert facts["outlook"]["tables"][0]["rows"] == 2000
+    assert facts["tables"][0]["name"] == "mine.users"
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("tables.user.rows=1", "--set tables.user.rows=1: there is no tables.user. Did you mean 'users'?"),
+        ("tables.users.rowz=1", "tables.users.rowz: unknown key 'rowz'. Did you mean 'rows'?"),
+        ("tables.users.rows=few", "tables.users.rows: 'few' is not a whole number."),
+        ("rows", "--set rows: write KEY.KEY=VALUE, such as tables.users.rows=1e6."),
+    ],
+)
+def test_wrong_settings(command: Command, setting: str, problem: str) -> None:
+    assert command("check", "crud", "--set", setting, status=2).err.endswith(f"{problem}\n")
+
+
+def test_a_scenario_may_be_a_text(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(TEXT))
+    lines = command("run", "-", "-f", "canal-json", "--limit", "20", "-q", status=0).out.splitlines()
+    assert lines == [(message.value or b"").decode() for message in simulator.messages(TEXT, "canal-json", limit=20)]
+    with pytest.raises(simulator.UsageError, match=r"^the scenario:2: "):
+        simulator.messages("database: x\ntable: y\n", "canal-json")
+
+
+def test_an_estimate_is_near(command: Command) -> None:
+    facts = json.loads(command("explain", "orders", "-f", "canal-json", "--limit", "20000", "--json", status=0).out)
+    sent = [message.value or b"" for message in simulator.messages("orders", "canal-json", limit=20_000)]
+    assert abs(facts["run"]["messages"] / len(sent) - 1) < 0.05
+    assert abs(facts["run"]["bytes"] / sum(map(len, sent)) - 1) < 0.05
+    run = ("--limit", "1000000", "--rate", "5k/s", "--snapshot")
+    out = command("explain", "crud", "-f", "dts-avro", *run, status=0).out
+    assert "1,000,000 row changes: 1,000,000 messages" in out
+    assert "200 s at this rate" in out
+    assert "\nSnapshot: 1" in out or "\nSnapshot: 99," in out
+
+
+def test_formats_are_a_line_each(command: Command) -> None:
+    lines = command("formats", status=0).out.splitlines()
+    assert len(lines) == 1 + 16 + 2
+    one = command("formats", "dts-canal-json", status=0).out
+    assert "images=current (current, before-2022-03-20): " in one
