@@ -25,9 +25,10 @@ def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[
     if plan.stop is None or plan.stop <= plan.first:
         raise UsageError(f"{job.scenario.file}: there is nothing to send from turn {limits.start_at} on.")
     renderer = job.renderer()
-    changes = sum(plan.count(block) for block in plan.blocks())
+    changes = int(job.stream.count(plan.first, plan.stop).sum())
     batches = [batch for block in plan.blocks() if (batch := renderer.render_block(block)) is not None]
-    sizes = np.concatenate([np.asarray(pc.binary_length(batch["value"]).fill_null(0)) for batch in batches] or [[0]])
+    lengths = [np.asarray(pc.binary_length(batch["value"]).fill_null(0)) for batch in batches]
+    sizes = np.concatenate(lengths) if lengths else np.zeros(1, dtype=np.int64)
     topics, kinds = Counter[str](), Counter[str]()
     for batch in batches:
         for entry in batch["topic"].value_counts().to_pylist():
@@ -46,8 +47,8 @@ def estimate(job: Job, limits: Limits, *, snapshot: bool | None = None) -> dict[
             **{f"p{p}": int(np.percentile(sizes, p)) for p in (50, 99)},
             "max": int(sizes.max()),
         },
-        "topics": {topic: round(count / messages, 4) for topic, count in topics.most_common()},
-        "kinds": {kind: round(count / messages, 4) for kind, count in kinds.most_common()},
+        "topics": {topic: round(count / max(messages, 1), 4) for topic, count in topics.most_common()},
+        "kinds": {kind: round(count / max(messages, 1), 4) for kind, count in kinds.most_common()},
     }
     if limits.changes and changes and job.stream.turns is None:
         factor = limits.changes / changes

@@ -303,8 +303,7 @@ def test_formats_say_what_they_send_of_each_source(command: Command) -> None:
 def test_formats_as_text(command: Command) -> None:
     """What the listing for people says is what the one for programs does."""
     facts = {entry["id"]: entry for entry in listing(command, "formats", "--json")}
-    text = command("formats").out
-    head, *rows = text.split("\n\n")[0].splitlines()[:-1]
+    head, *rows = command("formats").out.splitlines()[:-2]
     places = [head.index(title) for title in ("format", "product", "brokers", *EVENTS)] + [None]
     for row, entry in zip(rows, facts.values(), strict=True):
         cells = [row[start:end].strip() for start, end in itertools.pairwise(places)]
@@ -312,15 +311,16 @@ def test_formats_as_text(command: Command) -> None:
         for cell, events in zip(cells[3:], entry["events"].values(), strict=True):
             assert cell == ("by source" if len(set(events.values())) > 1 else events[entry["sources"][0]])
     for name, entry in facts.items():
-        (about,) = (part for part in text.split("\n\n")[1:] if part.startswith(f"{name}: "))
+        about = command("formats", name).out
+        assert about.startswith(f"{name}: ")
         assert f"\n  sources: {', '.join(entry['sources'])}\n" in about
         assert all(f"\n    {option['name']}" in about for option in entry["options"])
         for event, sent in entry["events"].items():
             words = set(sent.values())
-            assert (f"\n  {event}: " in about) == (len(words) > 1)
-            for word in words if len(words) > 1 else ():
-                ids = ", ".join(id for id in entry["sources"] if sent[id] == word)
-                assert re.search(rf"\n  {event}: (.*; )?{word}: {re.escape(ids)}[;\n]", about)
+            for word in words:
+                ids = f"{word}: " + ", ".join(id for id in entry["sources"] if sent[id] == word)
+                expected = word if len(words) == 1 else ids
+                assert re.search(rf"\n  {event}: (.*; )?{re.escape(expected)}[;\n]", about)
 
 
 # -------------------------------------------------------------------------------------------------- what is not offered

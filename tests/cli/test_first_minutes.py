@@ -16,7 +16,7 @@ TEXT = """
 tables:
   users:
     key: id
-    columns: {id: {type: int64, values: sequence}, name: string(20)}
+    columns: {id: {type: int64, values: sequence}, turn: {type: int32, values: version}}
     rows: 50
 """
 
