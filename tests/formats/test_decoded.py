@@ -143,7 +143,8 @@ def problems_of(format: str, source: str, block: Block) -> Iterator[str]:
     codec, messages = codec_of(format, source), messages_of(format, source, block)
     expected: dict[Kind, list[tuple[Expected, int]]] = {kind: [] for kind in ROW_KINDS}
     for whole in block.batches:
-        for batch in split(whole, whole.table.key_positions) if codec.layout.routing.split == "key" else [whole]:
+        splits = codec.layout.routing.split in ("key", "row key")
+        for batch in split(whole, whole.table.row_key_positions) if splits else [whole]:
             if codec.sends(batch.kind):
                 each = Expected(format, source, batch)
                 expected[batch.kind] += [(each, row) for row in range(len(batch))]
