@@ -30,7 +30,7 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
                 continue
             for low in range(cohort.base, cohort.base + cohort.count, CHUNK):
                 part = SnapshotPart(table, c, low, min(low + CHUNK, cohort.base + cohort.count))
-                if not member.permanent and any(program.leaves_rows(name)):
+                if not member.permanent and program.leaves_rows[name].any():
                     # rows of earlier lives are still there
                     lives = int(_lives(compiled, part, turn).sum())
                     for first in range(0, lives, CHUNK):
@@ -41,7 +41,7 @@ def parts(compiled: Compiled, turn: int) -> Iterator[SnapshotPart]:
 def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
     """How many rows a part has, where that follows without looking at its slots; else None."""
     program, member = _of(compiled, part)
-    if member.low == member.high and part.passes is not None and all(program.leaves_rows(member.table)):
+    if member.low == member.high and part.passes is not None and program.leaves_rows[member.table].all():
         return (part.passes[1] - part.passes[0]) * member.low
     if member.low == member.high and member.permanent:
         return (part.high - part.low) * member.low
@@ -115,5 +115,5 @@ def _earlier(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, I
     cycle, life = np.divmod(numbers - (ends - lives)[owner] + first, len(program.lives))
     last_step = np.cumsum([len(life) for life in program.lives]) - 1
     tick = compiled.last_tick[compiled.step_first[number] + last_step[life]]
-    stays = np.flatnonzero(np.array(program.leaves_rows(member.table))[life])
+    stays = np.flatnonzero(program.leaves_rows[member.table][life])
     return slot[stays], cycle[stays], tick[stays]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from simulator.model import INSERT, UPDATE, Kind
 from simulator.stream.engine.traffic import Cohort, Gaps
+from simulator.values.draw import Ints
 
 # (table, field, step): an update of that column in that step never gives the value it had.
 Always = Callable[[str, str, str], bool]
@@ -106,9 +107,15 @@ class Program:
             alive += sum([[next(after) for _ in step.acts][-1] for step in life][:-1])
         return alive / len(self.steps)
 
-    def leaves_rows(self, table: str) -> list[bool]:
-        """For each life whether its entity's rows in a table stay behind."""
-        return [_ends_with(life, table) for life in self.lives]
+    @cached_property
+    def leaves_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
+        """By table: for each life whether its entity's rows in it stay behind."""
+        return {table: np.array([_ends_with(life, table) for life in self.lives]) for table in self.members}
+
+    @cached_property
+    def last_ticks(self) -> Ints:
+        """The last tick of each step."""
+        return np.cumsum([len(step.acts) for step in self.steps]) - 1
 
 
 def _ends_with(life: tuple[Step, ...], table: str) -> bool:

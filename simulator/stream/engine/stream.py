@@ -74,7 +74,7 @@ class ChangeStream(Stream):
     def _notes(self) -> Iterator[str]:
         for name in self.compiled.names:
             programs = [program for program in self.plan.programs if name in program.members]
-            if any(not program.members[name].permanent and any(program.leaves_rows(name)) for program in programs):
+            if any(not program.members[name].permanent and program.leaves_rows[name].any() for program in programs):
                 yield f"{name} only grows: a snapshot late in the stream is as long as the table by then."
         yield f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}."
 

@@ -63,25 +63,24 @@ class LivingRows:
     def __init__(self, columns: Columns, table: str) -> None:
         self.columns, self.table, self.ticks, self.traffic = columns, table, columns.ticks, columns.traffic
         self.deaths = Deaths(columns, table)
-        self.cohorts = []
+        self.cohorts: list[int] = []
+        # of each cohort: entities that always live, those that a visit leaves behind, and rows of each
+        self._shares: list[tuple[float, float, float]] = []
         for number, cohort in enumerate(self.ticks.plan.cohorts):
-            member = self.ticks.plan.programs[cohort.program].members.get(table)
+            program = self.ticks.plan.programs[cohort.program]
+            member = program.members.get(table)
             if member is not None and not member.permanent:
                 self.cohorts.append(number)
+                alive = cohort.count * program.share_alive(table)
+                staying = int(program.leaves_rows[table].sum()) / len(program.steps)
+                self._shares.append((alive, staying, (member.low + member.high) / 2))
 
     def rows(self, turns: Ints) -> list[Ints]:
         """About how many rows each cohort has at each turn."""
-        counts = []
-        for number in self.cohorts:
-            cohort = self.ticks.plan.cohorts[number]
-            program = self.ticks.plan.programs[cohort.program]
-            member = program.members[self.table]
-            each = (member.low + member.high) / 2
-            staying = sum(program.leaves_rows(self.table)) / len(program.steps)
-            visits = np.maximum(self.traffic.cohort_visits([number], turns), 0)
-            alive = cohort.count * program.share_alive(self.table)
-            counts.append(((alive + staying * visits) * each).astype(np.int64))
-        return counts
+        return [
+            ((alive + staying * np.maximum(self.traffic.cohort_visits([number], turns), 0)) * each).astype(np.int64)
+            for number, (alive, staying, each) in zip(self.cohorts, self._shares, strict=True)
+        ]
 
     def pick(self, cohort: int, draws: Bits, turns: Ints, until: Ints, recent: float) -> tuple[State, Mask]:
         """A row for each draw, and whether it lives from before the turn `turns` to after the turn `until`."""
@@ -92,12 +91,11 @@ class LivingRows:
         slot = plan.cohorts[cohort].base + below(draws, plan.cohorts[cohort].count)
         of = np.full(len(slot), cohort, dtype=np.int64)
         cycle, step = ticks.cycle_and_step(of, slot, self.traffic.visits_before(cohort, slot, turns) - 1)
-        last_tick = np.cumsum([len(step.acts) for step in program.steps]) - 1 + ticks.first[number]
-        tick = last_tick[step]
+        tick = program.last_ticks[step] + ticks.first[number]
         life = ticks.life(of, slot, cycle, tick)
         has_rows = program.has_rows[self.table]
         alive = (life >= 0) & has_rows[tick - ticks.first[number]]
-        leaves = np.array(program.leaves_rows(self.table))
+        leaves = program.leaves_rows[self.table]
         if leaves.any():
             # an earlier life of the slot, unless the last one is wanted
             more = mix(draws + GOLDEN)
@@ -108,7 +106,7 @@ class LivingRows:
             first = ticks.first_life(of[earlier], slot[earlier])
             cycle[earlier], index = np.divmod(which + first, len(program.lives))
             last_step = np.cumsum([len(life) for life in program.lives]) - 1
-            tick[earlier] = last_tick[last_step[index]]
+            tick[earlier] = program.last_ticks[last_step[index]] + ticks.first[number]
             life[earlier] = which
             alive[earlier] = (which >= 0) & leaves[index]
         deaths = self.deaths(of, slot, cycle, tick)
