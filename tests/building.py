@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
@@ -16,8 +17,10 @@ from simulator import sources
 from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
+from simulator.errors import OptionError
 from simulator.formats import open_codec
 from simulator.formats.format import Broker, Codec
+from simulator.formats.options import parse_format
 from simulator.model import (
     DELETE,
     READ,
@@ -50,6 +53,17 @@ def new_codec(text: str, source: str = "mysql-8.0") -> Codec:
     of broker behind it: `cloudcanal-json to rocketmq`."""
     format, _, broker = text.partition(" to ")
     return open_codec(format, sources.find(source), broker=cast(Broker, broker or "kafka"), allow_undocumented=True)
+
+
+def with_effect(text: str, source: str) -> str:
+    """The format without the options that have no effect on the source, and are refused there."""
+    name, given = parse_format(text)
+    kept = name
+    for option, value in given.items():
+        with suppress(OptionError):
+            codec_of(f"{kept},{option}={value}", source)
+            kept += f",{option}={value}"
+    return kept
 
 
 # One for all tests: a codec holds no state (`formats/test_contract.py`).

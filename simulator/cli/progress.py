@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from simulator.model import HEARTBEAT, READ
+from simulator.model import HEARTBEAT, INSERT, READ
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
@@ -160,10 +160,7 @@ def _rates(done: Summary) -> Iterator[str]:
             " later than they were due."
         )
     if done.repeated:
-        yield (
-            f"{counted(done.repeated, 'message')} of these may be there twice: the run before, or a Spark task that"
-            " died, may have sent them."
-        )
+        yield f"{counted(done.repeated, 'message')} of these may be there twice: the run before may have sent them."
 
 
 def _departures(job: Job) -> Iterator[str]:
@@ -173,8 +170,24 @@ def _departures(job: Job) -> Iterator[str]:
         yield f"{format.product} does not write {format.id} to {job.broker}: these are not its bytes."
     elif job.undocumented:
         yield f"{format.product} does not read {job.source}: these are not its bytes."
+    if unsent := unsent_columns(job):
+        verb = "is" if len(unsent) == 1 else "are"
+        yield f"{', '.join(unsent)} {verb} not sent by {format.id}: it leaves out columns of such types."
     if job.left_out:
         yield f"{format.id} cannot write {', '.join(job.left_out)}; their tables are left out."
+
+
+def unsent_columns(job: Job) -> list[str]:
+    """The columns that no message has."""
+    sent = job.codec.layout.columns
+    if sent is None or not job.codec.sends(INSERT):
+        return []
+    return [
+        f"{table.id}.{column.name}"
+        for table in job.stream.first_tables
+        for place, column in enumerate(table.columns)
+        if place not in sent(table, INSERT)
+    ]
 
 
 def counted(count: int, name: str) -> str:

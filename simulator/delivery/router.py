@@ -24,7 +24,8 @@ def parse_route(text: str | None, routing: Routing) -> Route:
     """`None` (the product's default), `table`, `columns:customer_id,region`. Raises UsageError."""
     if text is None:
         return Route(next(iter(routing.policies)))
-    name, _, columns = text.partition(":")
+    typed, _, columns = text.partition(":")
+    name = routing.aliases.get(typed, typed)
     if name not in routing.policies:
         hint = did_you_mean(name, routing.policies)
         raise UsageError(f"--route {text}: the product's policies are {', '.join(routing.policies)}.{hint}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -155,7 +155,8 @@ class Statements:
 class Routing:
     """How a product chooses topic, partition and key.
 
-    `policies` are what `--route` may say, the default first. `split`: updates that are delivered as DELETE + INSERT:
+    `policies` are what `--route` may say, the default first; `aliases` are the vendor's words for them.
+    `split`: updates that are delivered as DELETE + INSERT:
     none, those of a column that routes, of one of these or of the primary key (or the unique key that takes its place:
     the row key) under any policy, or all. `counts_halves`: such an update counts as two changes of its transaction.
     """
@@ -166,6 +167,7 @@ class Routing:
     split: Literal["never", "routing columns", "key", "row key", "every"] = "never"
     statements: Statements = Statements()
     counts_halves: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from simulator.batch import MESSAGE_SCHEMA, MessageBatch, PackedBatch
 from simulator.delivery.pack import Packing
 from simulator.delivery.routing import Address, Routing
-from simulator.formats.options import Option, described, parsed
+from simulator.formats.options import Option, described, parsed, refuse_without_effect, refuse_without_route
 from simulator.model import (
     DDL,
     HEARTBEAT,
@@ -164,20 +164,30 @@ class Format:
 
     def codec(self, source: Source, given: Mapping[str, str] | None = None, broker: Broker = "kafka") -> Codec:
         """The format made ready for a source and a broker. Raises OptionError for an unknown option or value."""
-        settings: Settings[Any] = Settings(parsed(self.id, self.settings, given or {}), source, broker)
-        return Codec(self, settings, self.layout(settings))
+        given = given or {}
+        settings: Settings[Any] = Settings(parsed(self.id, self.settings, given), source, broker)
+        layout = self.layout(settings)
+        codec = Codec(self, settings, layout, given)
+        refuse_without_effect(self.id, settings.options, given, source.id, broker, codec.sends)
+        return codec
 
 
 class Codec:
     """A configured format: addressed changes in, finished messages out."""
 
-    def __init__(self, format: Format, settings: Settings[Any], layout: Layout) -> None:
-        self.format, self.settings, self.layout = format, settings, layout
+    def __init__(
+        self, format: Format, settings: Settings[Any], layout: Layout, given: Mapping[str, str] | None = None
+    ) -> None:
+        self.format, self.settings, self.layout, self._given = format, settings, layout, given or {}
         self._sends = self.format.sends if layout.sends is None else self.format.sends & layout.sends
 
     def sends(self, kind: Kind) -> bool:
         """Whether the product, set up like this, sends events of this kind."""
         return kind in self._sends
+
+    def check_route(self, policy: str) -> None:
+        """Raises OptionError for an option that has no effect with this policy of `--route`."""
+        refuse_without_route(self.format.id, self.settings.options, self._given, policy)
 
     def sends_event(self, event: Event) -> bool:
         """Whether it sends this statement or heartbeat."""

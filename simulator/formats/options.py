@@ -6,6 +6,7 @@
         gtid: bool = option(False, "on: the source has GTIDs.")
 
 A Literal lists the values that there are, a bool is `on` or `off`, an int a whole number; other types have a `parse`.
+An option says where it has an effect: `sources=ORACLE_FAMILY`, `where={"gtid": (True,)}`. Elsewhere it is refused.
 """
 
 from __future__ import annotations
@@ -13,19 +14,94 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from simulator.errors import OptionError, UsageError, did_you_mean
+from simulator.model import DDL, HEARTBEAT, READ, Kind
+from simulator.sources import SOURCES
 
 T = TypeVar("T")
 
 
-def option(default: T, doc: str, choices: Sequence[str] = (), *, parse: Callable[[str], T] | None = None) -> T:
-    """A field of an options class. A default of None is decided by the source."""
-    field: Any = dataclasses.field(default=default, metadata={"doc": doc, "choices": choices, "parse": parse})
-    return field  # type: ignore[no-any-return]
+# Sources that options belong to.
+KNOWN: Final = frozenset(SOURCES)
+MYSQL_FAMILY: Final = ("mariadb", "mysql", "oceanbase-mysql")
+ORACLE_FAMILY: Final = ("oceanbase-oracle", "oracle")
+POSTGRESQL_FAMILY: Final = ("gaussdb", "postgresql")
+NOT_ORACLE: Final = ("gaussdb", *MYSQL_FAMILY, "mongodb", "postgresql", "sqlserver")
+# Sources with timestamps whose text depends on a time zone.
+WITH_ZONES: Final = ("gaussdb", *MYSQL_FAMILY, "mongodb", *ORACLE_FAMILY, "postgresql")
+NOT_MONGODB: Final = ("gaussdb", *MYSQL_FAMILY, *ORACLE_FAMILY, "postgresql", "sqlserver")
+OCEANBASE: Final = ("oceanbase-mysql", "oceanbase-oracle")
+
+_KINDS: Final = {DDL: "DDL statements", READ: "rows of a full load", HEARTBEAT: "heartbeats"}
+# Values of another option, or a question about its value.
+Values: TypeAlias = tuple[Any, ...] | Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Where an option has an effect: on these sources (on others with one of `elsewhere`), kinds of broker and
+    policies of `--route` (none: on all), if one of these kinds of event is sent, with these values of other options,
+    and not where all of `unless` hold. Names that a format's options lack do not count. `offered`: of some sources the
+    values that it may have.
+    """
+
+    sources: tuple[str, ...] = ()
+    elsewhere: Mapping[str, Values] = field(default_factory=dict)
+    brokers: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    where: Mapping[str, Values] = field(default_factory=dict)
+    unless: Mapping[str, Values] = field(default_factory=dict)
+    offered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def missing(self, options: object, source: str, broker: str, sends: Callable[[Kind], bool]) -> str:
+        """Why the option has none; "" where it has some."""
+        here = not self.sources or source in self.sources or source not in KNOWN  # others may be of any family
+        if not here and not any(_holds(options, name, values) for name, values in self.elsewhere.items()):
+            return f"on {source}; it is for {', '.join(self.sources)}"
+        if self.brokers and broker not in self.brokers:
+            return f"on {broker}; it is for {', '.join(self.brokers)}"
+        for name, values in self.where.items():
+            if name in vars(options) and not _holds(options, name, values):
+                return f"with {name}={_typed(vars(options)[name])}"
+        if self.kinds and not any(map(sends, self.kinds)):
+            return f"where {' and '.join(_KINDS[kind] for kind in self.kinds)} are not sent"
+        present = [name for name in self.unless if name in vars(options)]
+        if present and all(_holds(options, name, self.unless[name]) for name in present):
+            return "with " + " and ".join(f"{name}={_typed(vars(options)[name])}" for name in present)
+        return ""
+
+
+def _holds(options: object, name: str, values: Values) -> bool:
+    value = vars(options)[name]
+    return values(value) if callable(values) else value in values
+
+
+def option(
+    default: T,
+    doc: str,
+    choices: Sequence[str] = (),
+    *,
+    parse: Callable[[str], T] | None = None,
+    sources: tuple[str, ...] = (),
+    elsewhere: Mapping[str, Values] | None = None,
+    brokers: tuple[str, ...] = (),
+    routes: tuple[str, ...] = (),
+    kinds: tuple[Kind, ...] = (),
+    where: Mapping[str, Values] | None = None,
+    unless: Mapping[str, Values] | None = None,
+    offered: Mapping[str, tuple[str, ...]] | None = None,
+) -> T:
+    """A field of an options class. A default of None is decided by the source. The last eight say where it has an
+    effect, as `Effect` does: elsewhere it is refused."""
+    effect = Effect(sources, elsewhere or {}, brokers, routes, kinds, where or {}, unless or {}, offered or {})
+    metadata = {"doc": doc, "choices": choices, "parse": parse, "effect": effect}
+    made: Any = dataclasses.field(default=default, metadata=metadata)
+    return made  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +113,7 @@ class Option:
     doc: str
     choices: tuple[str, ...]
     parse: Callable[[str], Any]
+    effect: Effect = Effect()
 
     def value(self, format: str, text: str) -> Any:
         """The option's value of a text. Raises OptionError."""
@@ -52,21 +129,22 @@ class Option:
 def described(options: type[Any]) -> tuple[Option, ...]:
     """The options of a class, its own before those that it shares, in the order in which they are declared."""
     hints = get_type_hints(options)
-    fields = {field.name: field for field in dataclasses.fields(options)}
+    fields = {each.name: each for each in dataclasses.fields(options)}
     names = dict.fromkeys(name for each in options.__mro__ for name in vars(each).get("__annotations__", ()))
     return tuple(_described(fields[name], hints[name]) for name in names if name in fields)
 
 
-def _described(field: dataclasses.Field[Any], hint: Any) -> Option:
+def _described(declared: dataclasses.Field[Any], hint: Any) -> Option:
     kinds = [kind for kind in get_args(hint) if kind is not type(None)] if type(None) in get_args(hint) else [hint]
     literals = tuple(value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind))
-    parse = field.metadata["parse"] or {bool: switch, int: count}.get(kinds[0], str)
+    parse = declared.metadata["parse"] or {bool: switch, int: count}.get(kinds[0], str)
     return Option(
-        field.name,
-        _typed(field.default),
-        field.metadata["doc"],
-        tuple(field.metadata["choices"]) or literals,
+        declared.name,
+        _typed(declared.default),
+        declared.metadata["doc"],
+        tuple(declared.metadata["choices"]) or literals,
         parse,
+        declared.metadata["effect"],
     )
 
 
@@ -87,6 +165,27 @@ def parsed(format: str, options: type[T], given: Mapping[str, str]) -> T:
             hint = did_you_mean(name, known, f" It has {', '.join(known) or 'none'}.")
             raise OptionError(f"-f {format}: there is no option {name!r}.{hint}")
     return options(**{name: known[name].value(format, text) for name, text in given.items()})
+
+
+def refuse_without_effect(
+    format: str, options: object, given: Mapping[str, str], source: str, broker: str, sends: Callable[[Kind], bool]
+) -> None:
+    """Raises OptionError for an option that was given where it has no effect."""
+    for each in described(type(options)):
+        if each.name in given and given[each.name] not in each.effect.offered.get(source, (given[each.name],)):
+            values = " or ".join(each.effect.offered[source])
+            raise OptionError(f"-f {format},{each.name}={given[each.name]}: on {source} it is {values}.")
+        if each.name in given and (why := each.effect.missing(options, source, broker, sends)):
+            raise OptionError(f"-f {format},{each.name}={given[each.name]}: it has no effect {why}. Leave it out.")
+
+
+def refuse_without_route(format: str, options: object, given: Mapping[str, str], route: str) -> None:
+    """The same for the policy of `--route`."""
+    for each in described(type(options)):
+        if each.name in given and each.effect.routes and route not in each.effect.routes:
+            routes = " or ".join(each.effect.routes)
+            problem = f"it has no effect with --route {route}; it is for {routes}. Leave it out."
+            raise OptionError(f"-f {format},{each.name}={given[each.name]}: {problem}")
 
 
 def shared(options: object, into: type[T], **others: Any) -> T:

@@ -100,8 +100,14 @@ class Job:
 
     def _route(self, text: str | None) -> Route:
         route = parse_route(text, self.codec.layout.routing)
+        self.codec.check_route(route.policy)
         names = self.stream.column_names
-        for name in route.columns:
+        tables = {table.id.name.lower() for table in self.stream.first_tables}
+        for typed in route.columns:
+            owner, _, name = typed.rpartition(".")
+            if owner and owner.lower() not in tables:
+                hint = did_you_mean(owner, tables)
+                raise UsageError(f"--route {text}: {self.scenario.file} has no table {owner!r}.{hint}")
             if name not in names:
                 hint = did_you_mean(name, names)
                 raise UsageError(f"--route {text}: no table of {self.scenario.file} has a column {name!r}.{hint}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,8 @@ class Lines:
 
 
 class Envelopes:
-    """One JSON object a line: topic, partition, key, headers, timestamp, value; bytes that are no text as base64."""
+    """One JSON object a line: topic, partition, key, headers, timestamp, value, RocketMQ's tag; bytes that are no text
+    as base64."""
 
     suffix = "jsonl"
 
@@ -70,7 +71,7 @@ class Envelopes:
 
     def frame(self, batch: MessageBatch) -> Iterator[bytes | memoryview]:
         for message in batch.messages():
-            envelope = {
+            envelope: dict[str, Any] = {
                 "topic": message.topic,
                 "partition": message.partition,
                 "key": _text(message.key),
@@ -78,6 +79,8 @@ class Envelopes:
                 "timestamp": message.timestamp_ms,
                 "value": _text(message.value),
             }
+            if message.tag is not None:
+                envelope["tag"] = message.tag
             yield orjson.dumps(envelope, option=orjson.OPT_APPEND_NEWLINE)
 
 

@@ -36,6 +36,8 @@ SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "postgresql": ("simulator.sources.postgresql.source:PostgresqlSource", "PostgreSQL", ("16", "14", "12")),
     "sqlserver": ("simulator.sources.sqlserver.source:SqlserverSource", "SQL Server", ("2022", "2019", "2016")),
 }
+# Systems that take the types and the SQL of another.
+SPEAKS: Final[Mapping[str, str]] = {"oceanbase-mysql": "mysql"}
 # The source of a scenario or SQL script that names none.
 DEFAULT: Final = "mysql"
 _CLASSES: Final = {id: where for id, (where, _, _) in SOURCES.items()}

@@ -38,9 +38,10 @@ def source_of(loaded: Loaded, asked: str | None) -> Source:
         loaded.fail(("source",), str(error).removeprefix("--source "))
     if asked is None:
         return source
-    if sources.find(asked).id != source.id:
+    wanted = sources.find(asked)
+    if source.id not in (wanted.id, sources.SPEAKS.get(wanted.id)):
         raise UsageError(
             f"--source {asked}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, or a "
             "scenario with portable types."
         )
-    return sources.find(asked)
+    return wanted

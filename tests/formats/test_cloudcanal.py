@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
-from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of
 from decoding import decode
 
 from simulator import formats, messages, sources
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
-from simulator.errors import NotOffered
+from simulator.errors import NotOffered, OptionError
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
 from simulator.formats.format import Broker
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
@@ -458,8 +459,6 @@ def test_old_rows_that_postgresql_logs_by_their_key() -> None:
     codec = codec_of("cloudcanal-debezium,replica_identity=default", "postgresql")
     assert json.loads(encoded(codec, update)[0])["before"] == {"id": "1"}
     assert json.loads(encoded(codec, delete)[0])["before"] == {"id": "1"}
-    mysql = codec_of("cloudcanal-json,replica_identity=default")
-    assert json.loads(encoded(mysql, batch_of(TABLE, DELETE, [["1", "b"]]))[0])["data"] == [{"id": "1", "v": "b"}]
 
 
 # -------------------------------------------------------------------------------------------------------------- sources
@@ -507,6 +506,34 @@ def test_topics(options: str, topic: str) -> None:
     sent = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None) if b'"table":"customers"' in m.value]
     assert {message.topic for message in sent} == {topic}
     assert len(sent) > 5
+
+
+def test_what_has_no_table_goes_to_the_default_topic(tmp_path: Path) -> None:
+    """Its name under the rule could be that of a table."""
+    script = tmp_path / "script.sql"
+    script.write_text("CREATE DATABASE s; USE s; CREATE TABLE t (v int); INSERT INTO t VALUES (1);")
+    for options, default in (("", "cloudcanal"), (",default_topic=rest", "rest")):
+        format = f"cloudcanal-json,ddl_statements=all,emit_transaction_end=on{options}"
+        topics = [message.topic for message in messages(str(script), format)]
+        assert topics == [default, *2 * ["my-cdcsim0000000001.s.t"], default]
+
+
+def test_a_schema_of_strings_is_refused_for_values_that_are_none() -> None:
+    with pytest.raises(
+        OptionError, match=r"^-f cloudcanal-debezium,connect_schema=on: with value_types=native the schema"
+    ):
+        codec_of("cloudcanal-debezium,envelop_schema_include=on,connect_schema=on,value_types=native")
+
+
+def test_the_database_before_a_tables_name_is_lost() -> None:
+    table = table_of("t", {"id": "int"}, ["id"])
+    for text, sent in (
+        ("alter table shop.t add c int", "alter table t add c int"),
+        ("ALTER TABLE `shop` . `t` COMMENT 'shop.t';", "ALTER TABLE `t` COMMENT 'shop.t'"),
+    ):
+        block = block_of(Case("", (Ddl(SchemaChangeKind.ADD_COLUMN, text, table, table),)))
+        (message,) = messages_of("cloudcanal-json", "mysql-8.0", block)
+        assert json.loads(message.value or b"")["sql"] == sent
 
 
 def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
@@ -559,7 +586,6 @@ def test_keys_headers_and_tags() -> None:
     rabbitmq = first("", "rabbitmq")
     assert (rabbitmq.topic, rabbitmq.tag, rabbitmq.headers) == (plain.topic, None, ())
     assert first(",delay_ms=10000", "rabbitmq").headers == (("x-delay", b"10000"),)
-    assert first(",delay_ms=10000").headers == ()
 
 
 def test_the_tag_of_a_statement_has_its_action() -> None:

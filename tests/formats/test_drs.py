@@ -14,12 +14,14 @@ from building import Case, Ddl, Rows, Times, batch_of, block_of, codec_of, encod
 from decoding import decode
 from drs_samples import AT, compact, kafka_partition, one, sample, values
 
+from simulator.cli.progress import unsent_columns
 from simulator.errors import NotOffered, OptionError, UsageError
 from simulator.formats import open_codec
 from simulator.formats.drs.systems import system as drs_system
 from simulator.formats.drs.systems.system import codes
 from simulator.library import messages
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
+from simulator.run.job import open_job
 from simulator.sources import find
 
 MYSQL: Final = find("mysql")
@@ -343,3 +345,47 @@ def test_an_update_of_the_key_can_be_split(format: str) -> None:
     assert [m.kind for m in messages_of(format, "mysql-8.0", block_of(case))] == [UPDATE]
     halves = messages_of(f"{format},pk_update=split", "mysql-8.0", block_of(case))
     assert [(m.kind, m.key) for m in halves] == [(DELETE, b"1"), (INSERT, b"2")]
+
+
+def test_the_vendors_numbers_of_policies() -> None:
+    for theirs, ours in (("0", "single"), ("1", "table")):
+        codecs = [codec_of(f"drs-json,topic_policy={policy}") for policy in (theirs, ours)]
+        assert codecs[0].layout.routing.topics == codecs[1].layout.routing.topics
+    block = block_of(SEVERAL)
+    for theirs, ours in (("0", "table"), ("2", "key"), ("5:name", "columns:name")):
+        first, second = (
+            messages_of("drs-json", "mysql-8.0", block, route=each, partitions=5) for each in (theirs, ours)
+        )
+        assert first == second
+
+
+def test_key_columns_that_are_left_out_are_not_in_the_key() -> None:
+    table = table_of("T", {"ID": "NUMBER(10)", "R": "RAW(4)"}, ["ID", "R"], source="oracle")
+    case = Case("", (Rows(INSERT, table, [["1", "00FF"]]),), AT, "oracle")
+    for options, names, key in (("", ["ID"], "1"), (",raw=send", ["ID", "R"], "1,[48, 48, 70, 70]")):
+        (message,) = messages_of(f"drs-json{options}", "oracle-19c", block_of(case), route="key", partitions=5)
+        assert json.loads(message.value or b"")["pkNames"] == names
+        assert message.key == key.encode()
+
+
+def test_topics_of_oracle_have_no_database() -> None:
+    for policy, topic in (("table", "{schema}-{table}"), ("schema", "{schema}"), ("database", "{schema}")):
+        assert codec_of(f"drs-json,topic_policy={policy}", "oracle").layout.routing.topics.pattern == topic
+
+
+def test_ddl_of_mysql_has_the_database_of_its_session(tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text("CREATE DATABASE a; CREATE DATABASE b; USE a; CREATE TABLE b.t (v int); DROP DATABASE b;")
+    found = [json.loads(message.value or b"")["database"] for message in messages(str(script), "drs-json")]
+    assert found == ["a", "b", "a", "b"]
+
+
+def test_the_run_says_which_columns_are_left_out(tmp_path: Path) -> None:
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(
+        "source: oracle\n"
+        "tables: {t: {columns: {id: {type: NUMBER(10)}, c: {type: CLOB}, r: {type: RAW(4)}}, key: id}}\n"
+        "script: [{transaction: [{insert: t, rows: [{id: 1}]}]}]\n"
+    )
+    for options, unsent in (("", ["ORCL.SHOP.T.C", "ORCL.SHOP.T.R"]), (",raw=send", ["ORCL.SHOP.T.C"])):
+        assert unsent_columns(open_job(str(scenario), f"drs-json{options}")) == unsent

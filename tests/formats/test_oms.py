@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -146,13 +147,14 @@ def test_the_key_is_that_of_the_row_whatever_is_hashed(format: str) -> None:
     for route, hashed in (("key", key), ("columns:name", "张三"), ("table", "shop.orders"), ("single", None)):
         partition = 0 if hashed is None else java_partition(hashed, 5)
         assert addressed(format, INSERT, [OLD], route=route, partitions=5) == [
-            ("INSERT", partition, key.encode(), "default_tag")
+            ("INSERT", partition, key.encode(), None)
         ]
 
 
 def test_a_key_may_be_a_json_string() -> None:
-    sent = addressed("oms-default,kafka_key=json,tag=orders", INSERT, [OLD])
-    assert sent == [("INSERT", 0, b'"7\\u0001cn"', "orders")]
+    sent = addressed("oms-default,kafka_key=json", INSERT, [OLD])
+    assert sent == [("INSERT", 0, b'"7\\u0001cn"', None)]
+    assert addressed("oms-default,tag=orders to rocketmq", INSERT, [OLD]) == [("INSERT", 0, None, "orders")]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -353,3 +355,83 @@ def test_every_value_of_systems_that_oms_does_not_read_is_json(source: str) -> N
             assert len(values) == len(rows)
             for value in values:
                 json.loads(value, parse_int=str)  # numbers of thousands of digits
+
+
+# --------------------------------------------------------------------------------------------------- the vendor's words
+
+
+def test_the_vendors_words_for_policies_and_versions() -> None:
+    block = block_of(Case("", (Rows(INSERT, ORDERS, [OLD]),)))
+
+    def places(route: str) -> list[int | None]:
+        return [m.partition for m in messages_of("oms-default", SOURCE, block, route=route, partitions=50)]
+
+    for theirs, ours in (("HASH", "key"), ("TABLE", "table"), ("ONE", "single")):
+        assert places(theirs) == places(ours)
+    step = Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE `orders` ADD COLUMN `c2` INT", ORDERS, ORDERS)
+    for version, typed in (("3.3.1", False), ("4.2.5", True)):
+        (message,) = messages_of(f"oms-default,version={version}", SOURCE, block_of(Case("", (step,))))
+        assert ("ddlType" in json.loads(message.value or b"")["allMetaData"]) is typed
+
+
+def test_partition_columns_of_each_table_and_the_key_of_the_others() -> None:
+    items = table_of("items", {"id": "int", "order_id": "int"}, ["id"])
+    block = block_of(Case("", (Rows(INSERT, ORDERS, [OLD]), Rows(INSERT, items, [["3", "9"]]))))
+    for columns, hashed in (
+        ("orders.region", ("cn", "3")),
+        ("orders.region,items.order_id", ("cn", "9")),
+        ("order_id", ("7\x01cn", "9")),
+    ):
+        sent = messages_of("oms-default", SOURCE, block, route=f"columns:{columns}", partitions=97)
+        assert [m.partition for m in sent] == [java_partition(text, 97) for text in hashed]
+
+
+def test_a_system_has_no_name_of_another() -> None:
+    for source, given, known in (
+        ("oracle", "OB_MYSQL", "on oracle it is ORACLE"),
+        ("oceanbase-mysql", "MYSQL", "on oceanbase-mysql it is OB_MYSQL or OCEANBASE or OB_05"),
+    ):
+        with pytest.raises(OptionError, match=f"^-f oms-default,db_type={given}: {known}[.]$"):
+            codec_of(f"oms-default,db_type={given}", source)
+
+
+def test_drop_index_of_oracle_mode_names_no_table() -> None:
+    step = Ddl(SchemaChangeKind.DROP_INDEX, "DROP INDEX I", ORDERS, ORDERS)
+    sent = messages_of("oms-default", SOURCE, block_of(Case("", (step,))), route="table", partitions=3)
+    assert [m.partition for m in sent] == [0, 1, 2]
+    assert {json.loads(m.value or b"")["allMetaData"]["table_name"] for m in sent} == {None}
+
+
+def test_checkpoints_never_go_back() -> None:
+    """A heartbeat does not promise its own second, in which rows may follow."""
+    block = block_of(Case("", (Beat(), Rows(INSERT, ORDERS, [OLD]), Beat())))
+    sent = messages_of("oms-default,heartbeat=on", SOURCE, block)
+    assert len({json.loads(m.value or b"")["allMetaData"]["checkpoint"] for m in sent}) == 1
+
+
+SCRIPTED: Final = "script: [{transaction: [{insert: t, rows: [{id: 1}]}]}]\n"
+
+
+def test_oceanbase_runs_scripts_and_scenarios_of_mysql(tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text("CREATE DATABASE shop; USE shop; CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1);")
+    *_, last = messages(str(script), "oms-default", source="oceanbase-mysql")
+    meta = json.loads(last.value or b"")["allMetaData"]
+    assert (meta["dbType"], meta["db"], meta["uniqueId"].split("_")[:2]) == ("OB_MYSQL", "obt1.shop", ["1042", "1002"])
+    with pytest.raises(
+        UsageError, match=r"SQL scripts are run as on .*, oceanbase-mysql-4\.3, not on oceanbase-oracle"
+    ):
+        messages(str(script), "oms-default", source="oceanbase-oracle")
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text("source: mysql\ntables: {t: {columns: {id: {type: int unsigned}}, key: id}}\n" + SCRIPTED)
+    (message,) = messages(str(scenario), "oms-default", source="oceanbase-mysql")
+    assert json.loads(message.value or b"")["postStruct"] == {"id": 1}
+
+
+def test_dataworks_may_mark_transactions() -> None:
+    format = "oms-dataworks,transaction_marks=on"
+    block = block_of(Case("", (Rows(INSERT, ORDERS, [OLD]), Rows(DELETE, ORDERS, [OLD]))))
+    payloads = [json.loads(m.value or b"")["payload"] for m in messages_of(format, SOURCE, block)]
+    assert [payload["op"] for payload in payloads] == ["TRANSACTION_BEGIN", "INSERT", "DELETE", "TRANSACTION_END"]
+    assert (payloads[0]["scn"], payloads[0]["before"], payloads[0]["ddl"]) == ("null", None, None)
+    assert payloads[0]["timestamp"] == payloads[1]["timestamp"]

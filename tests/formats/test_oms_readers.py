@@ -186,9 +186,9 @@ EXAMPLES: Final = {
     "a heartbeat": (
         "oms-default,heartbeat=on",
         Beat(),
-        '{"allMetaData":{"checkpoint":"1609344671","record_primary_key":null,'
+        '{"allMetaData":{"checkpoint":"1609344670","record_primary_key":null,'
         '"source_identity":"np_4w1_source-000-0","record_primary_value":null,"dbType":"OB_MYSQL","table_name":null,'
-        '"db":null,"timestamp":"1609344671"},"prevStruct":null,"recordType":"HEARTBEAT","postStruct":null}',
+        '"db":null,"timestamp":"1609344670"},"prevStruct":null,"recordType":"HEARTBEAT","postStruct":null}',
     ),
     "an update of Canal": (
         "oms-canal-json",

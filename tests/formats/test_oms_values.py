@@ -302,6 +302,10 @@ STATEMENTS: Final = {
     SchemaChangeKind.ALTER_COLUMN_TYPE: ("ALTER TABLE", "ALTER"),
     SchemaChangeKind.RENAME_COLUMN: ("ALTER TABLE", "ALTER"),
     SchemaChangeKind.DROP_COLUMN: ("ALTER TABLE", "ALTER"),
+    SchemaChangeKind.ALTER_TABLE: ("ALTER TABLE", "ALTER"),
+    SchemaChangeKind.TABLE_OPTIONS: ("ALTER TABLE", "ALTER"),
+    SchemaChangeKind.ADD_CONSTRAINT: ("ALTER TABLE", "ALTER"),
+    SchemaChangeKind.DROP_FOREIGN_KEY: ("ALTER TABLE", "ALTER"),
     SchemaChangeKind.DROP_TABLE: ("DROP TABLE", "ERASE"),
     SchemaChangeKind.TRUNCATE_TABLE: ("TRUNCATE TABLE", "TRUNCATE"),
     SchemaChangeKind.RENAME_TABLE: ("RENAME TABLE", "RENAME"),
@@ -338,7 +342,7 @@ def test_statements(kind: SchemaChangeKind) -> None:
     (canal,) = sent("oms-canal-json,version=4")
     assert (canal["type"], canal["isDdl"], canal["sql"]) == (word, True, "the statement")
     assert {canal[name] for name in ("data", "old", "pkNames", "sqlType", "mysqlType")} == {None}
-    assert not sent("oms-canal-json,version=4,canal_ddl=off")
+    assert not sent("oms-canal-json,canal_ddl=off")
     assert sent("oms-canal-json,canal_ddl=canal") == [canal]
     (dataworks,) = sent("oms-dataworks")
     assert (dataworks["payload"]["op"], dataworks["payload"]["ddl"]) == (word, {"text": "the statement"})

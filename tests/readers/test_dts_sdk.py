@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
-from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of, samples_of
 from decoding import decode
 from jvm import Reader
@@ -115,7 +115,7 @@ def no_number(record: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("source", SYSTEMS)
 def test_values_of_every_type_are_read(sdk: Reader, source: str) -> None:
     """The least and the greatest value of each type, and all that is odd."""
-    format = "dts-avro,oracle_frac=us"
+    format = with_effect("dts-avro,oracle_frac=us", source)
     types, system = samples_of(source).types, find(source)
     records: list[bytes] = []
     for text in types:
@@ -141,7 +141,7 @@ def test_values_of_every_type_are_read(sdk: Reader, source: str) -> None:
     "options", ["", ",schema_variant=A", ",product=subscription", ",row_image=minimal,rds_hidden_pk=on"]
 )
 def test_every_record_is_read(sdk: Reader, source: str, options: str) -> None:
-    kinds = read_all(sdk, f"dts-avro,oracle_frac=us{options}", source)
+    kinds = read_all(sdk, with_effect(f"dts-avro,oracle_frac=us{options}", source), source)
     rows = {"INSERT", "UPDATE", "DELETE", "COMMAND" if source.startswith("mongodb") else "DDL"}
     assert kinds == rows | ({"BEGIN", "COMMIT", "HEARTBEAT"} if "subscription" in options else {"INIT"})
 
@@ -149,7 +149,7 @@ def test_every_record_is_read(sdk: Reader, source: str, options: str) -> None:
 @pytest.mark.parametrize("source", [f"{id}-{SOURCES[id][2][0]}" for id in cloudcanal_dts_avro.FORMAT.sources])
 @pytest.mark.parametrize("options", ["", ",minimal=on,init_op=INIT"])
 def test_every_record_of_cloudcanal_is_read(sdk: Reader, source: str, options: str) -> None:
-    kinds = read_all(sdk, f"cloudcanal-dts-avro,oracle_frac=us{options}", source)
+    kinds = read_all(sdk, with_effect(f"cloudcanal-dts-avro,oracle_frac=us{options}", source), source)
     rows = {"INSERT", "UPDATE", "DELETE", "COMMAND" if source.startswith("mongodb") else "DDL"}
     assert kinds == rows | ({"INIT"} if options else set())
 

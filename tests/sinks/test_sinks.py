@@ -101,8 +101,10 @@ def test_envelopes_are_for_lines_only() -> None:
 def test_an_envelope_holds_the_whole_message(tmp_path: Path) -> None:
     with open_sink(f"file:{tmp_path}", envelope=True) as sink:
         sink.send(batch("t", [b"{}", None], [b"k", b"\xff"], headers=[[("h", b"v")], None], timestamps_ms=[7, None]))
-    one, two = map(orjson.loads, (tmp_path / "t-0.jsonl").read_bytes().splitlines())
+        sink.send(batch("t", [b"{}"], tags=["shop.t"], first_turn=2))
+    one, two, three = map(orjson.loads, (tmp_path / "t-0.jsonl").read_bytes().splitlines())
     assert one == {"topic": "t", "partition": 0, "key": "k", "headers": [["h", "v"]], "timestamp": 7, "value": "{}"}
+    assert three["tag"] == "shop.t"
     assert (two["key"], two["value"]) == ({"base64": "/w=="}, None)
 
 

@@ -14,11 +14,13 @@ from simulator.model import UPDATE, Table
 
 def places(table: Table, names: tuple[str, ...] | None, *, unique: bool = False) -> tuple[int, ...]:
     """Places of the columns by the scenario's names, which a source may write otherwise (ORDERS for orders); of the
-    primary key for None, or of the `unique` key that takes its place."""
+    primary key for None, or of the `unique` key that takes its place. `orders.region` is of that table alone."""
     if names is None:
         return table.row_key_positions if unique else table.key_positions
     known = {column.field: place for place, column in enumerate(table.columns)} | dict(table.positions)
-    return tuple(known[name] for name in names if name in known)
+    own = table.id.name.lower()
+    chosen = [column for owner, _, column in (name.rpartition(".") for name in names) if owner.lower() in ("", own)]
+    return tuple(known[name] for name in chosen if name in known)
 
 
 def column_texts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +10,7 @@ from simulator.batch import ChangeBatch
 from simulator.delivery.hashes import Hash
 from simulator.delivery.policies.columns import column_texts, places
 from simulator.delivery.routing import Policy, Spread, Texts
-from simulator.model import Table
+from simulator.model import Column, Table
 from simulator.text.template import join
 
 
@@ -18,7 +19,8 @@ class ByText:
     """Values with `separator` between and nulls as `null_text`; of an update those of its `image`.
 
     `keyless` spreads rows of tables without such columns. `names`: the chosen columns; None: the primary key, with
-    `unique` the first NOT NULL unique key of a table without one.
+    `unique` the first NOT NULL unique key of a table without one. `otherwise_key`: tables without chosen columns go by
+    their key. `left_out`: columns that the product does not send.
     """
 
     hash: Hash
@@ -28,9 +30,16 @@ class ByText:
     image: Literal["before", "after"] = "after"
     names: tuple[str, ...] | None = None
     unique: bool = False
+    otherwise_key: bool = False
+    left_out: Callable[[Column], bool] | None = None
 
     def columns(self, table: Table) -> tuple[int, ...]:
-        return places(table, self.names, unique=self.unique)
+        chosen = places(table, self.names, unique=self.unique)
+        if not chosen and self.otherwise_key:
+            chosen = places(table, None, unique=self.unique)
+        if self.left_out is not None:
+            chosen = tuple(place for place in chosen if not self.left_out(table.columns[place]))
+        return chosen
 
     def spread(self, batch: ChangeBatch, count: int, texts: Texts) -> Spread:
         columns = self.columns(batch.table)

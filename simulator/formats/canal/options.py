@@ -26,15 +26,30 @@ class CanalOptions:
         mysql_types.STYLES,
     )
     timezone: str = option("UTC", "Time zone of Canal's JVM, in which TIMESTAMP values are printed.", parse=zone)
-    gtid: bool = option(False, "on: gtid holds the executed set, as when Canal was started from a GTID.")
-    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
+    gtid: bool = option(
+        False,
+        "on: gtid holds the executed set, as when Canal was started from a GTID.",
+        where={"version": ("1.1.7", "1.1.8")},
+        unless={"master_gtid": bool},
+    )
+    server_uuid: str = option(
+        SERVER_UUID,
+        "The source server's UUID in GTIDs.",
+        sources=("mysql",),
+        where={"gtid": (True,), "master_gtid": (None,)},
+    )
     master_gtid: str | None = option(
-        None, "canal.instance.master.gtid: the GTIDs executed before the stream, UUID:1-2.", parse=rules.gtid
+        None,
+        "canal.instance.master.gtid: the GTIDs executed before the stream, UUID:1-2.",
+        parse=rules.gtid,
+        sources=("mysql",),
+        where={"version": ("1.1.7", "1.1.8")},
     )
     partition_hash: tuple[rules.TableRule, ...] = option(
         (),
         "canal.mq.partitionHash, rules with ; between: shop.orders:id^region;.*\\..*:$pk$",
         parse=rules.partition_hash,
+        routes=("rules",),
     )
     dynamic_topic: Callable[[str, str], str] | None = option(
         None, "canal.mq.dynamicTopic, rules with ; between: orders:shop.orders;shop\\..*", parse=rules.dynamic_topic
@@ -52,5 +67,9 @@ class CanalOptions:
     event_max_size: int = option(
         8192, "binlog_row_event_max_size of the server: bytes of a rows event.", parse=rules.size
     )
-    database_hash: bool = option(True, "canal.mq.database.hash; off: the partition does not depend on the database.")
+    database_hash: bool = option(
+        True,
+        "canal.mq.database.hash; off: the partition does not depend on the database.",
+        routes=("rules", "key", "columns"),
+    )
     rows_per_message: int = option(0, "At most so many rows of one statement in a message; 0: as a rows event holds.")

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from simulator.errors import OptionError
 from simulator.formats.cloudcanal.images import images
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import DebeziumOptions
@@ -148,6 +149,12 @@ def payload(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
 
 
 def layout(settings: Settings[DebeziumOptions]) -> Layout:
+    """Raises OptionError for a schema of strings with values that are none."""
+    if settings.options.connect_schema and settings.options.value_types == "native":
+        raise OptionError(
+            "-f cloudcanal-debezium,connect_schema=on: with value_types=native the schema would call numbers strings; "
+            "leave one of them out."
+        )
     fields = members = payload(settings)
     if settings.options.envelop_schema_include:
         of_table = PerTable(lambda table, style: table_schema(table, members, settings, style))

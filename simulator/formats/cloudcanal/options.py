@@ -7,9 +7,21 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from simulator.formats.cloudcanal.topics import RULES
-from simulator.formats.options import option, positive, zone
+from simulator.formats.options import (
+    MYSQL_FAMILY,
+    NOT_MONGODB,
+    NOT_ORACLE,
+    ORACLE_FAMILY,
+    POSTGRESQL_FAMILY,
+    WITH_ZONES,
+    option,
+    positive,
+    zone,
+)
 from simulator.sources.mysql.log import SERVER_ID, SERVER_UUID
 
+# Rules of topics whose names do not begin with the instance.
+WITHOUT_INSTANCE: Final = tuple(rule for rule, (pattern, _) in RULES.items() if "{instance}" not in pattern)
 # Kinds of DDL that a job may publish.
 STATEMENTS: Final = ("create", "alter", "rename", "truncate", "drop", "index", "database")
 
@@ -51,20 +63,44 @@ def topic_name(text: str) -> str:
 class JobOptions:
     """What all formats take: topics, partitions, keys, headers, and what is published."""
 
-    instance: str | None = option(None, "Id of the source instance in topic names.", parse=topic_name)
+    instance: str | None = option(
+        None,
+        "Id of the source instance in topic names.",
+        parse=topic_name,
+        unless={"topic_rule": WITHOUT_INSTANCE, "source_members": ("printed",)},
+    )
     topic_rule: str | None = option(
         None, "Rule of topic names; default: instance, database, (schema,) table.", tuple(RULES)
     )
-    default_topic: str = option("cloudcanal", "The topic under the rule DEFAULT_TOPIC.", parse=topic_name)
+    default_topic: str = option(
+        "cloudcanal",
+        "defaultTopic: the topic of what has no table's (DDL of databases, ends of transactions), of all under the "
+        "rule DEFAULT_TOPIC.",
+        parse=topic_name,
+        unless={
+            "topic_rule": lambda rule: rule != "DEFAULT_TOPIC",
+            "emit_transaction_end": (False,),
+            "ddl_statements": lambda words: "database" not in words,
+        },
+    )
     ddl_topic: str = option(
         "", "ddlTopic: the topic of all DDL; empty: partition 0 of its table's topic.", parse=topic_name
     )
     keyless: Literal["zero", "table"] = option(
-        "zero", "Tables without key columns: partition 0, or a partition by the table's name."
+        "zero",
+        "Tables without key columns: partition 0, or a partition by the table's name.",
+        routes=("key", "columns"),
     )
-    split_pk_update: bool = option(False, "on: an update of the partition key is a DELETE and an INSERT.")
+    split_pk_update: bool = option(
+        False,
+        "on: an update of the partition key is a DELETE and an INSERT.",
+        sources=NOT_MONGODB,
+        routes=("key", "columns"),
+    )
     key: Literal["none", "pk", "table"] = option(
-        "none", "Key of a record: none, the primary key as JSON, or the table."
+        "none",
+        "Key of a record: none, the primary key as JSON, or the table.",
+        brokers=("kafka", "rabbitmq"),
     )
     custom_header: tuple[tuple[str, str], ...] = option(
         (), "customHeader: headers of each record: 'env:test;team:orders'.", parse=headers
@@ -82,27 +118,61 @@ class JobOptions:
 class CommonOptions(JobOptions):
     """What all JSON formats take: how values look, and what stands in messages."""
 
-    timestamp_zone: str = option("UTC", "srcTimeZone: time zone in which TIMESTAMP values are printed.", parse=zone)
-    zero_date: str = option("", "defaultZeroDate: replaces zero dates; empty: they stay.", parse=zero_date)
+    timestamp_zone: str = option(
+        "UTC",
+        "srcTimeZone: time zone in which TIMESTAMP values are printed.",
+        parse=zone,
+        sources=WITH_ZONES,
+    )
+    zero_date: str = option(
+        "",
+        "defaultZeroDate: replaces zero dates; empty: they stay.",
+        parse=zero_date,
+        sources=MYSQL_FAMILY,
+    )
     full_datetime: Literal["millis", "log"] = option(
         "millis", "Timestamps of the full load: three digits of a fraction (since 4.7.1.0), or as in later changes."
     )
     float_text: Literal["java", "plain"] = option(
         "java", "Floating point numbers: as Java prints them, or without an exponent."
     )
-    value_types: Literal["string", "native"] = option("string", "Values are strings; native: numbers are JSON numbers.")
-    geometry_srid: Literal["drop", "keep"] = option("drop", "Well-known text of geometries without or with SRID.")
-    oracle_lob: bool = option(False, "oraLmLobEnable; on: LogMiner shows BLOBs, which are null otherwise.")
-    oracle_std_codes: bool = option(False, "on: java.sql.Types codes for types that ojdbc numbers itself.")
+    value_types: Literal["string", "native"] = option(
+        "string",
+        "Values are strings; native: numbers are JSON numbers.",
+        sources=NOT_ORACLE,
+    )
+    geometry_srid: Literal["drop", "keep"] = option(
+        "drop",
+        "Well-known text of geometries without or with SRID.",
+        sources=(*MYSQL_FAMILY, "sqlserver"),
+    )
+    oracle_lob: bool = option(
+        False,
+        "oraLmLobEnable; on: LogMiner shows BLOBs, which are null otherwise.",
+        sources=("oracle",),
+    )
+    oracle_std_codes: bool = option(
+        False,
+        "on: java.sql.Types codes for types that ojdbc numbers itself.",
+        sources=ORACLE_FAMILY,
+        where={"envelop_schema_include": (True,)},
+    )
     rename_table: Literal["old", "new"] = option(
-        "old", "Table of a RENAME: the one that was subscribed, or its new name."
+        "old",
+        "Table of a RENAME: the one that was subscribed, or its new name.",
+        where={"ddl_statements": lambda words: "rename" in words},
     )
     pg_truncate: Literal["truncate", "alter"] = option(
-        "truncate", "Action of PostgreSQL's TRUNCATE; up to 5.2.0.0 ALTER."
+        "truncate",
+        "Action of PostgreSQL's TRUNCATE; up to 5.2.0.0 ALTER.",
+        sources=POSTGRESQL_FAMILY,
+        where={"ddl_statements": lambda words: "truncate" in words},
     )
     null_columns: Literal["null", "omit"] = option("null", "Null columns are written or left out.")
     replica_identity: Literal["full", "default"] = option(
-        "full", "PostgreSQL's REPLICA IDENTITY: full, as the product asks for; default: old rows have the key alone."
+        "full",
+        "PostgreSQL's REPLICA IDENTITY: full, as the product asks for; default: old rows have the key alone.",
+        sources=POSTGRESQL_FAMILY,
     )
 
 
@@ -112,9 +182,16 @@ class BatchedOptions(CommonOptions):
 
     batch_rows: int = option(1, "batchWriteSize: at most so many rows in a message.", parse=positive)
     batch_scope: Literal["transaction", "statement"] = option(
-        "transaction", "Rows that may share a message: successive ones of a transaction, or of a statement."
+        "transaction",
+        "Rows that may share a message: successive ones of a transaction, or of a statement.",
+        where={"batch_rows": lambda rows: rows > 1},
     )
-    delay_ms: int = option(0, "delayMs of delaySendEnable: RabbitMQ's header x-delay; 0: none.", parse=delay)
+    delay_ms: int = option(
+        0,
+        "delayMs of delaySendEnable: RabbitMQ's header x-delay; 0: none.",
+        parse=delay,
+        brokers=("rabbitmq",),
+    )
     bid_mode: Literal["counter", "zero"] = option(
         "counter", "Numbers of batches rise, or are 0 as in the printed examples."
     )
@@ -139,7 +216,9 @@ class CanalOptions(BatchedOptions):
     """Options of cloudcanal-canal-json."""
 
     database_name: Literal["schema", "db", "db.schema"] = option(
-        "schema", "`database` of a source with schemas: the schema, the database, or both."
+        "schema",
+        "`database` of a source with schemas: the schema, the database, or both.",
+        sources=(*POSTGRESQL_FAMILY, *ORACLE_FAMILY, "sqlserver"),
     )
 
 
@@ -150,7 +229,11 @@ class DebeziumOptions(CommonOptions):
     envelop_schema_include: bool = option(
         False, "envelopSchemaInclude (the vendor's spelling); on: a schema and the payload."
     )
-    connect_schema: bool = option(False, "on: the schema in Kafka Connect's form.")
+    connect_schema: bool = option(
+        False,
+        "on: the schema in Kafka Connect's form.",
+        where={"envelop_schema_include": (True,)},
+    )
     key_order: Literal["sorted", "doc"] = option("sorted", "Members sorted, or as the page prints them.")
     legacy_insert_op: Literal["c", "i"] = option("c", "`op` of inserts; the page's example has `i`.")
     init_op: Literal["c", "r"] = option("c", "`op` of rows of the full load.")
@@ -162,28 +245,67 @@ class DebeziumOptions(CommonOptions):
         "sent", "`ts_ms` in `source`: the time of sending, or the time at the source."
     )
     source_members: Literal["printed", "debezium"] = option(
-        "printed", "Members of `source` of the MySQL family: the eight that the page prints, or all of Debezium's."
+        "printed",
+        "Members of `source` of the MySQL family: the eight that the page prints, or all of Debezium's.",
+        sources=MYSQL_FAMILY,
     )
-    server_id: int = option(223344, "The source server's number.")
-    gtid: bool = option(False, "on: the source has GTIDs.")
-    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
+    server_id: int = option(
+        223344,
+        "The source server's number.",
+        sources=MYSQL_FAMILY,
+    )
+    gtid: bool = option(
+        False,
+        "on: the source has GTIDs.",
+        sources=MYSQL_FAMILY,
+    )
+    server_uuid: str = option(
+        SERVER_UUID,
+        "The source server's UUID in GTIDs.",
+        sources=("mysql", "oceanbase-mysql"),
+        where={"gtid": (True,)},
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class AvroOptions(JobOptions):
     """Options of cloudcanal-dts-avro."""
 
+    minimal: bool = option(
+        False, "increLogMinimal; on: updates lack unchanged columns, deletes have the key alone.", sources=NOT_MONGODB
+    )
     ispk_field: bool = option(False, "on: records of fields have isPk; DTS's readers cannot read them.")
     init_op: Literal["INSERT", "INIT"] = option("INSERT", "Operation of rows of the full load.")
     schema_variant: Literal["B", "A"] = option("B", "Version of the schema; A has no bornTimestamp.")
-    born_unit: Literal["s", "ms"] = option("s", "bornTimestamp in seconds, as messages have it, or in ms.")
+    born_unit: Literal["s", "ms"] = option(
+        "s",
+        "bornTimestamp in seconds, as messages have it, or in ms.",
+        where={"schema_variant": ("B",)},
+    )
     ddl_object: Literal["table", "db"] = option(
-        "table", "objectName of DDL about an existing table: the table's, or the database."
+        "table",
+        "objectName of DDL about an existing table: the table's, or the database.",
+        sources=NOT_MONGODB,
     )
     oracle_frac: Literal["ns", "us"] = option(
-        "ns", "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, as SDK 2.0 reads them."
+        "ns",
+        "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, as SDK 2.0 reads them.",
+        sources=(*ORACLE_FAMILY, "sqlserver"),
     )
-    gtid: bool = option(True, "on: MySQL has GTIDs; BEGIN and DDL carry them.")
-    server_uuid: str = option(SERVER_UUID, "The source server's UUID in GTIDs.")
-    server_id: str = option(str(SERVER_ID), "MySQL's server id, a tag.")
+    gtid: bool = option(
+        True,
+        "on: MySQL has GTIDs; BEGIN and DDL carry them.",
+        sources=("mysql",),
+    )
+    server_uuid: str = option(
+        SERVER_UUID,
+        "The source server's UUID in GTIDs.",
+        sources=("mysql",),
+        where={"gtid": (True,)},
+    )
+    server_id: str = option(
+        str(SERVER_ID),
+        "MySQL's server id, a tag.",
+        sources=MYSQL_FAMILY,
+    )
     source_version: str | None = option(None, "The version that the source reports; default: one of that source.")

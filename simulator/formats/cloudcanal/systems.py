@@ -42,7 +42,8 @@ class Library:
 @dataclass(frozen=True, slots=True)
 class System:
     """A row: the type library, the data source's type as the product spells it, and the kinds of broker that links from
-    it lead to. `log_blobs`: the log shows BLOBs, which LogMiner does only with `oraLmLobEnable` (5.5.0.0)."""
+    it lead to (none from GaussDB: of its family the product reads openGauss). `log_blobs`: the log shows BLOBs, which
+    LogMiner does only with `oraLmLobEnable` (5.5.0.0)."""
 
     library: Library
     connector: str
@@ -57,7 +58,7 @@ SQLSERVER: Final = Library("sqlserver", "sqlserver", "catalogue")
 MONGODB: Final = Library("mongodb", "mongo")
 
 SYSTEMS: Final[Mapping[str, System]] = {
-    "gaussdb": System(POSTGRESQL, "openGauss"),
+    "gaussdb": System(POSTGRESQL, "openGauss", ()),
     "mariadb": System(MYSQL, "MariaDB"),
     "mongodb": System(MONGODB, "MongoDB"),
     "mysql": System(MYSQL, "MySQL", ("kafka", "rocketmq", "rabbitmq")),
@@ -67,7 +68,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
     "postgresql": System(POSTGRESQL, "PostgreSQL", ("kafka", "rocketmq", "rabbitmq")),
     "sqlserver": System(SQLSERVER, "SQLServer"),
 }
-SOURCES: Final = tuple(SYSTEMS)
+SOURCES: Final = tuple(id for id, system in SYSTEMS.items() if system.brokers)
 
 
 def linked(broker: Broker) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from simulator.delivery.routing import Topics
+from simulator.model import TableId
 
 Case: TypeAlias = Literal["kept", "lower", "upper"]
 
@@ -30,6 +32,18 @@ RULES: Final[Mapping[str, tuple[str, Case]]] = {
 }
 
 
+@dataclass(frozen=True)
+class TableTopics(Topics):
+    """Topics of tables; what has no table goes to the `default` one, which no table's topic is."""
+
+    default: str = ""
+
+    def of(self, at: TableId, pattern: str | None = None) -> str:
+        if not at.name and "{table}" in (pattern or self.pattern):
+            return self.default
+        return super().of(at, pattern)
+
+
 def default_rule(*, schemas: bool, dots: bool) -> str:
     """The rule of new jobs. RocketMQ takes no dots in names, so there it separates with `%` (a decision)."""
     return f"SOURCE_INS_DB_{'SCHEMA_' if schemas else ''}TABLE_BY_{'DOT' if dots else 'PERCENT'}"
@@ -40,4 +54,5 @@ def topics(rule: str, *, schemas: bool, instance: str, default: str) -> Topics:
     pattern, case = RULES[rule]
     if not schemas:
         pattern = re.sub(r"\{schema\}[.%:]", "", pattern)
-    return Topics(pattern.replace("{instance}", instance).replace("{default}", default), case)
+    pattern = pattern.replace("{instance}", instance).replace("{default}", default)
+    return TableTopics(pattern, case, default=default)

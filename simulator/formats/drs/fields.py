@@ -10,7 +10,7 @@ from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import JsonOptions, MapOptions
 from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.members import TABLE, WRITE_MS, by_row, table_of, whole_seconds
-from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, Table
+from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, SchemaChangeKind, Table
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, Order, PerChange, PerEvent, PerTable, Rows, derived, table_order
@@ -60,10 +60,15 @@ def images(system: TableSystem, options: MapOptions) -> tuple[Rows, Rows]:
     )
 
 
-def pk_names(table: Table, style: Style) -> str:
-    """The key's columns in key order; null without a key, as in the sample of GaussDB."""
-    names = [quote(name, style) for name in table.primary_key]
-    return f"[{','.join(names)}]" if names else "null"
+def pk_names(system: TableSystem) -> PerTable:
+    """The key's columns in key order, without those that are left out; null without one, as in GaussDB's sample."""
+
+    def text(table: Table, style: Style) -> str:
+        key = (table.columns[i] for i in table.key_positions)
+        names = [quote(column.name, style) for column in key if not system.filters(column)]
+        return f"[{','.join(names)}]" if names else "null"
+
+    return PerTable(text)
 
 
 def event_times(batch: ChangeBatch) -> Any:
@@ -87,10 +92,21 @@ def ddl_schema(event: SchemaChange) -> str:
     return table.id.schema if table else ""
 
 
-WORDS: Final = {READ: "INIT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
-DATABASE: Final = by_row(
-    PerTable(lambda table, style: quote(table.id.database, style)), PerEvent(lambda event: event.database)
+def ddl_database(event: SchemaChange) -> str:
+    """The session's current database where the log says it (MySQL's); that of the statement if there is none, and of
+    statements about databases."""
+    if event.header is None or not event.header.database or event.kind in OF_DATABASES:
+        return event.database
+    return event.header.database
+
+
+OF_DATABASES: Final = (
+    SchemaChangeKind.CREATE_DATABASE,
+    SchemaChangeKind.ALTER_DATABASE,
+    SchemaChangeKind.DROP_DATABASE,
 )
+WORDS: Final = {READ: "INIT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE"}
+DATABASE: Final = by_row(PerTable(lambda table, style: quote(table.id.database, style)), PerEvent(ddl_database))
 SCHEMA: Final = by_row(PerTable(lambda table, style: quote(table.id.schema, style)), PerEvent(ddl_schema))
 
 
@@ -118,7 +134,7 @@ def mysql_fields(system: TableSystem, options: MapOptions, format: str) -> tuple
         Field("sqlType", by_row(codes)),
         Field("data", {**by_row(after), DELETE: None}),
         Field("old", {**by_row(None), UPDATE: before, DELETE: before}),
-        Field("pkNames", by_row(PerTable(pk_names))),
+        Field("pkNames", by_row(pk_names(system))),
     )
 
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from simulator.formats.options import option, zone
+from simulator.formats.options import NOT_MONGODB, POSTGRESQL_FAMILY, option, zone
+from simulator.model import DDL, READ
 
 _VARIABLES: Final = {"$database$": "{database}", "$schema$": "{schema}", "$tablename$": "{table}"}
 
@@ -20,6 +21,10 @@ def topic_name(text: str) -> str:
     return text
 
 
+# DRS's numbers of topic policies.
+TOPIC_CODES: Final = {"0": "single", "1": "table", "2": "database", "3": "schema"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class DrsOptions:
     """Options of all formats."""
@@ -27,18 +32,29 @@ class DrsOptions:
     sync_ddl: bool | None = option(None, "Whether DDL is synchronised; default: as DRS does for the source.")
     full_sync: bool | None = option(None, "Whether existing rows are sent first; default: as DRS does for the source.")
     pk_update: Literal["single", "split"] = option(
-        "single", "split: an update of the primary key is sent as DELETE and INSERT, which DRS itself never does."
+        "single",
+        "split: an update of the primary key is sent as DELETE and INSERT, which DRS itself never does.",
+        sources=NOT_MONGODB,
     )
     timezone: str = option("+08:00", "Time zone of the source's session, in which timestamps are printed.", parse=zone)
-    topic_policy: Literal["single", "table", "database", "schema"] = option(
-        "single", "One topic, or topics that DRS creates for each table, database or schema."
+    topic_policy: str = option(
+        "single",
+        "One topic, or topics that DRS creates for each table, database or schema; or DRS's numbers of these.",
+        (*TOPIC_CODES.values(), *TOPIC_CODES),
     )
     topic_name_format: str | None = option(
         None, "Names of topics that DRS creates, such as $database$-$tablename$.", parse=topic_name
     )
-    ddl_topic: str = option("", "A topic for all DDL.")
+    ddl_topic: str = option(
+        "",
+        "A topic for all DDL.",
+        kinds=(DDL,),
+    )
     init_binary: Literal["stripped", "padded"] = option(
-        "stripped", "Whether BINARY(n) keeps its trailing zero bytes in MySQL's full load."
+        "stripped",
+        "Whether BINARY(n) keeps its trailing zero bytes in MySQL's full load.",
+        sources=("mysql",),
+        kinds=(READ,),
     )
 
 
@@ -46,13 +62,20 @@ class DrsOptions:
 class SourceOptions:
     """Options of sources other than MySQL."""
 
-    gaussdb: Literal["primary-standby", "distributed"] = option("primary-standby", "Which GaussDB the source is.")
-    raw: Literal["filter", "send"] = option("filter", "Whether RAW columns of Oracle are left out or sent.")
+    raw: Literal["filter", "send"] = option(
+        "filter",
+        "Whether RAW columns of Oracle are left out or sent.",
+        sources=("oracle",),
+    )
     replica_identity: Literal["full", "default"] = option(
-        "full", "What PostgreSQL and GaussDB log of the row before: all of it, or its key where the key changes."
+        "full",
+        "What PostgreSQL and GaussDB log of the row before: all of it, or its key where the key changes.",
+        sources=POSTGRESQL_FAMILY,
     )
     supplemental: Literal["all", "pk_ui"] = option(
-        "all", "What Oracle logs of an update: all columns, or the key and the changed columns."
+        "all",
+        "What Oracle logs of an update: all columns, or the key and the changed columns.",
+        sources=("oracle",),
     )
 
 
@@ -60,19 +83,43 @@ class SourceOptions:
 class MapOptions(DrsOptions):
     """Options of the JSON formats."""
 
-    column_order: Literal["java_hashmap", "table"] = option("java_hashmap", "Order of columns in maps.")
-    ddl_table: Literal["empty", "name"] = option("empty", "Whether `table` of DDL is empty or the table's name.")
+    column_order: Literal["java_hashmap", "table"] = option(
+        "java_hashmap",
+        "Order of columns in maps.",
+        sources=NOT_MONGODB,
+    )
+    ddl_table: Literal["empty", "name"] = option(
+        "empty",
+        "Whether `table` of DDL is empty or the table's name.",
+        sources=NOT_MONGODB,
+        kinds=(DDL,),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonOptions(MapOptions, SourceOptions):
     """Options of drs-json."""
 
+    gaussdb: Literal["primary-standby", "distributed"] = option(
+        "primary-standby",
+        "Which GaussDB the source is.",
+        sources=("gaussdb",),
+    )
+    timezone: str = option(
+        "+08:00",
+        "Time zone of the source's session, in which timestamps are printed.",
+        parse=zone,
+        sources=("oracle", *POSTGRESQL_FAMILY),
+    )
     blank_as: Literal["empty", "null"] = option(
-        "empty", "Members that DRS leaves blank for Oracle and SQL Server: empty or null."
+        "empty",
+        "Members that DRS leaves blank for Oracle and SQL Server: empty or null.",
+        sources=("oracle", "sqlserver"),
     )
     layout_version: Literal["current", "oracle-legacy"] = option(
-        "current", "oracle-legacy: Oracle in the layout of MySQL, as until 2022."
+        "current",
+        "oracle-legacy: Oracle in the layout of MySQL, as until 2022.",
+        sources=("oracle",),
     )
 
 
@@ -81,7 +128,9 @@ class JsonCOptions(MapOptions):
     """Options of drs-json-c."""
 
     init_as_insert: bool = option(
-        False, "on: rows of the full load are INSERT, which open-source readers of Canal JSON expect."
+        False,
+        "on: rows of the full load are INSERT, which open-source readers of Canal JSON expect.",
+        kinds=(READ,),
     )
 
 
@@ -89,7 +138,17 @@ class JsonCOptions(MapOptions):
 class AvroOptions(DrsOptions, SourceOptions):
     """Options of drs-avro."""
 
-    full_sync_op: Literal["INSERT", "INIT"] = option("INSERT", "`operation` of rows of the full load.")
+    timezone: str = option(
+        "+08:00",
+        "Time zone of the source's session, in which timestamps are printed.",
+        parse=zone,
+        sources=POSTGRESQL_FAMILY,
+    )
+    full_sync_op: Literal["INSERT", "INIT"] = option(
+        "INSERT",
+        "`operation` of rows of the full load.",
+        kinds=(READ,),
+    )
 
 
 def source_options(options: DrsOptions) -> SourceOptions:

@@ -3,7 +3,7 @@
 Spec: the vendor's SDK and Terraform provider (topic_policy, partition_policy, topic_name_format), and "Topic and
 Partition policies" for GaussDB.
 
-| DRS's partition_policy | here | key of a message, decided here |
+| DRS's partition_policy, which `--route 2` takes as well | here | key of a message, decided here |
 | --- | --- | --- |
 | 0, hash of database.schema.table | `--route table` | the same text |
 | 1, partition 0 | `--route single` | as with 0 |
@@ -26,8 +26,8 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, fill, hashed_text, without
 from simulator.errors import OptionError
-from simulator.formats.drs.options import DrsOptions
-from simulator.formats.drs.systems.system import System
+from simulator.formats.drs.options import TOPIC_CODES, DrsOptions
+from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Settings
 from simulator.model import Event, SchemaChange, TableId
 
@@ -38,6 +38,10 @@ TOPICS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "database": ("{database}", ("table", "single", "schema")),
     "schema": ("{database}-{schema}", ("table", "single")),
 }
+
+
+# DRS's numbers of partition policies.
+POLICY_CODES: Final = {"0": "table", "1": "single", "2": "key", "3": "schema", "5": "columns"}
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,17 @@ class SchemaStatements(Statements):
 
 def routing(settings: Settings[DrsOptions], format: str, system: System) -> Routing:
     """Where messages go. Raises OptionError for what DRS does not offer."""
-    options, policy = settings.options, settings.options.topic_policy
+    options, typed = settings.options, settings.options.topic_policy
+    policy = TOPIC_CODES.get(typed, typed)
     if policy not in system.topics:
         offered = ", ".join(system.topics)
-        raise OptionError(f"-f {format},topic_policy={policy}: for {settings.source} DRS offers {offered}.")
+        raise OptionError(f"-f {format},topic_policy={typed}: for {settings.source} DRS offers {offered}.")
     topic, policies = TOPICS[policy]
     schemas = "{schema}" in system.table_text
     if not schemas:
         topic = topic.replace("-{schema}", "")
+    if "{database}" not in system.table_text:  # Oracle's names are schema and table
+        topic = topic.replace("{database}-", "").replace("{database}", "{schema}")
     if policy == "single" and system.single_needs_topics:
         policies = tuple(each for each in policies if each != "single")
     if options.topic_name_format is not None:
@@ -80,7 +87,8 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
         if "{schema}" in topic and not schemas:
             raise OptionError(f"-f {format},topic_name_format: {settings.source} has no schemas, so no $schema$.")
     by_table = ByName(system.table_text, MURMUR2)
-    by_columns = ByText(MURMUR2, by_table, separator=",", null_text="null")
+    left_out = system.filters if isinstance(system, TableSystem) else None
+    by_columns = ByText(MURMUR2, by_table, separator=",", null_text="null", left_out=left_out)
     known: dict[str, Policy] = {
         "key": by_columns,
         "table": by_table,
@@ -94,4 +102,5 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
         hashed_text,
         "key" if options.pk_update == "split" else "never",
         SchemaStatements(options.ddl_topic, table_text=system.table_text),
+        aliases={code: name for code, name in POLICY_CODES.items() if name in policies},
     )

@@ -8,6 +8,8 @@ Spec: "Data formats", OMS Community Edition V3.3.1, "Dataworks-compatible JSON m
 * scn is the sequence as text, the text "null" in a full synchronization and with `sequence_enabled=off`.
 * Rows of a full synchronization are INSERT.
 * DDL has Canal's words and the statement in ddl.text; its lists of columns and of keys are empty.
+* The page lists TRANSACTION_BEGIN and TRANSACTION_END without a body: with `transaction_marks=on` they have op and
+  times, no schema and the scn "null" (decided here).
 * A heartbeat (`heartbeat=on`) is `{"version":"2.0","payload":{"timestamp":{"eventTime":…},"op":"HEARTBEAT"}}`.
 
 DataWorks' own Kafka writer has another format (dataColumn, UPDATE_BEFOR).
@@ -26,7 +28,7 @@ from simulator.formats.oms.options import DataworksOptions
 from simulator.formats.oms.positions import SEQUENCE, as_text
 from simulator.formats.oms.systems import SOURCES
 from simulator.formats.oms.types.columns import Columns
-from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, SchemaChange, Table
+from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, UPDATE, SchemaChange, Table
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, Members, PerChange, PerEvent, PerTable, Rows, json_text
 
@@ -65,28 +67,34 @@ def fields(settings: Settings[DataworksOptions], columns: Columns) -> list[Field
     schema = members(source=source, column=by_row(column_list(columns), []), pk=by_row(PerTable(row_key_names), []))
     after, before = (members(data=Rows(image, array=False)) for image in ("after", "before"))
     scn = as_text(SEQUENCE) if options.sequence_enabled else "null"
+    times = members(eventTime=EVENT_SECOND_MS, systemTime=WRITE_MS, checkpointTime=CHECKPOINT)
     payload = members(
         before={**by_row(None), UPDATE: before, DELETE: before},
         after={**by_row(after), DELETE: None},
         op={READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: PerEvent(word)},
-        timestamp=members(eventTime=EVENT_SECOND_MS, systemTime=WRITE_MS, checkpointTime=CHECKPOINT),
+        timestamp=times,
         ddl=by_row(None, PerEvent(lambda event: {"text": event.sql})),
         scn={**by_row(scn, scn), READ: "null"},
     )
     heartbeat = members(timestamp=members(eventTime=EVENT_SECOND_MS), op="HEARTBEAT")
+    marks = {
+        kind: members(before=None, after=None, op=op, timestamp=times, ddl=None, scn="null")
+        for kind, op in ((BEGIN, "TRANSACTION_BEGIN"), (COMMIT, "TRANSACTION_END"))
+    }
     extend = members(load_fm=options.business_name) if options.business_name else None
     return [
         Field("version", "2.0"),
-        Field("schema", by_row(schema, schema)),
-        Field("payload", {**by_row(payload, payload), HEARTBEAT: heartbeat}),
-        Field("extend", by_row(extend, extend)),
+        Field("schema", {**by_row(schema, schema), **dict.fromkeys(MARKS)}),
+        Field("payload", {**by_row(payload, payload), HEARTBEAT: heartbeat, **marks}),
+        Field("extend", {**by_row(extend, extend), **dict.fromkeys(MARKS, extend)}),
     ]
 
 
 def layout(settings: Settings[DataworksOptions], columns: Columns | None = None) -> Layout:
     options = settings.options
     columns = columns or columns_of(settings, plain=True, bigint=options.bigint_type_name)
-    sends = sent((DDL, options.ddl), (HEARTBEAT, options.heartbeat))
+    marks = ((kind, options.transaction_marks) for kind in MARKS)
+    sends = sent((DDL, options.ddl), (HEARTBEAT, options.heartbeat), *marks)
     return oms_layout(settings, columns, fields(settings, columns), sends=sends)
 
 
@@ -97,8 +105,8 @@ FORMAT = Format(
     spec="Data formats, OMS Community Edition V3.3.1, Dataworks",
     sources=SOURCES,
     brokers=("kafka", "rocketmq"),
-    sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT}),
-    silent=frozenset({BEGIN, COMMIT}),
+    sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT, BEGIN, COMMIT}),
+    silent=frozenset(),
     settings=DataworksOptions,
     layout=layout,
 )

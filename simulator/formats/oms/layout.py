@@ -92,7 +92,7 @@ def layout(
     return Layout(
         ByKind(encoder(full=False), {READ: encoder(full=True)}, columns.check, prepare),
         routing(settings),
-        metadata=Tag(settings.options.tag),
+        metadata=Tag(settings.options.tag) if settings.broker == "rocketmq" else None,
         sends=sends,
         statements=frozenset(STATEMENTS),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -20,6 +21,7 @@ class Statement(NamedTuple):
     word: str
 
 
+_ON: Final = re.compile(r"\bON\b", re.IGNORECASE)
 _ALTER: Final = Statement("ALTER TABLE", "ALTER")
 
 # ddlType: wentaojin/dbms for CREATE, ALTER, DROP and RENAME TABLE; the rest is decided, as are all words: Canal's.
@@ -68,8 +70,13 @@ def event_database(event: SchemaChange) -> str:
 
 
 def event_table(event: SchemaChange) -> str | None:
+    """The table as the statement's text names it: DROP INDEX of Oracle mode names none."""
     table = subject(event)
-    return table.id.name if table else None
+    return table.id.name if table and names_table(event) else None
+
+
+def names_table(event: SchemaChange) -> bool:
+    return event.kind is not SchemaChangeKind.DROP_INDEX or _ON.search(event.sql) is not None
 
 
 DATABASE: Final = PerTable(lambda table, style: quote(database_of(table), style))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from simulator.formats.options import option, positive, word, zone
+from simulator.formats.options import NOT_ORACLE, OCEANBASE, ORACLE_FAMILY, option, positive, word, zone
 from simulator.sources.oceanbase.log import LOG_STREAM_ID, TENANT_ID
 
 # Values of dbType, with the old spellings, which old projects keep.
@@ -13,6 +14,21 @@ DB_TYPES: Final = (
     "MYSQL", "ORACLE", "OB_MYSQL", "OB_ORACLE", "OCEANBASE", "OB_IN_ORACLE_MODE", "DB2_LUW", "DB2", "OB_05",
     "POSTGRESQL", "HBASE", "UNKNOWN",
 )  # fmt: skip
+
+
+# Of each source, the first by default, and its old spellings.
+DB_TYPES_OF: Final = {
+    "mysql": ("MYSQL",),
+    "oceanbase-mysql": ("OB_MYSQL", "OCEANBASE", "OB_05"),
+    "oceanbase-oracle": ("OB_ORACLE", "OB_IN_ORACLE_MODE"),
+    "oracle": ("ORACLE",),
+}
+
+
+def version(text: str) -> str:
+    if not re.fullmatch(r"[34](\.\d+)*", text):
+        raise ValueError("it is a version such as 3.3.1 or 4.2.5")
+    return text
 
 
 def partition(text: str) -> int:
@@ -27,15 +43,34 @@ class OmsOptions:
 
     legacy_types: bool = option(False, "on: values as in projects created before V3.3.0.")
     ob_lob_nulls: bool = option(
-        False, "on: large texts that OceanBase does not log are null: in before images, and where an update kept them."
+        False,
+        "on: large texts that OceanBase does not log are null: in before images, and where an update kept them.",
+        sources=OCEANBASE,
     )
-    server_timezone: str = option("Asia/Shanghai", "Time zone of timestamps without one of their own.", parse=zone)
+    server_timezone: str = option(
+        "Asia/Shanghai",
+        "Time zone of timestamps without one of their own.",
+        parse=zone,
+        sources=ORACLE_FAMILY,
+    )
     split_key_update: bool = option(True, "off: an update of the key is one UPDATE.")
     kafka_key: Literal["pk", "json"] = option(
-        "pk", "Key of a message: the primary key's values, or a JSON string of them."
+        "pk",
+        "Key of a message: the primary key's values, or a JSON string of them.",
+        brokers=("kafka",),
     )
-    fixed_partition: int = option(0, "The partition of all messages with --route single.", parse=partition)
-    tag: str = option("default_tag", "The task's tag on RocketMQ.", parse=word)
+    fixed_partition: int = option(
+        0,
+        "The partition of all messages with --route single.",
+        parse=partition,
+        routes=("single",),
+    )
+    tag: str = option(
+        "default_tag",
+        "The task's tag on RocketMQ.",
+        parse=word,
+        brokers=("rocketmq",),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +93,7 @@ class SequenceOptions:
 class EventOptions(SequenceOptions):
     """The source system's name, DDL and heartbeats."""
 
-    db_type: str | None = option(None, "dbType; default: by the source.", DB_TYPES)
+    db_type: str | None = option(None, "dbType; default: by the source.", DB_TYPES, offered=DB_TYPES_OF)
     ddl: bool = option(True, "off: DDL is not synchronized.")
     heartbeat: bool = option(False, "on: heartbeats are delivered.")
 
@@ -67,27 +102,61 @@ class EventOptions(SequenceOptions):
 class TypeNameOptions:
     """Names of types."""
 
-    bigint_type_name: Literal["BIGINT", "INT64"] = option("BIGINT", "The name of the type BIGINT.")
+    bigint_type_name: Literal["BIGINT", "INT64"] = option(
+        "BIGINT",
+        "The name of the type BIGINT.",
+        sources=NOT_ORACLE,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class VersionOptions:
     """The product's version."""
 
-    version: Literal["3.3.1", "4"] = option("3.3.1", "The product's version; 4: DDL has a type.")
+    version: str = option(
+        "3.3.1",
+        "The product's version, such as 4.2.5; from 4 on DDL has a type.",
+        parse=version,
+        unless={"canal_ddl": ("off", "canal")},
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DefaultOptions(VersionOptions, EventOptions, OmsOptions):
     """Options of oms-default."""
 
-    tenant: str = option("obt1", "The OceanBase tenant, with which db begins.", parse=word)
-    include_tenant_in_db: bool = option(True, "off: db is the database alone.")
+    tenant: str = option(
+        "obt1",
+        "The OceanBase tenant, with which db begins.",
+        parse=word,
+        sources=OCEANBASE,
+        where={"include_tenant_in_db": (True,)},
+    )
+    include_tenant_in_db: bool = option(
+        True,
+        "off: db is the database alone.",
+        sources=OCEANBASE,
+    )
     source_identity: str = option("np_4w1_source-000-0", "The subtopic of the store.", parse=word)
-    tenant_id: int = option(TENANT_ID, "The tenant's number in uniqueId.", parse=positive)
-    log_stream: int = option(LOG_STREAM_ID, "The log stream's number in uniqueId.", parse=positive)
+    tenant_id: int = option(
+        TENANT_ID,
+        "The tenant's number in uniqueId.",
+        parse=positive,
+        sources=OCEANBASE,
+    )
+    log_stream: int = option(
+        LOG_STREAM_ID,
+        "The log stream's number in uniqueId.",
+        parse=positive,
+        sources=OCEANBASE,
+    )
     extended_meta: bool = option(False, "on: adds transId and clusterId.")
-    cluster_id: str = option("1", "clusterId of extended_meta.", parse=word)
+    cluster_id: str = option(
+        "1",
+        "clusterId of extended_meta.",
+        parse=word,
+        where={"extended_meta": (True,)},
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +176,7 @@ class CanalOptions(VersionOptions, OrderedOptions, TypeNameOptions, OmsOptions):
 class DataworksOptions(TypeNameOptions, EventOptions, OmsOptions):
     """Options of oms-dataworks."""
 
+    transaction_marks: bool = option(False, "on: TRANSACTION_BEGIN and TRANSACTION_END around each transaction.")
     business_name: str | None = option(None, "The task's business system, in extend.load_fm; default: extend is null.")
 
 
@@ -114,4 +184,7 @@ class DataworksOptions(TypeNameOptions, EventOptions, OmsOptions):
 class SharePlexOptions(OrderedOptions, SequenceOptions, OmsOptions):
     """Options of oms-shareplex."""
 
+    server_timezone: str = option(
+        "Asia/Shanghai", "Time zone of times, and of timestamps without one of their own.", parse=zone
+    )
     transaction_enabled: bool = option(True, "transactionEnabled: changes have their position in the transaction.")

@@ -21,6 +21,7 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Address, Destination, Key, Routing, Spread, Statements, Texts, Topics
 from simulator.formats.format import Settings
+from simulator.formats.oms.names import names_table
 from simulator.formats.oms.options import OmsOptions
 from simulator.model import MARKS, Event, SchemaChange, TableId
 from simulator.text.json_style import escape, quote
@@ -42,7 +43,7 @@ class OmsStatements(Statements):
         count, table = to.count(topic), self.table(event)
         if not isinstance(event, SchemaChange) or to.route.policy == "single":
             return super().partitions(event, topic, to)
-        if table is None or to.route.policy != "table":
+        if table is None or to.route.policy != "table" or not names_table(event):
             return tuple(range(count))
         versions = (version for version in (event.before, event.after) if version is not None)
         return tuple(sorted({self.tables.partition(version, count) for version in versions}))
@@ -78,7 +79,7 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
     options = settings.options
     owner = "{schema}" if settings.source.table_id("x", "").schema else "{database}"
     tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
-    by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before", unique=True)
+    by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before", unique=True, otherwise_key=True)
     json_keys = options.kafka_key == "json"
     keys = settings.broker != "rocketmq"  # no page says that messages have keys there
     return Routing(
@@ -88,4 +89,6 @@ def routing(settings: Settings[OmsOptions]) -> Routing:
         "row key" if options.split_key_update else "never",
         OmsStatements(tables=tables, json_keys=json_keys, keys=keys),
         counts_halves=True,
+        # MqPartitionMode of the vendor's API
+        aliases={"HASH": "key", "TABLE": "table", "ONE": "single"},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 
@@ -74,7 +74,7 @@ MODES: Final = (
 )  # fmt: skip
 _STRICT: Final = ("ONLY_FULL_GROUP_BY", "STRICT_TRANS_TABLES", "NO_ZERO_IN_DATE", "NO_ZERO_DATE",
                   "ERROR_FOR_DIVISION_BY_ZERO", "NO_ENGINE_SUBSTITUTION")  # fmt: skip
-SERVERS: Final[Mapping[str, Server]] = {
+_SERVERS: Final[Mapping[str, Server]] = {
     server.id: server
     for server in (
         Server(
@@ -126,6 +126,13 @@ SERVERS: Final[Mapping[str, Server]] = {
         ),
     )
 }  # fmt: skip
+# OceanBase in MySQL mode speaks MySQL 8.0's SQL; it prints types as 5.7 does.
+SERVERS: Final[Mapping[str, Server]] = {
+    **_SERVERS,
+    "oceanbase-mysql-4.3": replace(
+        _SERVERS["mysql-8.0"], type_style="show_create_57", collation="utf8mb4_general_ci", as_select_tail=""
+    ),
+}
 
 
 def default_collation(charset: str, server: Server) -> str:

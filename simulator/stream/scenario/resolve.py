@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from simulator.errors import UsageError
 from simulator.model import SchemaChangeKind, Table, UniqueKey
-from simulator.sources import find
+from simulator.sources import SPEAKS, find
 from simulator.sources.source import Source
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.checks.column import literals
@@ -71,7 +71,7 @@ def _check_source(loaded: Loaded, source: Source) -> None:
         declared = find(loaded.spec.source)
     except UsageError as error:
         loaded.fail(("source",), str(error))
-    if declared.id != source.id:
+    if declared.id not in (source.id, SPEAKS.get(source.id)):
         loaded.fail(("source",), f"the columns have types of {declared.title}, so it cannot run on {source.title}")
 
 

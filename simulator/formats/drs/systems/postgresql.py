@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.formats.drs.logged import EVERYTHING, REPLICA_IDENTITY_DEFAULT
-from simulator.formats.drs.options import DrsOptions, SourceOptions
+from simulator.formats.drs.options import DrsOptions, JsonOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind
@@ -164,5 +164,6 @@ def system(options: SourceOptions) -> TableSystem:
 
 def gaussdb(options: SourceOptions) -> TableSystem:
     """dbType of the sample; the editions of 2025 call the product GaussDB Centralized, and have no other sample."""
-    edition = {"primary-standby": "Primary/Standby", "distributed": "Distributed"}[options.gaussdb]
+    distributed = isinstance(options, JsonOptions) and options.gaussdb == "distributed"
+    edition = "Distributed" if distributed else "Primary/Standby"
     return replace(system(options), title="GaussDB", db_type=f"GaussDB {edition}")
