@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulator.batch import ChangeBatch, MessageBatch
-    from simulator.errors import SimulatorError, UsageError
+    from simulator.errors import DeliveryFailed, SimulatorError, SinkError, UsageError
     from simulator.library import Simulation, messages, publish, simulate
     from simulator.model import Column, Kind, Message, OrderKey, RowChange, Table
+    from simulator.run.pipeline import Summary
     from simulator.sinks.memory import MemorySink
+    from simulator.sinks.sink import Sink
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ChangeBatch": "simulator.batch",
     "Column": "simulator.model",
+    "DeliveryFailed": "simulator.errors",
     "Kind": "simulator.model",
     "MemorySink": "simulator.sinks.memory",
     "Message": "simulator.model",
@@ -33,6 +36,9 @@ _HOMES = {
     "RowChange": "simulator.model",
     "Simulation": "simulator.library",
     "SimulatorError": "simulator.errors",
+    "Sink": "simulator.sinks.sink",
+    "SinkError": "simulator.errors",
+    "Summary": "simulator.run.pipeline",
     "Table": "simulator.model",
     "UsageError": "simulator.errors",
     "messages": "simulator.library",
@@ -43,6 +49,7 @@ _HOMES = {
 __all__ = [
     "ChangeBatch",
     "Column",
+    "DeliveryFailed",
     "Kind",
     "MemorySink",
     "Message",
@@ -51,6 +58,9 @@ __all__ = [
     "RowChange",
     "Simulation",
     "SimulatorError",
+    "Sink",
+    "SinkError",
+    "Summary",
     "Table",
     "UsageError",
     "messages",

@@ -5,19 +5,24 @@ All of them take a scenario (a file, or the name of a shipped one) and the optio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from simulator.batch import MessageBatch
 from simulator.errors import UsageError
 from simulator.formats.format import Broker
 from simulator.model import Message, RowChange, SchemaChange, Table, TableId
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, broker_of, open_job
-from simulator.run.pipeline import Summary
+from simulator.run.pacing import parse_duration, parse_pace
+from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Limits, Plan
+from simulator.run.resume import Resumed
 from simulator.sinks import open_sink
+from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
 from simulator.truth.rows import Row, changes, tables_before
@@ -31,46 +36,115 @@ def messages(
     *,
     source: str | None = None,
     seed: int | None = None,
+    settings: Mapping[str, object] | None = None,
     limit: int | None = 100,
+    turns: int | None = None,
     start_at: int = 0,
     snapshot: bool | None = None,
     route: str | None = None,
     partitions: int = 1,
     broker: Broker = "kafka",
     allow_undocumented: bool = False,
+    force: bool = False,
+    sql_engine: str | None = None,
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
     They are generated a block at a time, on demand: with `limit=None` the iterator of an endless stream has no end;
-    closing it stops the work. `limit` counts row changes and ends at a transaction border;
-    `partitions` is what the router assumes of topics; names, keys and tags are those that the product has for this kind
-    of `broker`. Raises UsageError at once; the error that ended a SQL script is raised
-    after its messages.
+    closing it stops the work. `limit` counts row changes, `turns` steps of the stream; both end at a transaction
+    border. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`. `partitions` is what the
+    router assumes of topics; names, keys and tags are those that the product has for this kind of `broker`. Raises
+    UsageError at once; the error that ended a SQL script is raised after its messages.
     """
-    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
-    job = job.addressed(route=route, partitions=Partitions(partitions))
-    return job.messages(Limits(start_at, limit), snapshot=snapshot)
+    limits = _limits(start_at, limit, turns)
+    job = open_job(
+        scenario,
+        format,
+        source=source,
+        seed=_whole("seed", seed),
+        broker=broker,
+        allow_undocumented=allow_undocumented,
+        force=force,
+        sql_engine=sql_engine,
+        settings=_settings(settings),
+    )
+    job = job.addressed(route=route, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
+    return job.messages(limits, snapshot=snapshot)
 
 
 def publish(
     scenario: str,
     format: str,
-    to: str,
+    to: str | Path | Sink,
     *,
     source: str | None = None,
     seed: int | None = None,
+    settings: Mapping[str, object] | None = None,
     limit: int | None = None,
+    turns: int | None = None,
+    duration: str | None = None,
+    rate: str | None = None,
+    clock: Literal["simulated", "wall"] = "simulated",
     start_at: int = 0,
     snapshot: bool | None = None,
     route: str | None = None,
+    broker: Broker = "kafka",
     allow_undocumented: bool = False,
+    force: bool = False,
+    sql_engine: str | None = None,
+    envelope: bool = False,
+    resume: str | Path | None = None,
+    report: Callable[[Run], None] | None = None,
 ) -> Summary:
-    """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`."""
-    broker = broker_of(to)
-    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
+    """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`.
+
+    `to` is a URL as `--to` takes it, the path of a folder or of a `.jsonl` file, or a sink, which stays open. `rate` is
+    `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position. `report` is called with
+    the run about twice a second; its `stop`, set to True, ends the run. Everything else is as the command has it.
+    Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
+    """
+    limits = _limits(start_at, limit, turns, parse_duration(duration) if duration else None)
+    pace = parse_pace(rate) if rate else None
+    if clock not in ("simulated", "wall"):
+        raise UsageError(f"clock is {clock!r}: it is 'simulated' or 'wall'.")
+    url = f"file:{to}" if isinstance(to, Path) else to
+    job = open_job(
+        scenario,
+        format,
+        source=source,
+        seed=_whole("seed", seed),
+        broker=broker_of(url, broker) if isinstance(url, str) else broker,
+        allow_undocumented=allow_undocumented,
+        force=force,
+        sql_engine=sql_engine,
+        settings=_settings(settings),
+    )
+    job.addressed(route=route)  # a wrong route is an error before anything is opened
+    resumed = None
+    if resume is not None:
+        if not isinstance(url, str) or url == "-":
+            raise UsageError("resume: only files and brokers that a URL names can be gone on with.")
+        resumed = Resumed(Path(resume), job.identity(url, limits, route=route, snapshot=snapshot))
     layout = job.codec.layout
-    with open_sink(to, container=layout.container, properties=layout.rabbitmq) as sink:
-        summary = job.run(sink, limits=Limits(start_at, limit), snapshot=snapshot, route=route)()
+    sizes = None if resumed is None or resumed.begins else resumed.before.sizes
+    opened: AbstractContextManager[Sink] = (
+        nullcontext(url)
+        if isinstance(url, Sink)
+        else open_sink(url, envelope=envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes)
+    )
+    with opened as sink:
+        if resumed is not None:
+            resumed.ask(sink)
+        summary = job.run(
+            sink,
+            limits=limits,
+            route=route,
+            snapshot=snapshot,
+            pace=pace,
+            wall_clock=clock == "wall",
+            report=report,
+            resumed=resumed,
+        )()
     if job.failure is not None:
         raise job.failure
     return summary
@@ -82,7 +156,9 @@ def simulate(
     *,
     source: str | None = None,
     seed: int | None = None,
+    settings: Mapping[str, object] | None = None,
     limit: int | None = 100,
+    turns: int | None = None,
     start_at: int = 0,
     snapshot: bool | None = None,
     route: str | None = None,
@@ -98,9 +174,18 @@ def simulate(
     Values of rows are texts as the database's client prints them; with `typed` they are Python's: int, Decimal, bytes,
     datetime …. Raises UsageError, also where neither `limit` nor the scenario ends it.
     """
-    job = open_job(scenario, format, source=source, seed=seed, broker=broker, allow_undocumented=allow_undocumented)
-    job = job.addressed(route=route, topic=topic, partitions=Partitions(partitions))
-    plan = job.plan(Limits(start_at, limit), snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
+    limits = _limits(start_at, limit, turns)
+    job = open_job(
+        scenario,
+        format,
+        source=source,
+        seed=_whole("seed", seed),
+        broker=broker,
+        allow_undocumented=allow_undocumented,
+        settings=_settings(settings),
+    )
+    job = job.addressed(route=route, topic=topic, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
+    plan = job.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
     if plan.stop is None:
         raise UsageError(f"{scenario} has no end: give a limit of row changes.")
     return Simulation(job, plan, typed)
@@ -191,3 +276,23 @@ class Simulation:
 def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
     """What a row is known by: its key, or all of it; documents and arrays as their text."""
     return tuple(repr(row.get(name)) for name in columns or row)
+
+
+def _limits(start_at: int, limit: int | None, turns: int | None, seconds: float | None = None) -> Limits:
+    return Limits(_whole("start_at", start_at) or 0, _whole("limit", limit), _whole("turns", turns), seconds)
+
+
+def _whole(name: str, value: int | None, low: int = 0) -> int | None:
+    """The argument, checked. Raises UsageError."""
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < low):
+        raise UsageError(f"{name} is {value!r}: it is a whole number from {low} on.")
+    return value
+
+
+def _settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
+    """As `--set` has them: yes, no and null as scenarios spell them."""
+    words = {True: "yes", False: "no", None: "null"}
+    return tuple(
+        f"{key}={words[value] if value is None or isinstance(value, bool) else value}"
+        for key, value in (settings or {}).items()
+    )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from command import Command, Done
+from command import Command, Done, environment
 from hypothesis import settings
 
 from simulator.cli import commands as cli
@@ -34,6 +36,39 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
         return Done(leaving.value.code, out, err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The one Spark session: two tasks at once, each tried three times. Without Spark or Java this fails."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "512m",
+        # Jobs of seconds: the optimizing compiler would take longer than it gives.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.local.dir": str(tmp_path_factory.mktemp("spark")),
+        "spark.log.level": "OFF",  # of tasks that fail on purpose
+        "spark.sql.shuffle.partitions": "2",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        path = os.pathsep.join((str(Path(__file__).parent), environment()["PYTHONPATH"]))
+        for name, value in {
+            "PYTHONPATH": path,
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }.items():
+            patch.setenv(name, value)
+        builder = SparkSession.builder.master("local[2,3]").appName("cdcsim tests")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -256,20 +256,24 @@ def run(
         from simulator.cli import spark
 
         unfit = {"--rate": rate, "--duration": duration, "--resume": resume, "--metrics": metrics}
-        spark.check(to, [name for name, value in unfit.items() if value], clock, job)
+        spark.check(to, [name for name, value in unfit.items() if value], clock, envelope, job)
         this_run = spark.open_run(
             job, to, limits, route=route, snapshot=snapshot, envelope=envelope, master=master, conf=conf, tasks=tasks,
             record=record is not None, quiet=quiet,
         )  # fmt: skip
+        stopped: SimulatorError | None = None
         with this_run as spark_run, _stopped_by_signals(spark_run):
-            spark_run()
-            if spark_run.summary.interrupted:
-                click.echo(
-                    f"interrupted: {to} is not complete, and has no _SUCCESS: remove it, and run again.", err=True
-                )
+            try:
+                done = spark_run()
+            except SimulatorError as error:
+                done, stopped = spark_run.summary, error
+                if not done.messages:
+                    raise
+            if done.interrupted and not done.messages:
+                click.echo(f"interrupted: {to} is not complete; remove what is there, then run again.", err=True)
                 return INTERRUPTED
-            result.report(spark_run.summary, lambda facts: spark_run.record({**facts, "run": identity}), None)
-        return 0
+            result.report(done, lambda facts: spark_run.record({**facts, "run": identity}), stopped)
+        return INTERRUPTED if done.interrupted else 0
     if master is not None or conf or tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
     if resume is not None and to == "-":

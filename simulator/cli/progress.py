@@ -160,7 +160,10 @@ def _rates(done: Summary) -> Iterator[str]:
             " later than they were due."
         )
     if done.repeated:
-        yield f"{counted(done.repeated, 'message')} of these may be there twice: the run before may have sent them."
+        yield (
+            f"{counted(done.repeated, 'message')} of these may be there twice: the run before, or a Spark task that"
+            " died, may have sent them."
+        )
 
 
 def _departures(job: Job) -> Iterator[str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
-from simulator.cli.progress import Line, counted
+from simulator.cli.progress import Line, counted, public
 from simulator.errors import UsageError
+from simulator.sinks import BROKERS
 from simulator.sinks.files import is_file, parse_folder
 
 if TYPE_CHECKING:
@@ -16,14 +19,21 @@ if TYPE_CHECKING:
     from simulator.spark.engine import SparkRun
 
 
-def check(to: str, unfit: Sequence[str], clock: str, job: Job) -> None:
+def check(to: str, unfit: Sequence[str], clock: str, envelope: bool, job: Job) -> None:
     """Raises UsageError for what only the local engine does."""
     if clock == "wall":
         unfit = [*unfit, "--clock wall"]
     if unfit:
         raise UsageError(f"{unfit[0]}: the Spark engine does not do this; leave it out, or leave out --engine spark.")
-    if not to.startswith("file:") or is_file(parse_folder(to)[0]):
-        raise UsageError(f"--to {to}: on Spark a run writes files; name a folder, --to file:DIR.")
+    scheme, query = to.partition(":")[0], parse_qs(to.partition("?")[2])
+    if scheme != "file" and scheme not in BROKERS:
+        raise UsageError(f"--to {to}: Spark's tasks write to file:DIR or to a broker; name one of these.")
+    if scheme == "file" and is_file(parse_folder(to)[0]):
+        raise UsageError(f"--to {to}: each Spark task writes files of its own; name a folder, --to file:DIR.")
+    if query.get("exactly-once") == ["true"]:
+        raise UsageError(f"--to {public(to)}: exactly-once=true is for the local engine; leave it out.")
+    if envelope and scheme != "file":
+        raise UsageError("--envelope writes JSON lines: it goes with --to file:DIR.")
     if job.runs_on_server:
         raise UsageError(
             f"{job.scenario.file}: a server runs this script, and each Spark task would run it again; leave out "
@@ -48,21 +58,37 @@ def open_run(
 ) -> Iterator[SparkRun]:
     """A run on a session that ends with it, unless it was there before."""
     from simulator.run.job import Partitions
-    from simulator.spark.engine import SparkRun
-    from simulator.spark.files import Folder
     from simulator.spark.session import open_session, parse_settings
 
-    path, partitions = parse_folder(to)
-    folder = Folder(str(path.absolute()), partitions, envelope, record)
-    job = job.addressed(route=route, partitions=Partitions(partitions))
-    session, ours = open_session(master, parse_settings(conf))
+    settings = parse_settings(conf)
+    options = {"limits": limits, "snapshot": snapshot, "tasks": tasks, "report": None if quiet else reporter()}
+    make: Callable[[Any], SparkRun]
+    if to.startswith("file:"):
+        from simulator.spark.files import Folder
+        from simulator.spark.writing import FileRun
+
+        path, partitions = parse_folder(to)
+        folder = Folder(str(path.absolute()), partitions, envelope, record)
+        job = job.addressed(route=route, partitions=Partitions(partitions))
+        make = partial(_given, FileRun, job, folder, options)
+    else:
+        from simulator.spark.brokers import Broker
+        from simulator.spark.sending import BrokerRun
+
+        broker = Broker(to, job.codec.layout.rabbitmq)
+        with broker.open() as sink:  # what is wrong with it is an error before Spark starts
+            job = job.addressed(route=route, topic=sink.topic_pattern)
+        make = partial(_given, BrokerRun, job, broker, options)
+    session, ours = open_session(master, settings)
     try:
-        yield SparkRun(
-            session, job, folder, limits=limits, snapshot=snapshot, tasks=tasks, report=None if quiet else reporter()
-        )
+        yield make(session)
     finally:
         if ours:
             session.stop()
+
+
+def _given(run: Callable[..., SparkRun], job: Job, to: object, options: dict[str, Any], session: object) -> SparkRun:
+    return run(session, job, to, **options)
 
 
 def reporter() -> Callable[[SparkRun], None]:

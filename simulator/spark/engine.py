@@ -1,23 +1,22 @@
-"""A run that Spark's tasks do: its end is counted, its blocks are shared out, and what the tasks did is added up."""
+"""What runs on Spark share: their end is counted in tasks, their blocks are divided, their counts added up."""
 
 from __future__ import annotations
 
 import pickle
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from simulator.errors import UsageError
+from simulator.errors import SimulatorError, UsageError
 from simulator.run.job import Job
 from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits, Plan
-from simulator.spark.files import Done, Folder
 from simulator.spark.jobs import Jobs, Stopped, Tasks, cut
-from simulator.spark.record import document
-from simulator.spark.work import Work, opened, work
+from simulator.spark.work import BLOCKS_A_TASK, Work, opened, work
 from simulator.stream.engine.block import SnapshotPart
 
 # The driver counts so many blocks, or parts of a snapshot, by itself: tenths of a second.
@@ -25,20 +24,16 @@ COUNTED_HERE: Final = 32
 # Blocks that are counted at once, in tasks.
 MOST_COUNTED: Final = 1 << 20
 
-# What a run counts is what its tasks counted.
-COUNTS: Final = (
-    "changes", "snapshot_rows", "ddl", "heartbeats", "messages", "delivered", "failed", "bytes", "repeated",
-)  # fmt: skip
 
-
-class SparkRun:
+class SparkRun(ABC):
     """One run of a job on Spark. `stop` may be set from a signal handler."""
+
+    blocks_a_task = BLOCKS_A_TASK
 
     def __init__(
         self,
         session: Any,
         job: Job,
-        to: Folder,
         *,
         limits: Limits,
         snapshot: bool | None = None,
@@ -48,48 +43,53 @@ class SparkRun:
         self.stop = False
         self.summary = Summary()
         self.progress: Progress | None = None
-        self.done: list[Done] = []
-        self._job, self._to, self._tasks, self._report = job, to, tasks, report
-        self._jobs = Jobs(session, lambda: self.stop, self._watch)
+        self.failure: SimulatorError | None = None
+        self.job, self._tasks, self._report = job, tasks, report
+        self.jobs = Jobs(session, self.cancels, self.watch)
         self._plan = job.plan(limits, snapshot=snapshot)
         if self._plan.stop is None and limits.changes is None:
             raise UsageError("--engine spark: the stream has no end; say where the run ends, with --limit or --turns.")
         self._pickled = pickle.dumps(job)
         self._began = time.monotonic()
 
-    def __call__(self) -> Summary:
-        """Run to the end. Raises SimulatorError; a run that is stopped has no end and no marker of success."""
-        self._began = time.monotonic()
-        try:
-            self.done = self._run()
-        except Stopped:
-            self.summary.interrupted = True
-        self.summary.seconds = time.monotonic() - self._began
-        return self.summary
+    @abstractmethod
+    def run(self) -> None:
+        """The run, with its summary. Raises SimulatorError, Stopped."""
 
+    @abstractmethod
     def record(self, facts: dict[str, Any]) -> dict[str, Any]:
         """The run's record. `facts` are those of the summary."""
-        return document(facts, self.done, self._job.failure)
+
+    def __call__(self) -> Summary:
+        """Run to the end. Raises SimulatorError; the summary has what was done before."""
+        self._began = time.monotonic()
+        try:
+            self.run()
+        except Stopped:
+            self.summary.interrupted = True
+        except SimulatorError as error:
+            self.failure = error
+            raise
+        finally:
+            self.summary.seconds = time.monotonic() - self._began
+        return self.summary
+
+    def cancels(self) -> bool:
+        """Whether to cancel what the tasks do."""
+        return self.stop
 
     @property
     def elapsed(self) -> float:
         return time.monotonic() - self._began
-
-    def _run(self) -> list[Done]:
-        todo = self.work()
-        self._to.begin()
-        self.progress = Progress(todo, Tasks(0, 0, todo.tasks))
-        done: list[Done] = self._jobs.map_tasks(partial(self._to.write, todo), todo.tasks)
-        self.summary = total(todo, (each.summary for each in done))
-        self._to.finish(sum(each.count for each in done))
-        return done
 
     def work(self) -> Work:
         """The run's work, with its end and its snapshot counted. Raises UsageError beyond the stream's last turn."""
         plan = self._plan.counted(self._count_blocks, most=MOST_COUNTED)
         plan.check_reach()
         rows = plan.stream.snapshot_blocks(plan.first, self._count_parts) if plan.snapshot else ()
-        return work(self._job, plan, tuple(rows), tasks=self._tasks, cores=self._jobs.cores)
+        return work(
+            self.job, plan, tuple(rows), tasks=self._tasks, cores=self.jobs.cores, blocks_a_task=self.blocks_a_task
+        )
 
     def _count_blocks(self, numbers: range) -> Iterable[int]:
         if len(numbers) <= COUNTED_HERE:
@@ -103,10 +103,10 @@ class SparkRun:
         return self._in_tasks(partial(count_parts, self._pickled, self._plan.first), parts)
 
     def _in_tasks(self, function: Callable[[Any], list[int]], items: Sequence[Any]) -> Iterable[int]:
-        pieces = cut(items, 4 * self._jobs.cores)
-        return chain.from_iterable(self._jobs.map(function, pieces, tasks=len(pieces)))
+        pieces = cut(items, 4 * self.jobs.cores)
+        return chain.from_iterable(self.jobs.map(function, pieces, tasks=len(pieces)))
 
-    def _watch(self, tasks: Tasks) -> None:
+    def watch(self, tasks: Tasks) -> None:
         if self.progress is not None:
             self.progress = replace(self.progress, tasks=tasks)
         if self._report is not None:
@@ -139,8 +139,9 @@ def count_parts(job: bytes, turn: int, parts: Sequence[SnapshotPart]) -> list[in
 def total(work: Work, summaries: Iterable[Summary]) -> Summary:
     """What all tasks did together."""
     found = Summary(work.first, work.stop)
+    counts = [field.name for field in fields(Summary) if field.type == "int" and not field.name.endswith("_turn")]
     for each in summaries:
-        for name in COUNTS:
+        for name in counts:
             setattr(found, name, getattr(found, name) + getattr(each, name))
         for topic, count in each.topics.items():
             found.topics[topic] = found.topics.get(topic, 0) + count

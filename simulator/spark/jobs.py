@@ -22,11 +22,12 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """How far the jobs of a step are."""
+    """How far the jobs of a step are, and whether Spark began a stage of them anew."""
 
     done: int
     running: int
     all: int
+    again: bool = False
 
 
 class Jobs:
@@ -35,11 +36,16 @@ class Jobs:
     def __init__(self, session: Any, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
         self._context = session.sparkContext
         self._stopped, self._watch = stopped, watch
+        self.again = False  # whether Spark began a stage of the last job anew
         self.cores: int = self._context.defaultParallelism
 
     def map(self, function: Callable[[T], R], items: Iterable[T], *, tasks: int) -> list[R]:
         """The function of each item, in order, in so many tasks. Raises Stopped, SimulatorError."""
         return self.collect(self._context.parallelize(items, tasks).map(function))
+
+    def flat_map(self, function: Callable[[int], Iterable[Any]], numbers: range) -> Any:
+        """An RDD of what the function gives for each number, in a task each."""
+        return self._context.parallelize(numbers, len(numbers)).flatMap(function)
 
     def map_tasks(self, function: Callable[[int, int], R], tasks: int) -> list[R]:
         """The function of each number below `tasks` and of the attempt's own number, a task each."""
@@ -67,6 +73,7 @@ class Jobs:
                 canceled = True
                 self._context.cancelJobGroup(group)
             self._watch(self._tasks(group))
+        self.again = self._tasks(group).again
         if canceled and failures:
             raise Stopped
         if failures:
@@ -78,12 +85,14 @@ class Jobs:
         jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(group))
         stages = map(tracker.getStageInfo, {stage for job in jobs if job is not None for stage in job.stageIds})
         done = running = tasks = 0
+        again = False
         for stage in stages:
             if stage is not None:
                 done += stage.numCompletedTasks
                 running += stage.numActiveTasks
                 tasks += stage.numTasks
-        return Tasks(done, running, tasks)
+                again |= stage.currentAttemptId > 0
+        return Tasks(done, running, tasks, again)
 
 
 class _OfTask:

@@ -11,6 +11,11 @@ from simulator.run.job import Job
 from simulator.run.plan import Plan
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
 
+# A run of many blocks has tasks of so many, unless they would be more than this; a short one has some for each core.
+BLOCKS_A_TASK = 16
+MOST_TASKS = 100_000
+TASKS_A_CORE = 4
+
 
 @dataclass(frozen=True)
 class Share(Plan):
@@ -63,21 +68,20 @@ def opened(job: bytes) -> Job:
     return found
 
 
-def work(job: Job, plan: Plan, rows: tuple[SnapshotBlock, ...], *, tasks: int | None, cores: int) -> Work:
-    """The work of a plan whose end is known.
-
-    Without a wish for `tasks`: so many that no core waits for long at the end, of some hundred megabytes each.
-    """
+def work(
+    job: Job,
+    plan: Plan,
+    rows: tuple[SnapshotBlock, ...],
+    *,
+    tasks: int | None,
+    cores: int,
+    blocks_a_task: int = BLOCKS_A_TASK,
+) -> Work:
+    """The work of a plan whose end is known; without `tasks`, in so many that no core waits for long at the end."""
     assert plan.stop is not None
     turns = plan.stop - plan.first
     blocks = len(rows) + -(-turns // plan.step)
     if tasks is None:
-        tasks = max(1, min(blocks, max(TASKS_A_CORE * cores, min(-(-blocks // BLOCKS_A_TASK), MOST_TASKS))))
+        tasks = max(1, min(blocks, max(TASKS_A_CORE * cores, min(-(-blocks // blocks_a_task), MOST_TASKS))))
     step = max(1, min(plan.step, -(-turns // tasks)))
     return Work(pickle.dumps(replace(job)), plan.first, plan.stop, step, rows, tasks)
-
-
-# A run of many blocks has tasks of so many, unless they would be more than this; a short one has some for each core.
-BLOCKS_A_TASK = 16
-MOST_TASKS = 100_000
-TASKS_A_CORE = 4

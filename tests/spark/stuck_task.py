@@ -1,6 +1,6 @@
 """What spark-submit runs in a test: the command, with a task that gets stuck."""
 
-import faults
+import spark_faults as faults
 
 import simulator.spark.files
 from simulator.cli.commands import main

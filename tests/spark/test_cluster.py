@@ -31,8 +31,8 @@ def spark_home() -> Path:
 
 
 def variables() -> dict[str, str]:
-    """The environment of all processes: executors find the package and `faults`."""
-    path = os.pathsep.join((str(HERE), environment()["PYTHONPATH"]))
+    """The environment of all processes: executors find the package and `spark_faults`."""
+    path = os.pathsep.join((str(HERE.parent), environment()["PYTHONPATH"]))
     return {**environment(), "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 

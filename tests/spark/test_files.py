@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from command import Command
 from fastavro import reader
-from faults import Failing, Full
+from spark_faults import Failing, Full
 from written import digests
 
 from simulator.errors import SimulatorError, UsageError
@@ -18,8 +18,8 @@ from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.sinks.files import FolderSink
 from simulator.sinks.framing import framing
-from simulator.spark.engine import SparkRun
 from simulator.spark.files import Folder
+from simulator.spark.writing import FileRun
 
 pytestmark = pytest.mark.spark
 
@@ -73,8 +73,8 @@ def write_locally(job: Job, folder: Path, *, envelope: bool = False) -> Any:
         return job.run(sink, limits=Limits(changes=CHANGES), snapshot=True)()
 
 
-def run(spark: Any, job: Job, to: Folder, tasks: int) -> SparkRun:
-    made = SparkRun(spark, job, to, limits=Limits(changes=CHANGES), snapshot=True, tasks=tasks)
+def run(spark: Any, job: Job, to: Folder, tasks: int) -> FileRun:
+    made = FileRun(spark, job, to, limits=Limits(changes=CHANGES), snapshot=True, tasks=tasks)
     made()
     return made
 
@@ -132,7 +132,7 @@ TO: Final = ["--to", "file:{folder}"]
     ("more", "sentence"),
     [
         (TO, "--engine spark: the stream has no end; say where the run ends, with --limit or --turns."),
-        (["--limit", "1"], "--to -: on Spark a run writes files; name a folder, --to file:DIR."),
+        (["--limit", "1"], "--to -: Spark's tasks write to file:DIR or to a broker; name one of these."),
         ([*TO, "--rate", "5"], "--rate: the Spark engine does not do this; leave it out, or leave out --engine spark."),
         ([*TO, "--conf", "x=1"], "--conf x=1: write a setting of Spark, as in spark.executor.memory=4g."),
         (
@@ -157,9 +157,9 @@ def test_the_end_and_the_snapshot_are_counted_in_tasks(
     """Prefix sums of what tasks counted end a run where the local engine ends it."""
     job = job_of("shop.yaml", "oms-default", tmp_path)
     limits = Limits(start_at=5, changes=900_000)
-    here = SparkRun(spark, job, Folder(str(tmp_path), 1), limits=limits, snapshot=True).work()
+    here = FileRun(spark, job, Folder(str(tmp_path), 1), limits=limits, snapshot=True).work()
     monkeypatch.setattr("simulator.spark.engine.COUNTED_HERE", 0)
-    there = SparkRun(spark, job, Folder(str(tmp_path), 1), limits=limits, snapshot=True).work()
+    there = FileRun(spark, job, Folder(str(tmp_path), 1), limits=limits, snapshot=True).work()
     assert (here.first, here.stop, here.rows) == (there.first, there.stop, there.rows)
     assert int(job.stream.count(here.first, here.stop).sum()) >= 900_000
 
@@ -167,6 +167,6 @@ def test_the_end_and_the_snapshot_are_counted_in_tasks(
 def test_a_stream_that_ends_before_the_run(spark: Any, tmp_path: Path) -> None:
     job = open_job("crud", "canal-json")
     with pytest.raises(UsageError, match=r"is beyond turn"):
-        SparkRun(
+        FileRun(
             spark, job, Folder(str(tmp_path), 1), limits=Limits(start_at=job.stream.last_turn or 0, turns=10**9)
         ).work()

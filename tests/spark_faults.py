@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from simulator.sinks.files import FolderSink
+from simulator.sinks.sink import Sink
+from simulator.spark.brokers import Broker
 from simulator.spark.files import Done, Folder
 from simulator.spark.work import Work
 
 
 def attempt() -> int:
-    """0 for a task's first attempt."""
+    """0 for a task's first attempt, -1 on the driver."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    assert context is not None
-    return int(context.attemptNumber())
+    return -1 if context is None else int(context.attemptNumber())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +65,21 @@ class Full(Folder):
 
     def write(self, work: Work, task: int, number: int) -> Done:
         return Folder.write(Folder("/dev/null/full", self.partitions), work, task, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadly(Broker):
+    """The first attempt of a sender dies behind its first batch."""
+
+    def open(self) -> Sink:
+        sink = Broker.open(self)
+        if type(sink).__name__ == "KafkaSink" and attempt() == 0:
+            write = sink.write
+
+            def deadly(*arguments: Any, **more: Any) -> None:
+                write(*arguments, **more)
+                sink.flush()
+                os._exit(9)
+
+            sink.write = deadly  # type: ignore[method-assign]
+        return sink

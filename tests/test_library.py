@@ -1,0 +1,110 @@
+"""The library as its users have it: their own sinks, arguments that are checked, a page made of the docstrings."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import ROOT
+
+import simulator
+
+PAGE = ROOT / "simulator" / "README.md"
+HEAD = """# The library
+
+What `import simulator` offers; names are loaded on first use. Options have the names and meanings that they have as
+options of `cdcsim`. The docstrings make this page: `pytest tests/test_library.py --update-goldens` writes it anew.
+"""
+# Described at length; of the others the page has the first sentence.
+LONG = ("messages", "publish", "simulate", "Simulation", "Message", "RowChange")
+
+
+def page() -> str:
+    rest = [name for name in simulator.__all__ if name not in LONG]
+    rows = [f"| `{name}` | {' '.join((inspect.getdoc(getattr(simulator, name)) or '').split())} |" for name in rest]
+    firsts = [row if len(row) < 100 else row.partition(". ")[0].rstrip(" |").removesuffix(".") + ". |" for row in rows]
+    table = "\n".join(["## Other names\n", "| name | |", "| --- | --- |", *firsts]) + "\n"
+    return "\n".join([HEAD, *(part for name in LONG for part in described(name)), table])
+
+
+def described(name: str) -> Iterator[str]:
+    value: Any = getattr(simulator, name)
+    yield f"## `{name}`\n"
+    if inspect.isfunction(value):
+        yield f"```python\n{signature(name, value)}\n```\n"
+    yield f"{inspect.getdoc(value)}\n"
+    if inspect.isclass(value):
+        yield "\n".join(["| member | |", "| --- | --- |", *members(value)]) + "\n"
+
+
+def signature(name: str, function: Any) -> str:
+    found = inspect.signature(function)
+    lines, keyword_only = [], False
+    for each in found.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            lines.append("    *,")
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        lines.append(f"    {each.name}: {each.annotation}{default},")
+    return "\n".join([f"{name}(", *lines, f") -> {found.return_annotation}"])
+
+
+def members(value: type) -> Iterator[str]:
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield f"| `{field.name}` | {str(field.type).replace('|', 'or')} |"
+    for name, member in vars(value).items():
+        called = inspect.isfunction(member)
+        if name.startswith("_") or not (called or isinstance(member, property | cached_property)):
+            continue
+        if doc := inspect.getdoc(member):
+            yield f"| `{name}{'()' if called else ''}` | {' '.join(doc.split()).replace('|', 'or')} |"
+
+
+def test_the_page_is_made_of_the_docstrings(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-goldens"):
+        PAGE.write_text(page(), encoding="utf-8")
+    written = PAGE.read_text("utf-8")
+    assert written == page(), "run pytest tests/test_library.py --update-goldens, and read simulator/README.md"
+    assert all(f"`{name}`" in written for name in simulator.__all__)
+
+
+def test_a_sink_of_ones_own() -> None:
+    sink = simulator.MemorySink(partitions=4)
+    summary = simulator.publish("crud", "canal-json", sink, turns=50, rate="100000/s")
+    assert summary.delivered == len(list(sink.messages())) == 50
+    expected = simulator.messages("crud", "canal-json", limit=None, turns=50, partitions=4)
+    assert [(m.partition, m.value) for m in sink.messages()] == [(m.partition, m.value) for m in expected]
+
+
+def test_a_path_and_going_on(tmp_path: Path) -> None:
+    file, mark = tmp_path / "all.jsonl", tmp_path / "mark"
+    for limit in (30, 80):
+        simulator.publish("crud", "dts-canal-json", file, limit=limit, resume=mark, settings={"seed": 5})
+    expected = [message.value for message in simulator.messages("crud", "dts-canal-json", limit=80, seed=5)]
+    assert file.read_bytes().splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"limit": -1}, "limit is -1: it is a whole number from 0 on."),
+        ({"limit": "5"}, "limit is '5': it is a whole number from 0 on."),
+        ({"seed": True}, "seed is True: it is a whole number from 0 on."),
+        ({"clock": "real"}, "clock is 'real': it is 'simulated' or 'wall'."),
+        ({"settings": {"tables.users.rows": None, "tables.nobody.rows": 1}}, "--set tables.nobody.rows=1: there is no"),
+        ({"route": "columns:nope"}, "--route columns:nope: no table of scenarios/crud.yaml has a column 'nope'."),
+        ({"resume": "mark"}, "resume: only files and brokers that a URL names can be gone on with."),
+    ],
+)
+def test_arguments_are_checked_before_anything_is_sent(arguments: dict[str, Any], problem: str) -> None:
+    sink = simulator.MemorySink()
+    with pytest.raises(simulator.UsageError, match=f"^{re.escape(problem)}"):
+        simulator.publish("crud", "canal-json", sink, **{"limit": 1, **arguments})
+    assert not sink.batches
