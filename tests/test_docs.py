@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -17,6 +18,8 @@ from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.sources import SOURCES
 from simulator.sources import find as find_source
 from simulator.sources.portable import ARGUMENTS
+from simulator.stream.scenario.language import ScenarioSpec
+from simulator.stream.scenario.shipped import shipped
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -131,6 +134,17 @@ def test_every_command_is_documented() -> None:
     for name, command in cli.commands.items():
         assert f"cdcsim {name}" in README, f"{name} is not in the README"
         assert command.help, f"{name} has no help"
+
+
+def test_editors_know_the_language(request: pytest.FixtureRequest) -> None:
+    """Each shipped scenario names the schema next to it, which is what `cdcsim schema` prints."""
+    schema = ROOT / "scenarios" / "schema.json"
+    text = json.dumps(ScenarioSpec.model_json_schema(), indent=1, ensure_ascii=False) + "\n"
+    if request.config.getoption("--update-goldens"):
+        schema.write_text(text, encoding="utf-8")
+    assert schema.read_text("utf-8") == text, "run pytest tests/test_docs.py -k editors --update-goldens"
+    for path in shipped().values():
+        assert "\n# yaml-language-server: $schema=schema.json\n" in path.read_text("utf-8"), path
 
 
 def test_links_lead_somewhere() -> None:

@@ -39,8 +39,11 @@ def test_looking_at_names_loads_nothing() -> None:
     assert third_party(loaded(program)) == {"simulator"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]])
-def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+LOOKING: Final = [["--help"], ["--version"], ["run", "--help"], ["formats"], ["sources"], ["scenarios"]]
+
+
+@pytest.mark.parametrize("arguments", LOOKING, ids=" ".join)
+def test_looking_loads_nothing_heavy(arguments: list[str]) -> None:
     program = (
         f"import sys, runpy\nsys.argv = ['cdcsim', *{arguments!r}]\n"
         "try:\n    runpy.run_module('simulator', run_name='__main__', alter_sys=True)\n"

@@ -632,13 +632,15 @@ def schema() -> None:
 def formats(format: str | None, as_json: bool) -> None:
     """List the message formats, a line each; with a FORMAT: its sources, brokers, kinds of events and options."""
     from simulator.cli import listings
-    from simulator.formats import FORMATS, find
-    from simulator.formats.facts import format_facts
-    from simulator.registry import names
+    from simulator.formats import find, listing
 
-    facts = [format_facts(find(name)) for name in ([format] if format else names("format", FORMATS))]
-    text = listings.format_text(facts[0]) if format else listings.formats_text(facts)
-    click.echo(listings.as_json(facts) if as_json else text)
+    if not format and not as_json:
+        click.echo(listings.formats_text(listing.listed()))
+        return
+    from simulator.formats.facts import format_facts
+
+    facts = [format_facts(find(name)) for name in ([format] if format else listing.known())]
+    click.echo(listings.as_json(facts) if as_json else listings.format_text(facts[0]))
 
 
 @cli.command()
@@ -657,7 +659,7 @@ def sources(as_json: bool) -> None:
 def scenarios(as_json: bool) -> None:
     """List the shipped scenarios."""
     from simulator.cli import listings
-    from simulator.stream.scenario.loader import about, shipped
+    from simulator.stream.scenario.shipped import about, shipped
 
     facts = [{"name": name, "about": about(path), "file": str(path)} for name, path in shipped().items()]
     click.echo(listings.as_json(facts) if as_json else listings.scenarios_text(facts))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from simulator.cli.progress import counted
-from simulator.formats.facts import EVENTS
 
 if TYPE_CHECKING:
     from simulator.stream.engine.block import Stream
 
 
 def as_json(facts: object) -> str:
+    import orjson
+
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -28,13 +27,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def formats_text(facts: Sequence[Mapping[str, Any]]) -> str:
     """A table of brokers and events."""
-    rows = [
-        (f["id"], f["product"], ", ".join(f["brokers"]), *(_of_all(events) for events in f["events"].values()))
-        for f in facts
-    ]
+    events = list(facts[0]["events"])
+    rows = [(f["id"], f["product"], ", ".join(f["brokers"]), *(f["events"][name] for name in events)) for f in facts]
     notes = "option: an option turns it on. by source: sources differ. no: the product does not send it."
     more = "`cdcsim formats FORMAT` has its sources and options; `cdcsim compare` shows messages."
-    return "\n".join([table(("format", "product", "brokers", *EVENTS), rows), notes, more])
+    return "\n".join([table(("format", "product", "brokers", *events), rows), notes, more])
 
 
 def format_text(f: Mapping[str, Any]) -> str:
@@ -56,11 +53,6 @@ def format_text(f: Mapping[str, Any]) -> str:
         default = "" if option["default"] is None else f"={option['default']}"
         parts.append(f"    {option['name']}{default}{choices}: {option['doc']}")
     return "\n".join(parts)
-
-
-def _of_all(events: Mapping[str, str]) -> str:
-    words = set(events.values())
-    return words.pop() if len(words) == 1 else "by source"
 
 
 def sources_text(facts: Sequence[Mapping[str, Any]]) -> str:

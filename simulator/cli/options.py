@@ -45,7 +45,7 @@ def colours() -> bool | None:
 def complete_scenario(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    from simulator.stream.scenario.loader import shipped
+    from simulator.stream.scenario.shipped import shipped
 
     names = [CompletionItem(name) for name in shipped() if name.startswith(incomplete)]
     return [*names, CompletionItem(incomplete, type="file")]

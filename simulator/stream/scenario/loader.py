@@ -16,6 +16,7 @@ from simulator.errors import ScenarioError, UnknownName, UsageError, closest, di
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.lines import Key, Mapping, dotted, has, line_of
 from simulator.stream.scenario.problems import first_problem, sentence
+from simulator.stream.scenario.shipped import shipped
 from simulator.stream.scenario.yaml_text import YamlError, parse
 
 STANDARD_INPUT: Final = "-"
@@ -134,27 +135,6 @@ def _assign(data: Mapping, setting: str) -> None:
     elif not has(at, last):
         raise UsageError(f"--set {setting}: there is no {path}.")
     at[last] = value
-
-
-def shipped() -> dict[str, Path]:
-    """The scenarios that come with the package, by name: inside it in a wheel, next to it in a checkout."""
-    package = Path(__file__).resolve().parents[2]
-    for folder in (package / "scenarios", package.parent / "scenarios"):
-        if paths := sorted(folder.glob("*.yaml")):
-            return {path.stem: path for path in paths}
-    return {}
-
-
-def about(path: Path) -> str:
-    """The first comment paragraph of a scenario file: what it imitates and what it is for."""
-    lines: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        text = line.strip()
-        if text.startswith("#") and text.strip("# "):
-            lines.append(text.lstrip("#").strip())
-        elif lines or (text and not text.startswith("#")):
-            break
-    return " ".join(lines)
 
 
 def _siblings(path: Path) -> list[str]:

@@ -1,0 +1,47 @@
+"""The formats in a line each, without importing one: `listing.json` holds what they say of themselves.
+
+A test makes it of the formats; `pytest tests/formats/test_listing.py --update-goldens` writes it anew.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simulator import registry
+from simulator.formats import FORMATS
+
+if TYPE_CHECKING:
+    from simulator.formats.format import Format
+
+FILE: Final = Path(__file__).with_name("listing.json")
+
+
+def known() -> dict[str, str]:
+    """All names, plug-ins' included, sorted."""
+    return registry.names("format", FORMATS)
+
+
+def listed() -> list[dict[str, Any]]:
+    """Every format: id, product, brokers, and for each kind of event whether it is sent."""
+    from simulator.formats import find
+
+    written = {row["id"]: row for row in json.loads(FILE.read_text("utf-8"))}
+    return [written[name] if name in written else row(find(name)) for name in known()]
+
+
+def row(format: Format) -> dict[str, Any]:
+    """A format's line, made of what it says: `yes`, `option` and `no`, or `by source` where its sources differ."""
+    from simulator.formats.facts import format_facts
+
+    facts = format_facts(format)
+    return {
+        "id": facts["id"],
+        "product": facts["product"],
+        "brokers": facts["brokers"],
+        "events": {
+            name: words[0] if len(words := sorted(set(by_source.values()))) == 1 else "by source"
+            for name, by_source in facts["events"].items()
+        },
+    }
