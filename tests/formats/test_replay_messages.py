@@ -20,7 +20,7 @@ from simulator import formats, registry
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
-from simulator.stream.scenario.loader import shipped
+from simulator.stream.scenario.shipped import shipped
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 

@@ -15,9 +15,10 @@ from random_scenarios import loaded, scenarios
 
 from simulator import sources
 from simulator.stream import open_stream
-from simulator.stream.scenario.loader import load, read, shipped
+from simulator.stream.scenario.loader import load, read
 from simulator.stream.scenario.resolve import resolve
 from simulator.stream.scenario.scenario import Scenario
+from simulator.stream.scenario.shipped import shipped
 from simulator.values import pools
 
 MYSQL: Final = sources.find("mysql")

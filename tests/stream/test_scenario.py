@@ -21,9 +21,10 @@ from simulator.stream.literal.script import ScriptStream
 from simulator.stream.scenario import tables
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.language.changes import TableChange
-from simulator.stream.scenario.loader import about, load, read, shipped
+from simulator.stream.scenario.loader import load, read
 from simulator.stream.scenario.resolve import resolve
 from simulator.stream.scenario.scenario import Scenario
+from simulator.stream.scenario.shipped import about, shipped
 
 MYSQL: Final = find("mysql")
 
