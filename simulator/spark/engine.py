@@ -88,7 +88,7 @@ class SparkRun(ABC):
         plan.check_reach()
         rows = plan.stream.snapshot_blocks(plan.first, self._count_parts) if plan.snapshot else ()
         return work(
-            self.job, plan, tuple(rows), tasks=self._tasks, cores=self.jobs.cores, blocks_a_task=self.blocks_a_task
+            self._pickled, plan, tuple(rows), tasks=self._tasks, cores=self.jobs.cores, blocks_a_task=self.blocks_a_task
         )
 
     def _count_blocks(self, numbers: range) -> Iterable[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from simulator.run.job import Job
@@ -69,7 +69,7 @@ def opened(job: bytes) -> Job:
 
 
 def work(
-    job: Job,
+    job: bytes,
     plan: Plan,
     rows: tuple[SnapshotBlock, ...],
     *,
@@ -84,4 +84,4 @@ def work(
     if tasks is None:
         tasks = max(1, min(blocks, max(TASKS_A_CORE * cores, min(-(-blocks // blocks_a_task), MOST_TASKS))))
     step = max(1, min(plan.step, -(-turns // tasks)))
-    return Work(pickle.dumps(replace(job)), plan.first, plan.stop, step, rows, tasks)
+    return Work(job, plan.first, plan.stop, step, rows, tasks)

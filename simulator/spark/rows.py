@@ -1,0 +1,147 @@
+"""Messages, changes and rows as Spark's columns.
+
+Values keep their types: decimals up to 38 digits, dates, timestamps without a zone, times of day as intervals, bytes.
+Unsigned 64-bit numbers are decimal(20,0), longer decimals texts. Dates that no calendar has are as in `carriers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import ChangeBatch, MessageBatch, decoded
+from simulator.model import DELETE, UPDATE, Table
+from simulator.sources.source import Source
+from simulator.stream.engine.block import Block
+
+# Rows of a batch: some megabytes.
+BATCH_ROWS: Final = 10_000
+
+POSITION: Final = pa.struct([("phase", pa.int32()), ("turn", pa.int64()), ("ordinal", pa.int64())])
+HEADERS: Final = pa.list_(pa.field("element", pa.struct([("name", pa.string()), ("value", pa.binary())])))
+STAMP: Final = pa.timestamp("us", "UTC")
+
+MESSAGES: Final = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("headers", HEADERS),
+        ("tag", pa.string()),
+        ("timestamp", STAMP),
+        ("kind", pa.string()),
+        ("changes", pa.int32()),
+        ("position", POSITION),
+    ]
+)
+KINDS: Final = ("READ", "INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "HEARTBEAT", "STATEMENT")
+
+
+def row_schema(table: Table, source: Source) -> pa.Schema:
+    """The rows of a table."""
+    carriers = [source.parse_values([], column.type).type for column in table.columns]
+    return pa.schema([(column.name, spark_type(type)) for column, type in zip(table.columns, carriers, strict=True)])
+
+
+def change_schema(table: Table, source: Source) -> pa.Schema:
+    """The changes of a table: both images, where the change stands, and when it was committed."""
+    row = pa.struct(list(row_schema(table, source)))
+    return pa.schema(
+        [
+            ("op", pa.string()),
+            ("before", row),
+            ("after", row),
+            ("position", POSITION),
+            ("transaction", pa.int64()),
+            ("committed_at", STAMP),
+        ]
+    )
+
+
+def spark_type(carrier: pa.DataType) -> pa.DataType:
+    """The nearest type that Spark has."""
+    if pa.types.is_dictionary(carrier):
+        return spark_type(carrier.value_type)
+    if pa.types.is_uint64(carrier):
+        return pa.decimal128(20, 0)
+    return pa.string() if pa.types.is_decimal256(carrier) else carrier
+
+
+def messages(batch: MessageBatch) -> Iterator[pa.RecordBatch]:
+    """Messages whose partitions are chosen, as `MESSAGES`."""
+    kinds = pa.DictionaryArray.from_arrays(batch["kind"].cast(pa.int32()), pa.array(KINDS))
+    columns = {
+        **{name: batch[name] for name in ("partition", "key", "value", "tag", "changes")},
+        "topic": decoded(batch["topic"]),
+        "headers": batch["headers"].cast(HEADERS),
+        "timestamp": batch["timestamp_ms"].cast(pa.timestamp("ms", "UTC")).cast(STAMP),
+        "kind": decoded(kinds),
+        "position": _positions(*(batch[name] for name in ("phase", "turn", "ordinal"))),
+    }
+    yield from _sliced([columns[name] for name in MESSAGES.names], MESSAGES)
+
+
+def changes(block: Block, table: Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The changes of a table in a block, in stream order, as `change_schema`."""
+    batches = [batch for batch in block.batches if batch.table.id == table.id]
+    if batches:
+        whole = pa.Table.from_batches([_changes(batch, schema) for batch in batches])
+        keys = [
+            np.concatenate([each.envelope.turn for each in batches]),
+            np.concatenate([each.envelope.ordinal for each in batches]),
+        ]
+        rows = whole.take(pa.array(np.lexsort(keys[::-1]))).combine_chunks()
+        yield from _sliced([column.combine_chunks() for column in rows.columns], schema)
+
+
+def rows(columns: Sequence[pa.Array], table: Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows of a table, as `row_schema`."""
+    yield from _sliced(_image(table, columns, schema), schema)
+
+
+def _changes(batch: ChangeBatch, schema: pa.Schema) -> pa.RecordBatch:
+    count, at = len(batch), batch.envelope
+    struct = schema.field("after").type
+    before = batch.before and [batch.full_before(i) for i in range(len(batch.table.columns))]
+    images = {
+        "before": before if batch.kind in (UPDATE, DELETE) else None,
+        "after": None if batch.kind is DELETE else batch.after,
+    }
+    filled = {
+        name: pa.nulls(count, struct)
+        if image is None
+        else pa.StructArray.from_arrays(_image(batch.table, image, pa.schema(list(struct))), fields=list(struct))
+        for name, image in images.items()
+    }
+    columns = {
+        **filled,
+        "op": pa.array([batch.kind.name] * count),
+        "position": _positions(pa.array(np.full(count, at.phase)), pa.array(at.turn), pa.array(at.ordinal)),
+        "transaction": pa.array(at.txn),
+        "committed_at": pa.array(at.event_ms, pa.timestamp("ms", "UTC")).cast(STAMP),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def _image(table: Table, columns: Sequence[pa.Array], schema: pa.Schema) -> list[pa.Array]:
+    """The columns of a table's version as those of the schema, by their names; null where it has none."""
+    found = {column.name: array for column, array in zip(table.columns, columns, strict=True)}
+    count = len(columns[0])
+    return [
+        decoded(found[field.name]).cast(field.type) if field.name in found else pa.nulls(count, field.type)
+        for field in schema
+    ]
+
+
+def _positions(phase: pa.Array, turn: pa.Array, ordinal: pa.Array) -> pa.Array:
+    return pa.StructArray.from_arrays([phase.cast(pa.int32()), turn, ordinal], fields=list(POSITION))
+
+
+def _sliced(columns: Sequence[pa.Array], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    whole = pa.RecordBatch.from_arrays(list(columns), schema=schema)
+    for at in range(0, len(whole), BATCH_ROWS):
+        yield whole.slice(at, BATCH_ROWS)

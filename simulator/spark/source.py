@@ -1,0 +1,261 @@
+"""The PySpark data source `cdcsim`: messages, changes and rows as DataFrames, and as a stream.
+
+    spark.dataSource.register(CdcSimDataSource)
+    spark.read.format("cdcsim").options(scenario="orders", format="canal-json", limit=100_000).load()
+
+README.md lists the options.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from simulator.errors import OptionError, UnknownName, UsageError, did_you_mean
+from simulator.model import Table
+from simulator.run.job import Job, Partitions, open_job
+from simulator.run.plan import Limits, Plan, plan
+from simulator.run.scenario import load, resolve
+from simulator.sinks.memory import MemorySink
+from simulator.spark import rows
+from simulator.spark.work import Work, opened, work
+from simulator.stream.engine.block import SnapshotBlock, Stream
+
+TEXTS: Final = ("scenario", "format", "view", "table", "source", "route", "topic")
+NUMBERS: Final = ("seed", "limit", "turns", "start_at", "turn", "partitions", "tasks", "rate", "turns_per_batch")
+VIEWS: Final = ("messages", "changes", "state")
+# Spark partitions unless `tasks` says otherwise: as for so many cores.
+CORES: Final = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a read, checked."""
+
+    texts: Mapping[str, str]
+    numbers: Mapping[str, int]
+    snapshot: bool | None
+
+    @property
+    def view(self) -> str:
+        return self.texts.get("view", "messages")
+
+    def number(self, name: str) -> int | None:
+        return self.numbers.get(name)
+
+    def job(self) -> Job:
+        """The job of a read. Changes and rows have no format."""
+        scenario, source, seed = self.texts["scenario"], self.texts.get("source"), self.numbers.get("seed")
+        if self.view == "messages":
+            job = open_job(scenario, self.texts["format"], source=source, seed=seed)
+            partitions = Partitions(self.numbers.get("partitions", 1))
+            return job.addressed(route=self.texts.get("route"), topic=self.texts.get("topic"), partitions=partitions)
+        loaded, system = load(scenario, source)
+        return Job(resolve(loaded, system, seed=seed), system, "")
+
+    def limits(self) -> Limits:
+        return Limits(self.numbers.get("start_at", 0), self.numbers.get("limit"), self.numbers.get("turns"))
+
+    def table(self, stream: Stream, turn: int) -> Table:
+        """The table that is asked for, as it is before a turn. Raises UnknownName."""
+        tables = {str(table.id): table for table in (stream.tables_at(turn) or stream.first_tables)}
+        name = self.texts.get("table", "")
+        found = [table for full, table in tables.items() if name in (full, table.id.name)]
+        if len(found) != 1:
+            raise UnknownName("table", name, tables, f"`table` is one of {', '.join(tables)}.")
+        return found[0]
+
+
+def parse(options: Mapping[str, str]) -> Options:
+    """Raises OptionError for what is no option, has no such value, or is missing."""
+    known = (*TEXTS, *NUMBERS, "snapshot")
+    for name in options:
+        if name not in known:
+            raise OptionError(f"option {name!r}: the data source cdcsim has no such option.{did_you_mean(name, known)}")
+    texts = {name: options[name] for name in TEXTS if name in options}
+    numbers = {}
+    for name in NUMBERS:
+        if name in options:
+            if not options[name].isascii() or not options[name].isdigit():
+                raise OptionError(f"option {name!r}: {options[name]!r} is not a whole number.")
+            numbers[name] = int(options[name])
+    view = texts.setdefault("view", "messages")
+    if view not in VIEWS:
+        raise OptionError(f"option 'view': {view!r} is none of {', '.join(VIEWS)}.{did_you_mean(view, VIEWS)}")
+    for name in ("scenario", "format" if view == "messages" else "table"):
+        if name not in texts:
+            raise OptionError(f"option {name!r} is missing: the view {view} needs it.")
+    snapshot = options.get("snapshot")
+    if snapshot not in (None, "true", "false"):
+        raise OptionError(f"option 'snapshot': {snapshot!r} is neither true nor false.")
+    return Options(texts, numbers, None if snapshot is None else snapshot == "true")
+
+
+class CdcSimDataSource(DataSource):
+    """`spark.read.format("cdcsim")` and `spark.readStream.format("cdcsim")`."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._given = parse(dict(options))
+        self._job = self._given.job()
+
+    @classmethod
+    def name(cls) -> str:
+        return "cdcsim"
+
+    def schema(self) -> StructType:
+        return from_arrow_schema(self._view().schema)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        if self._given.view == "state":
+            return Batch(self._view(), self._state())
+        return Batch(self._view(), self._work())
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        if self._given.view == "state":
+            raise UsageError("option 'view': state is no stream; read it with spark.read, or stream changes.")
+        return Live(self._view(), self._job, self._given, self._plan())
+
+    def _view(self) -> View:
+        given, stream = self._given, self._job.stream
+        if given.view == "messages":
+            return View("messages", rows.MESSAGES)
+        turn = given.number("turn") if given.view == "state" else given.number("start_at")
+        table = given.table(stream, stream.border(turn or 0))
+        make = rows.row_schema if given.view == "state" else rows.change_schema
+        return View(given.view, make(table, self._job.source), table)
+
+    def _plan(self) -> Plan:
+        return self._job.plan(self._given.limits(), snapshot=self._given.snapshot)
+
+    def _work(self) -> Work:
+        found = self._plan()
+        if found.stop is None and found.changes is None:
+            raise UsageError("the stream has no end: give the option 'limit' or 'turns', or read it with readStream.")
+        found = found.counted()
+        found.check_reach()
+        blocks = tuple(found.snapshot_blocks())
+        return work(pickle.dumps(self._job), found, blocks, tasks=self._given.number("tasks"), cores=CORES)
+
+    def _state(self) -> Work:
+        """The rows before a turn: a snapshot without a stream."""
+        stream, turn = self._job.stream, self._given.number("turn")
+        if turn is None:
+            if stream.turns is None:
+                raise OptionError(f"option 'turn' is missing: {stream.file} has no end.")
+            turn = stream.turns
+        table = self._view().table
+        assert table is not None
+        found = plan(stream, Limits(turn, turns=0), snapshot=True)
+        tables = stream.tables_at(found.first) or tuple(table for table, _ in stream.rows_at(found.first))
+        ids = [each.id for each in tables]
+        blocks = [block for block in found.snapshot_blocks() if ids[block.part.table] == table.id]
+        return work(pickle.dumps(self._job), found, tuple(blocks), tasks=self._given.number("tasks"), cores=CORES)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a task makes of its blocks."""
+
+    name: str
+    schema: pa.Schema
+    table: Table | None = None
+
+    def read(self, todo: Work, task: int) -> Iterator[pa.RecordBatch]:
+        job, share = todo.open(), todo.share(task)
+        if self.name == "messages":
+            sink, renderer = Client(job.partitions), job.renderer()
+            for where in share.all_blocks():
+                if (batch := renderer.render_block(where)) is not None:
+                    yield from rows.messages(sink.place(batch))
+            return
+        assert self.table is not None
+        for where in share.all_blocks():
+            if self.name == "changes":
+                yield from rows.changes(job.stream.read_block(where), self.table, self.schema)
+            else:
+                assert isinstance(where, SnapshotBlock)
+                table, columns = job.stream.snapshot_rows(where)
+                yield from rows.rows(columns, table, self.schema)
+
+
+class Client(MemorySink):
+    """Chooses partitions where the product leaves that to the client."""
+
+    def __init__(self, partitions: Partitions) -> None:
+        super().__init__()
+        self._counts = partitions
+
+    def partitions(self, topic: str) -> int:
+        return self._counts(topic)
+
+
+class Batch(DataSourceReader):
+    """A read with an end."""
+
+    def __init__(self, view: View, work: Work) -> None:
+        self.view, self.work = view, work
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [InputPartition(task) for task in range(self.work.tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return self.view.read(self.work, partition.value)
+
+
+class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A read that goes on. An offset is a turn, and whether the snapshot has been read; Spark's checkpoint keeps it.
+
+    The clock decides how far a batch goes, and never what is in it: a batch that Spark asks for again is the same.
+    """
+
+    def __init__(self, view: View, job: Job, given: Options, plan: Plan) -> None:
+        self.view, self.job = view, pickle.dumps(job)
+        self.first, self.step = plan.first, plan.step
+        self.tasks = given.number("tasks")
+        self.rate = given.number("rate")
+        self.turns = given.number("turns_per_batch") or plan.step
+        self.end = plan.counted().stop if plan.changes is not None else plan.stop
+        self.blocks = tuple(plan.snapshot_blocks())
+        self.asked: float | None = None
+
+    def initialOffset(self) -> dict[str, Any]:
+        return {"turn": self.first, "snapshot": not self.blocks}
+
+    def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:
+        """As far as the rate allows since it was asked last; a second, the first time."""
+        stream, turn = opened(self.job).stream, int(start["turn"])
+        now = time.monotonic()
+        seconds, self.asked = 1.0 if self.asked is None else now - self.asked, now
+        if self.rate is None:
+            end = stream.border(turn + self.turns)
+        else:
+            allowed = plan(stream, Limits(turn, changes=int(self.rate * seconds)), snapshot=False).counted().stop
+            end = turn if allowed is None else allowed
+        return {"turn": end if self.end is None else min(end, max(self.end, turn)), "snapshot": True}
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        if self.end is None:
+            raise UsageError("availableNow reads a stream to its end: give the option 'limit' or 'turns'.")
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        first, stop = int(start["turn"]), int(end["turn"])
+        whole = Plan(opened(self.job).stream, first, stop, self.step)
+        rows = self.blocks if end["snapshot"] and not start["snapshot"] else ()
+        if first == stop and not rows:
+            return []
+        todo = work(self.job, whole, rows, tasks=self.tasks, cores=CORES)
+        return [InputPartition((first, stop, todo.step, bool(rows), todo.tasks, task)) for task in range(todo.tasks)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        first, stop, step, snapshot, tasks, task = partition.value
+        return self.view.read(Work(self.job, first, stop, step, self.blocks if snapshot else (), tasks), task)
