@@ -227,6 +227,7 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.end = plan.counted().stop if plan.changes is not None else plan.stop
         self.blocks = tuple(plan.snapshot_blocks())
         self.asked: float | None = None
+        self.allowed = 0.0  # row changes that the rate allows and no batch has had
 
     def initialOffset(self) -> dict[str, Any]:
         return {"turn": self.first, "snapshot": not self.blocks}
@@ -234,13 +235,15 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:
         """As far as the rate allows since it was asked last; a second, the first time."""
         stream, turn = opened(self.job).stream, int(start["turn"])
-        now = time.monotonic()
-        seconds, self.asked = 1.0 if self.asked is None else now - self.asked, now
         if self.rate is None:
             end = stream.border(turn + self.turns)
         else:
-            allowed = plan(stream, Limits(turn, changes=int(self.rate * seconds)), snapshot=False).counted().stop
-            end = turn if allowed is None else allowed
+            now = time.monotonic()
+            self.allowed += self.rate * (1.0 if self.asked is None else now - self.asked)
+            self.asked = now
+            changes = int(self.allowed)
+            end = plan(stream, Limits(turn, changes=changes), snapshot=False).counted().stop or turn
+            self.allowed -= changes
         return {"turn": end if self.end is None else min(end, max(self.end, turn)), "snapshot": True}
 
     def prepareForTriggerAvailableNow(self) -> None:

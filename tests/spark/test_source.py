@@ -10,7 +10,6 @@ import pytest
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
-from simulator.spark import CdcSimDataSource
 
 pytestmark = pytest.mark.spark
 
@@ -31,6 +30,8 @@ tables:
 
 @pytest.fixture
 def scenario(spark: Any, tmp_path: Path) -> str:
+    from simulator.spark import CdcSimDataSource
+
     spark.dataSource.register(CdcSimDataSource)
     (tmp_path / "users.yaml").write_text(SCENARIO)
     return str(tmp_path / "users.yaml")
@@ -105,6 +106,43 @@ def test_a_query_goes_on_from_its_checkpoint(spark: Any, scenario: str, tmp_path
     found = [value for table in dict(batches).values() for value in table["value"].to_pylist()]
     assert found == values(job_of(scenario), Limits(turns=1000), snapshot=True)
     assert len(dict(batches)) == 7
+
+
+def test_the_example_of_a_lake(spark: Any, scenario: str, tmp_path: Path) -> None:
+    from simulator.spark.examples import lake
+
+    lake.write(spark, scenario, "users", 700, str(tmp_path / "lake"))
+    changes = spark.read.parquet(str(tmp_path / "lake" / "changes"))
+    current = spark.read.parquet(str(tmp_path / "lake" / "current")).toArrow().to_pylist()
+    assert "day" in changes.columns
+    assert upserted(changes.orderBy("position").toArrow().to_pylist()) == {row["id"]: row for row in current}
+
+
+def test_the_example_of_a_stream_that_keeps_a_table(spark: Any, scenario: str, tmp_path: Path) -> None:
+    """After its last batch the table is what `state` says."""
+    from simulator.spark.examples import upsert
+
+    options = {"scenario": scenario, "table": "users"}
+    upsert.start(spark, {**options, "turns": 600, "turns_per_batch": 300}, "id", tmp_path / "table").awaitTermination()
+    kept = spark.read.parquet(str(tmp_path / "table" / "version=1")).orderBy("id").toArrow()
+    state = spark.read.format("cdcsim").options(**options, view="state", turn=600).load().orderBy("id").toArrow()
+    assert kept.to_pylist() == state.to_pylist()
+
+
+def test_a_slow_rate_loses_no_part_of_a_change(scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked eight times a second, it lets four changes through in each."""
+    from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+    from simulator.spark import CdcSimDataSource
+
+    source = CdcSimDataSource({"scenario": scenario, "format": "canal-json", "rate": "4"})
+    reader = source.streamReader(source.schema())
+    times = iter(number / 8 for number in range(41))
+    monkeypatch.setattr("simulator.spark.source.time.monotonic", lambda: next(times))
+    offset = reader.initialOffset()
+    for _ in range(41):
+        offset = reader.latestOffset(offset, ReadAllAvailable())
+    assert int(job_of(scenario).stream.count(0, offset["turn"]).sum()) == 4 + 5 * 4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Programs to begin with: a lake table with its current rows, and a stream that keeps a table."""
