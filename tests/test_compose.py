@@ -10,8 +10,12 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from simulator.cli.commands import cli
+
 DOCKER = Path(__file__).parents[1] / "docker"
-SERVICES: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))["services"]
+ALL: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))["services"]
+DEMO = {name: service for name, service in ALL.items() if "build" in service}
+SERVICES = {name: service for name, service in ALL.items() if name not in DEMO}
 
 # With one KAFKA_ variable set, the image drops its own configuration: all of these are then needed.
 KAFKA_GROUP = {
@@ -102,3 +106,28 @@ def test_kafka_listeners_fit_each_other(kafka: dict[str, str]) -> None:
 def test_kafka_makes_no_topic_and_takes_large_messages_as_the_native_broker_does(kafka: dict[str, str]) -> None:
     assert kafka["KAFKA_AUTO_CREATE_TOPICS_ENABLE"] == "false"
     assert kafka["KAFKA_MESSAGE_MAX_BYTES"] == "16777216"
+
+
+def test_the_demo_writes_to_every_broker() -> None:
+    """Each command is one that the command line takes, and waits for the broker that it names."""
+    schemes = set()
+    for name, service in DEMO.items():
+        (broker,) = service["depends_on"]
+        assert service["depends_on"][broker] == {"condition": "service_healthy"}
+        assert service["profiles"] == ["demo"], name
+        command, *arguments = service["command"]
+        to = cli.commands[command].make_context(command, arguments).params["to"]
+        schemes.add(to.partition(":")[0])
+        assert to.partition("://")[2].startswith(broker)
+    assert schemes == {"kafka", "rocketmq", "amqp"}
+
+
+def test_the_image_is_built_of_what_is_there_and_does_not_run_as_root() -> None:
+    lines = (DOCKER / "Dockerfile").read_text("utf-8").splitlines()
+    words = [line.split() for line in lines if line and line[0] not in "# "]
+    assert {word[1] for word in words if word[0] == "FROM"} == {"python:3.11.13-slim-bookworm"}
+    assert [word[1] for word in words if word[0] == "USER"] == ["cdcsim"]
+    sources = [path for word in words if word[0] == "COPY" for path in word[1:-1]]
+    assert all((DOCKER.parent / path).exists() for path in sources)
+    kept = (DOCKER.parent / ".dockerignore").read_text("utf-8").splitlines()
+    assert {f"!{path}" for path in sources} == {line for line in kept if line.startswith("!")}
