@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
+from simulator.model import ABSENT, ROW_KINDS, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
 from simulator.native.program import Program, compiled, write
 
 Ints = npt.NDArray[np.int64]
@@ -258,12 +259,13 @@ class MessageBatch:
     def order_key(self, row: int) -> OrderKey:
         return OrderKey(*(self[name][row].as_py() for name in ("phase", "turn", "ordinal")))
 
-    def messages(self) -> Iterator[Message]:
-        """One `Message` per row, for people and tests; slow."""
+    def messages(self, steps: Mapping[int, str] = MappingProxyType({})) -> Iterator[Message]:
+        """One `Message` per row, for people and tests; slow. `steps` are those of the turns that have one."""
         for row in self.columns.to_pylist():
+            kind = Kind(row["kind"])
             yield Message(
                 order=OrderKey(row["phase"], row["turn"], row["ordinal"]),
-                kind=Kind(row["kind"]),
+                kind=kind,
                 changes=row["changes"],
                 topic=row["topic"],
                 partition=row["partition"],
@@ -272,6 +274,7 @@ class MessageBatch:
                 headers=tuple((h["name"], h["value"]) for h in row["headers"] or ()),
                 tag=row["tag"],
                 timestamp_ms=row["timestamp_ms"],
+                step=steps.get(row["turn"]) if row["phase"] == 1 and kind in ROW_KINDS else None,
             )
 
     def slice(self, offset: int, length: int | None = None) -> MessageBatch:

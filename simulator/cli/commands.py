@@ -39,7 +39,7 @@ from simulator.cli.options import (
     start_option,
     undocumented_option,
 )
-from simulator.errors import DeliveryFailed, SimulatorError, UsageError
+from simulator.errors import DeliveryFailed, SimulatorError, UnknownName, UsageError
 
 if TYPE_CHECKING:
     from simulator.formats.format import Broker
@@ -357,6 +357,9 @@ def _report_errors(stream: Stream) -> None:
     "-n", "count", type=WholeNumber(1, MOST_CHANGES), default=5, show_default=True, metavar="N",
     help="Print N messages.",
 )  # fmt: skip
+@click.option(
+    "--step", metavar="NAME", help="Print only messages of this step of a lifecycle, such as `pay` of orders."
+)
 @start_option
 @snapshot_option
 @route_option
@@ -379,6 +382,7 @@ def show(
     scenario: str,
     format: str,
     count: int,
+    step: str | None,
     start_at: int,
     snapshot: bool | None,
     route: str | None,
@@ -410,8 +414,11 @@ def show(
         settings=settings,
     )
     _report_errors(job.stream)
+    if step is not None and step not in job.stream.step_names:
+        raise UnknownName("step", step, job.stream.step_names, "The lifecycles of the scenario name its steps.")
     job = job.addressed(route=route, partitions=Partitions(partitions))
-    for message in islice(job.messages(Limits(start_at), snapshot=snapshot), count):
+    messages = job.messages(Limits(start_at), snapshot=snapshot)
+    for message in islice((each for each in messages if step in (None, each.step)), count):
         click.echo(message_text(message, job.codec))
 
 

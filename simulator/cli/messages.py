@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def message_text(message: Message, codec: Codec) -> str:
     """A message for people: a line that says where it goes, then its value, indented; Avro is decoded."""
     head = [
-        f"-- {message.order}: {message.kind.name}",
+        f"-- {message.order}{'' if message.step is None else f', step {message.step}'}: {message.kind.name}",
         f"topic {message.topic}",
         f"partition {'by key' if message.partition is None else message.partition}",
         f"key {'none' if message.key is None else message.key.decode(errors='replace')}",

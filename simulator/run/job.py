@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Route
 from simulator.errors import UsageError, did_you_mean
@@ -202,7 +204,9 @@ class Job:
             for where in plan.all_blocks():
                 if (batch := renderer.render_block(where)) is not None:
                     for at in range(0, len(batch), SINGLE_MESSAGES):
-                        yield from batch.slice(at, SINGLE_MESSAGES).messages()
+                        part = batch.slice(at, SINGLE_MESSAGES)
+                        turns = part["turn"].to_numpy()[part["phase"].to_numpy() == 1]
+                        yield from part.messages(self.stream.steps_of(np.unique(turns).tolist()))
             if self.failure is not None:
                 raise self.failure
 

@@ -458,7 +458,7 @@ def test_completion_answers(words: str, expected: set[str]) -> None:
 def test_show(command: Command) -> None:
     status, out, err = command("show", "orders", "-f", "canal-json", "-n", "3")
     assert (status, err) == (0, "")
-    head = r"^-- turn \d+\.\d+: [A-Z]+, topic example, partition ([0-5]), key none$"
+    head = r"^-- turn \d+\.\d+(?:, step [a-z]+)?: [A-Z]+, topic example, partition ([0-5]), key none$"
     assert re.findall(head, out, re.MULTILINE) == ["0"] * 3
     values = [json.loads(part.partition("\n")[2]) for part in out.split("-- ")[1:]]
     assert [value["database"] for value in values] == ["shop"] * 3
@@ -466,6 +466,17 @@ def test_show(command: Command) -> None:
     assert values == [json.loads(line) for line in lines[:3]]
     several = command("show", "orders", "-f", "canal-json", "-n", "20", "--partitions", "6").out
     assert len(set(re.findall(head, several, re.MULTILINE))) > 1
+
+
+def test_show_names_steps(command: Command) -> None:
+    out = command("show", "orders", "-f", "canal-json", "--step", "place", "-n", "8").out
+    heads = re.findall(r"^-- (.*?), topic", out, re.MULTILINE)
+    assert len(heads) == 8
+    assert {head.partition(", ")[2] for head in heads} == {"step place: INSERT", "step place: UPDATE"}
+    assert ", step" not in command("show", "crud", "-f", "canal-json", "-n", "3").out
+    assert command("show", "orders", "-f", "canal-json", "--step", "plaice", status=2).err.startswith(
+        "cdcsim: no step 'plaice'. Did you mean 'place'?"
+    )
 
 
 def test_show_prints_values_as_the_product_wrote_them() -> None:

@@ -125,6 +125,15 @@ class Stream(ABC):
     def partial_images(self) -> str | None:
         return None
 
+    @property
+    def step_names(self) -> Collection[str]:
+        """The steps of the scenario's lifecycles."""
+        return ()
+
+    def steps_of(self, turns: Collection[int]) -> dict[int, str]:
+        """The step of its lifecycle that each of these turns is; none of a turn that belongs to no lifecycle."""
+        return {}
+
     @abstractmethod
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn."""

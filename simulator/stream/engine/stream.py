@@ -111,6 +111,23 @@ class ChangeStream(Stream):
         """Row changes of each turn in [first, stop), counted without drawing a value."""
         return self.structure(first, stop).changes
 
+    @property
+    def step_names(self) -> Collection[str]:
+        lifecycles = self.scenario.spec.lifecycles
+        programs = (program for program in self.plan.programs if program.lifecycle in lifecycles)
+        return dict.fromkeys(step.name for program in programs for step in program.steps)
+
+    def steps_of(self, turns: Collection[int]) -> dict[int, str]:
+        numbers = np.array(list(turns), dtype=np.int64)
+        cohort, slot, visit = self.traffic.visits(numbers)
+        _, step = self.compiled.ticks.cycle_and_step(cohort, slot, visit)
+        programs = [self.plan.programs[number] for number in self.compiled.ticks.cohort_program[cohort]]
+        return {
+            turn: program.steps[at].name
+            for turn, program, at in zip(numbers.tolist(), programs, step.tolist(), strict=True)
+            if program.lifecycle in self.scenario.spec.lifecycles
+        }
+
     # ---------------------------------------------------------------------------------------------------------- turns
 
     def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
