@@ -53,7 +53,7 @@ def check(command: str, expected: str, folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "simulator", *words[1:]],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"},
         capture_output=True,
         text=True,
         timeout=300,
