@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.model import DELETE, INSERT
-from simulator.stream.engine.program import Member, Plan, Program
+from simulator.stream.engine.program import Member, Plan
 from simulator.stream.engine.traffic import Traffic
 from simulator.values.draw import Bits, Ints, below, bits, identity, key
 
@@ -68,7 +68,7 @@ class Ticks:
         for number, program in enumerate(programs):
             for table in program.members:
                 self._programs.setdefault(table, []).append(number)
-        self._settings: dict[tuple[int, str], dict[str, list[int]]] = {}
+        self._settings: dict[tuple[int, str], dict[str, Ints]] = {}
 
     def phase(self, cohort: Ints, slot: Ints) -> Ints:
         """Where a slot stands in its program at its first visit of the stream."""
@@ -115,9 +115,7 @@ class Ticks:
             if member is None:
                 continue
             first, birth = int(self.first[p]), int(self.birth[p])
-            settings = self._set_at(p, program, table)
-            inserts = _ints(settings[""])
-            setting = np.union1d(_ints(settings.get(field, ())), inserts).astype(np.int64)
+            setting, inserts = self.set_by(p, table, field), self.set_by(p, table, "")
             here, born = first - span.start, birth - span.start
             sets[here + setting] = True
             last[born], sets[born] = birth, member.permanent
@@ -144,15 +142,22 @@ class Ticks:
         programs = self._programs.get(table, ())
         return range(int(self.first[programs[0]]), int(self.birth[programs[-1]]) + 1) if programs else range(0)
 
-    def _set_at(self, number: int, program: Program, table: str) -> dict[str, list[int]]:
-        """The statements of a program (counted from 0) that set each column of a table, and under "" its inserts."""
-        if (number, table) not in self._settings:
-            settings = self._settings[number, table] = {"": []}
-            for tick, act in enumerate(program.acts):
+    def set_by(self, program: int, table: str, field: str) -> Ints:
+        """The statements of a program, counted from 0, that set a column: inserts of its table, and updates; with ""
+        for the column inserts alone."""
+        if (program, table) not in self._settings:
+            found: dict[str, list[int]] = {"": []}
+            for tick, act in enumerate(self.plan.programs[program].acts):
                 if act.table == table and act.kind is not DELETE:
-                    for field in [""] if act.kind is INSERT else act.sets:
-                        settings.setdefault(field, []).append(tick)
-        return self._settings[number, table]
+                    for name in [""] if act.kind is INSERT else act.sets:
+                        found.setdefault(name, []).append(tick)
+            inserts = found.pop("")
+            self._settings[program, table] = {
+                "": _ints(inserts),
+                **{name: _ints(sorted([*updates, *inserts])) for name, updates in found.items()},
+            }
+        settings = self._settings[program, table]
+        return settings.get(field, settings[""])
 
 
 def _ints(values: Iterable[int]) -> Ints:

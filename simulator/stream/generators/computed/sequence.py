@@ -8,9 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from simulator.model import INSERT, UPDATE
 from simulator.stream.engine.history import State, Ticks
-from simulator.stream.engine.program import Act
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
 from simulator.stream.scenario.checks.column import ColumnCheck
@@ -47,7 +45,7 @@ class Numbers(Draws):
         earliest = 0
         for number, cohort in enumerate(ticks.plan.cohorts):
             program = ticks.plan.programs[cohort.program]
-            if table in program.members and any(_numbers(act, table, field) for act in program.acts):
+            if table in program.members and len(ticks.set_by(cohort.program, table, field)):
                 self.cohorts.append(number)
                 deepest = len(program.steps) if program.members[table].permanent else program.longest
                 earliest = min(earliest, self.traffic.earliest(number, deepest))
@@ -81,30 +79,18 @@ def row_numbers(columns: Columns, table: str) -> Numbers:
     return Numbers(1, pa.int64(), columns, table, "")
 
 
-def _numbers(act: Act, table: str, field: str) -> bool:
-    """Whether a statement gives rows of the table a number."""
-    return act.table == table and (act.kind is INSERT or (act.kind is UPDATE and field in act.sets))
-
-
 def _offsets(ticks: Ticks, table: str, field: str) -> tuple[Ints, int]:
     """For each tick that sets the column, how many rows its turn numbers before; and how many one turn numbers at
     most."""
     span = ticks.span(table)
     offsets = np.zeros(len(span), dtype=np.int64)
     most = 1
-    for p, program in enumerate(ticks.plan.programs):
-        member = program.members.get(table)
-        if member is None:
-            continue
-        tick = int(ticks.first[p]) - span.start
-        for step in program.steps:
-            numbered = 0
-            for act in step.acts:
-                if _numbers(act, table, field):
-                    offsets[tick] = numbered
-                    numbered += member.high
-                tick += 1
-            most = max(most, numbered)
+    for number, program in enumerate(ticks.plan.programs):
+        if table in program.members and len(setting := ticks.set_by(number, table, field) + ticks.first[number]):
+            step = ticks.step[setting]
+            before = (np.arange(len(step)) - np.searchsorted(step, step)) * program.members[table].high
+            offsets[setting - span.start] = before
+            most = max(most, int(before.max()) + program.members[table].high)
     return offsets, most
 
 
