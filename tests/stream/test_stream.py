@@ -181,11 +181,13 @@ def test_a_row_keeps_its_number_and_shares_it_with_none(scenario: dict[str, Any]
     def numbered(blocks: Iterable[Block]) -> list[tuple[Any, ...]]:
         out: list[tuple[Any, ...]] = []
         for block in blocks:
+            numbers: dict[tuple[int, int], int] = {}
+            for batch in block.batches:
+                assert batch.row_numbers is not None
+                places = zip(batch.envelope.turn.tolist(), batch.envelope.ordinal.tolist(), strict=True)
+                numbers |= dict(zip(places, batch.row_numbers().tolist(), strict=True))
             for order, batch, before, after in changes_of(block):
-                at = np.flatnonzero((batch.envelope.turn == order[1]) & (batch.envelope.ordinal == order[2]))
-                part = batch.take(at)
-                assert part.row_numbers is not None
-                out.append((batch.table.id.name, int(part.row_numbers()[0]), before, after))
+                out.append((batch.table.id.name, numbers[order[1], order[2]], before, after))
         return out
 
     held: dict[tuple[str, int], Row] = {}
