@@ -504,6 +504,30 @@ def compare(
     else:
         width = shutil.get_terminal_size((120, 24)).columns
         click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())
+    if found.failure is not None:
+        raise found.failure
+
+
+@cli.command()
+@click.argument("scenario", default="compare", shell_complete=complete_scenario)
+@click.option(
+    "--port", type=WholeNumber(0, 65535), default=0, metavar="PORT",
+    help="Listen on this port of 127.0.0.1; default: one that is free.",
+)  # fmt: skip
+@click.option("--no-browser", is_flag=True, help="Print the address of the page only.")
+def explore(scenario: str, port: int, no_browser: bool) -> int:
+    """Edit a small scenario in the browser and see its messages change, until Ctrl-C.
+
+    SCENARIO (default: compare) is what the editor begins with; nothing is written to its file.
+
+    \b
+    cdcsim explore
+    cdcsim explore fixture.sql --no-browser
+    """
+    from simulator.cli.explore import serve
+
+    serve(scenario, port, browser=not no_browser)
+    return INTERRUPTED
 
 
 @cli.command()

@@ -14,6 +14,7 @@ from simulator.formats.format import Broker, Codec
 from simulator.model import HEARTBEAT, READ, Heartbeat, Kind, Message, SchemaChange
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, open_job
 from simulator.run.plan import Limits, Plan
+from simulator.run.scenario import Draft, load
 from simulator.stream.engine.block import Block
 
 # Of a stream without end so many row changes are compared, unless a limit is given.
@@ -47,13 +48,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Events of one source as these formats write them. `meanings` gives what each format's members mean."""
+    """Events of one source as these formats write them. `meanings` gives what each format's members mean, `failure` the
+    error that ended a SQL script after these events."""
 
     scenario: str
     source: str
     formats: tuple[str, ...]
     events: tuple[Event, ...]
     meanings: dict[str, dict[str, str]]
+    failure: UsageError | None = None
 
     def meaning(self, format: str, member: str) -> str:
         """What a member of a format means, which aligns it with members of other formats."""
@@ -93,7 +96,7 @@ class Comparison:
 
 
 def compare(
-    scenario: str,
+    scenario: str | Draft,
     formats: Sequence[str] = (),
     *,
     source: str | None = None,
@@ -136,13 +139,11 @@ def compare(
         format: {name: each.meaning for name, each in members_of(job.codec.format).items()}
         for format, job in jobs.items()
     }
-    return Comparison(first.stream.file, str(first.stream.source), tuple(jobs), tuple(events), meanings)
+    return Comparison(first.stream.file, str(first.stream.source), tuple(jobs), tuple(events), meanings, first.failure)
 
 
-def _offered(scenario: str, source: str | None) -> list[str]:
+def _offered(scenario: str | Draft, source: str | None) -> list[str]:
     """The formats whose products read the source."""
-    from simulator.run.scenario import load
-
     system = load(scenario, source)[1]
     return [name for name in FORMATS if system.id in find(name).sources]
 

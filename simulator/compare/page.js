@@ -29,9 +29,12 @@
       ...options.map(([value, text]) => el("option", { value, selected: String(state[key]) === String(value) }, text)));
     return el("label", {}, label, picker);
   }
-  const sources = () => Object.entries(data.sources).map(([id, title]) => [id, `${id} (${title})`]);
+  const sources = () => Object.entries(data.sources).map(([id, title]) => [id, id ? `${id} (${title})` : title]);
 
-  function offered() { return formats.filter((id) => data.messages[state.source][0].messages[id]); }
+  // The live page asks for the messages of the formats that are chosen; the others are offered all the same.
+  function offered() {
+    return formats.filter((id) => data.live ? data.formats[id].sources.includes(data.live.system) : data.messages[state.source][0].messages[id]);
+  }
   function chosen() {
     const picked = state.formats ?? ["canal-json", "dts-canal-json", "drs-json", "oms-default", "cloudcanal-json"];
     const shown = offered().filter((id) => picked.includes(id));
@@ -55,6 +58,7 @@
     show();
     const again = box ? document.querySelector(`#formats-list input[value="${focused}"]`) : focused && $(focused);
     if (again) again.focus();
+    if (data.live) data.live.chosen(changes);
   }
 
   // ------------------------------------------------------------------------------------------------------- messages
@@ -82,16 +86,18 @@
 
   function viewMessages(main) {
     const kinds = [...new Set(data.messages[state.source].flatMap((e) => e.kinds))];
+    if (!kinds.includes(state.kind)) state.kind = "";
     const list = events();
-    if (state.event === "") state.event = String(Math.max(0, list.findIndex((e) => e.kinds.includes("insert"))));
+    if (state.event === "" && list.length) state.event = String(Math.max(0, list.findIndex((e) => e.kinds.includes("insert"))));
     const event = list[Number(state.event)] ?? list[0];
-    const ids = chosen();
+    const ids = chosen().filter((id) => !event || event.messages[id]);
     main.append(el("h2", {}, "Messages"), el("div", { class: "controls" },
       select("Source system", "source", sources()),
       select("Kind of event", "kind", [["", "all"], ...kinds.map((kind) => [kind, kind])]),
       select("Event", "event", list.map((e, i) => [String(i), `${i + 1}. ${e.name}`])),
       select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]]),
       select("Rows", "differing", [["", "all"], ["yes", "differences only"]])), checklist());
+    if (!event) { main.append(el("p", { class: "count" }, "No events.")); return; }
     const most = Math.max(0, ...ids.map((id) => event.messages[id].length));
     const silent = ids.filter((id) => !event.messages[id].length);
     main.append(el("p", { class: "count", id: "count" }, `${ids.length} formats, up to ${most} ${most === 1 ? "message" : "messages"} each; ≠ marks values that differ from those of ${ids[0] ?? "none"}` +
@@ -245,7 +251,7 @@
 
   // ----------------------------------------------------------------------------------------------------------- views
 
-  const views = { messages: viewMessages, events: viewEvents, types: viewTypes, formats: viewFormats };
+  const views = { messages: viewMessages, events: viewEvents, types: data.live ? viewMessages : viewTypes, formats: viewFormats };
   function show() {
     const [view, ...rest] = (decodeURIComponent(location.hash.slice(1)) || "messages").split("/");
     const id = rest.join("/");
@@ -260,6 +266,7 @@
   }
   window.addEventListener("hashchange", () => { show(); scrollTo(0, 0); });
   $("theme").addEventListener("change", (e) => { document.documentElement.dataset.theme = e.target.value; });
+  if (data.live) live(data, state, { el, choose, chosen });
   show();
   document.documentElement.dataset.ready = "yes";
 })();

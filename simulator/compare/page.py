@@ -65,17 +65,26 @@ def page(
         "base": base or (BASE if BASE in found else next(iter(found))),
         "meanings": MEANINGS,
         "kinds": list(EVENTS),
-        "formats": {text: _described(format) for text, format in found.items()},
+        "formats": {text: described(format) for text, format in found.items()},
         "sources": {source: find_source(source).title for source in systems},
-        "messages": {source: _events(each) for source, each in compared.items()},
+        "messages": {source: events_of(each) for source, each in compared.items()},
         "types": types,
     }
+    return html_of(data)
+
+
+def html_of(data: dict[str, Any], *more: str) -> str:
+    """The page of these data; `more` are assets that go with it, such as `live` for live.css and live.js."""
+
+    def asset(suffix: str) -> str:
+        return "".join(files(__package__).joinpath(f"{name}.{suffix}").read_text("utf-8") for name in ("page", *more))
+
     packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
-    parts = {name: files(__package__).joinpath(f"page.{name}").read_text("utf-8") for name in ("html", "css", "js")}
-    return parts["html"].replace("{css}", parts["css"]).replace("{js}", parts["js"]).replace("{data}", packed)
+    whole = files(__package__).joinpath("page.html").read_text("utf-8")
+    return whole.replace("{css}", asset("css")).replace("{js}", asset("js")).replace("{data}", packed)
 
 
-def _described(format: Format) -> dict[str, Any]:
+def described(format: Format) -> dict[str, Any]:
     """What a format says of itself."""
     return {
         **format_facts(format),
@@ -87,7 +96,7 @@ def _described(format: Format) -> dict[str, Any]:
     }
 
 
-def _events(comparison: Comparison) -> list[dict[str, Any]]:
+def events_of(comparison: Comparison) -> list[dict[str, Any]]:
     """Events with their messages: the address and the members of each, as pairs."""
     return [
         {

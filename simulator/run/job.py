@@ -21,7 +21,7 @@ from simulator.run.pipeline import Run
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders
 from simulator.run.resume import Resumed, rest
-from simulator.run.scenario import load, open_stream, resolve
+from simulator.run.scenario import Draft, load, open_stream, resolve
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
@@ -219,7 +219,7 @@ def broker_of(to: str, otherwise: Broker = "kafka") -> Broker:
 
 
 def open_job(
-    scenario: str,
+    scenario: str | Draft,
     format: str,
     *,
     source: str | None = None,

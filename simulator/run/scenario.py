@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
@@ -20,12 +21,22 @@ if TYPE_CHECKING:
 # engine: each is imported where it is needed.
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A scenario that is in no file: its text, and the name that it has in errors, which ends in .sql for a script."""
+
+    text: str
+    file: str
+
+
 def load(
-    name: str, source: str | None = None, sql_engine: str | None = None, settings: Sequence[str] = ()
+    name: str | Draft, source: str | None = None, sql_engine: str | None = None, settings: Sequence[str] = ()
 ) -> tuple[Loaded | Script, Source]:
     """A scenario as written, by its file, the name of a shipped one, `-` or its own text, and the source that it or
-    `--source` names. `sql_engine`: the server that runs a SQL script; `settings`: what `--set` says. Raises
-    UsageError."""
+    `--source` names. `sql_engine`: the server that runs a SQL script (never a draft, whatever it says); `settings`:
+    what `--set` says. Raises UsageError."""
+    if isinstance(name, Draft):
+        return _load_draft(name, source)
     if is_script(name):
         if settings:
             raise UsageError(f"--set {settings[0]}: {name} is a SQL script, which has no such keys; edit it.")
@@ -40,6 +51,37 @@ def load(
 
     loaded = load_yaml(name, settings)
     return loaded, source_of(loaded, source)
+
+
+def _load_draft(draft: Draft, source: str | None) -> tuple[Loaded | Script, Source]:
+    if is_script(draft.file):
+        from simulator.sql import script
+
+        sql = script.script_of(draft.text, draft.file)
+        return sql, script.source_of(sql, source)
+    from simulator.stream import source_of
+    from simulator.stream.scenario.loader import read
+
+    loaded = read(draft.text, draft.file)
+    return loaded, source_of(loaded, source)
+
+
+def draft_of(name: str) -> Draft:
+    """The text of a scenario, to be edited: of a file, of a shipped one by its name, or of standard input (`-`). Raises
+    UsageError."""
+    if is_script(name):
+        from simulator.sql.script import content_of as content_of_script
+
+        content: bytes | str = content_of_script(name)
+        file = name
+    else:
+        from simulator.stream.scenario.loader import content_of
+
+        content, file = content_of(name)
+    try:
+        return Draft(content if isinstance(content, str) else content.decode("utf-8-sig"), file)
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: the file is not valid UTF-8, so it cannot be edited as text.") from None
 
 
 def resolve(

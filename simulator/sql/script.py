@@ -57,18 +57,22 @@ def read_script(path: str, engine: str | None = None) -> Script:
     """`engine` is what `--sql-engine` says; it goes before a `-- @engine` line.
 
     Raises UsageError for a file that cannot be read, ScenarioError for one that is no text."""
+    script = script_of(content_of(path), path)
+    meta = script.meta("engine")
+    url = engine or (meta.argument if meta else "")
+    return replace(script, engine="" if url == "embedded" else url)
+
+
+def content_of(path: str) -> bytes:
+    """What is in a SQL file. Raises UsageError."""
     try:
-        content = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise UsageError(f"there is no scenario file {path!r}.") from None
     except IsADirectoryError:
         raise UsageError(f"{path!r} is a directory; a scenario is a YAML file or a SQL script.") from None
     except OSError as error:
         raise UsageError(f"the scenario file {path!r} cannot be read: {error.strerror}.") from None
-    script = script_of(content, path)
-    meta = script.meta("engine")
-    url = engine or (meta.argument if meta else "")
-    return replace(script, engine="" if url == "embedded" else url)
 
 
 def script_of(content: bytes | str, file: str) -> Script:

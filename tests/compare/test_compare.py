@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +95,11 @@ def test_side_by_side(command: Command, monkeypatch: pytest.MonkeyPatch) -> None
     assert command("compare", "-f", "canal-json", "--base", "drs-json", status=2).err.startswith(
         "cdcsim: --base drs-json"
     )
+
+
+def test_a_script_is_compared_up_to_its_error(tmp_path: Path, command: Command) -> None:
+    file = tmp_path / "twice.sql"
+    file.write_text("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY);\nINSERT INTO d.t VALUES (1);\n" * 2)
+    done = command("compare", file, "-f", "canal-json", status=2)
+    assert "── INSERT d.t ─" in done.out
+    assert f"{file}:3: ERROR 1007" in done.err

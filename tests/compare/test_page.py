@@ -1,4 +1,5 @@
-"""The page of `cdcsim compare --html` in headless Chromium: it loads, its controls work, axe-core finds nothing."""
+"""The page of `cdcsim compare --html` and the live one of `cdcsim explore` in headless Chromium: they load, their
+controls work, axe-core finds nothing."""
 
 from __future__ import annotations
 
@@ -7,14 +8,17 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from simulator.compare.live import open_server
 from simulator.compare.page import page
 from simulator.formats import FORMATS
+from simulator.run.scenario import draft_of
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +46,8 @@ RUN: Final = """
   const go = async (hash) => { location.hash = hash; await wait(); await wait(); };
   const texts = (selector) => [...document.querySelectorAll(selector)].map((node) => node.textContent);
   const heads = () => texts("thead th");
+  const until = async (holds) => { for (let i = 0; i < 3000 && !holds(); i++) await wait();
+    if (!holds()) errors.push("never: " + holds); };
   const text = (selector) => (document.querySelector(selector) || { textContent: "" }).textContent;
   const found = {};
   try { STEPS } catch (error) { errors.push(String(error.stack)); }
@@ -88,6 +94,35 @@ ACCESSIBLE: Final = """
         found.violations.push([theme, view, each.id, each.nodes.length, each.nodes[0].html.slice(0, 200)]);
     }
 """
+# Messages follow the text; an error keeps the last ones in grey; SQL, other formats and systems.
+LIVE: Final = """
+    const at = (id) => document.getElementById(id), draft = at("draft");
+    const good = () => text("#state") === "The messages are those of this text.";
+    const type = (value) => { draft.value = value; draft.dispatchEvent(new Event("input")); };
+    const shown = (word) => texts("td.message").some((cell) => cell.includes(word));
+    await until(good); found.first = shown("Grace"); found.heads = heads();
+    const yaml = draft.value;
+    draft.focus(); type(yaml.replace("customer: Grace", "customer: Hedy")); await until(() => shown("Hedy"));
+    found.focus = document.activeElement.id; found.gone = !shown("Grace");
+    type(draft.value.replace("type: string(20)", "type: strng(20)")); await until(() => !at("mistake").hidden);
+    found.mistake = text("#mistake p"); found.stale = at("main").className; found.kept = shown("Hedy");
+    document.querySelector("#mistake button").click();
+    found.marked = draft.value.slice(draft.selectionStart, draft.selectionEnd);
+    type(yaml); await until(good); found.fresh = at("main").className;
+    document.querySelector('#formats-list input[value="dts-avro"]').click();
+    await until(() => heads().includes("dts-avro"));
+    found.violations = [];
+    for (const theme of ["light", "dark"]) { await pick("theme", theme);
+      const report = await axe.run(document);
+      found.violations.push(...report.violations.map((each) => [theme, each.id, each.nodes[0].html])); }
+    await pick("pick-source", "oracle");
+    await until(() => good() && !texts("#formats-list label").includes("canal-json")); found.oracle = heads().slice(1);
+    await pick("language", "sql"); await until(() => text("#mistake p").includes("not on oracle"));
+    await pick("pick-source", "");
+    await until(() => good() && texts("#pick-event option").some((name) => name.includes("CREATE TABLE")));
+    await go("events"); found.events = texts("tbody th").length;
+    found.wide = document.body.scrollWidth > innerWidth;
+"""
 
 
 @cache
@@ -95,7 +130,7 @@ def html() -> str:
     return page("compare", sources=["mysql", "oracle"])
 
 
-def chromium(file: Path, *arguments: str) -> str:
+def chromium(address: str, *arguments: str) -> str:
     profile = tempfile.mkdtemp(prefix="cdcsim-chromium-")
     try:
         done = subprocess.run(
@@ -106,7 +141,7 @@ def chromium(file: Path, *arguments: str) -> str:
                 "--disable-gpu",
                 f"--user-data-dir={profile}",
                 *arguments,
-                file.as_uri(),
+                address,
             ],
             capture_output=True,
             text=True,
@@ -120,14 +155,19 @@ def chromium(file: Path, *arguments: str) -> str:
 
 def found_in(folder: Path, steps: str, *scripts: str) -> dict[str, Any]:
     file = folder / "page.html"
+    file.write_text(harnessed(html(), steps, *scripts), encoding="utf-8")
+    return found_at(file.as_uri())
+
+
+def harnessed(page: str, steps: str, *scripts: str) -> str:
+    """The page, in which the steps are taken once it is ready."""
     more = "".join(f"<script>{script}</script>" for script in scripts)
-    text = (
-        html()
-        .replace("<head>", "<head>" + HARNESS, 1)
-        .replace("</body>", more + RUN.replace("STEPS", steps) + "</body>")
-    )
-    file.write_text(text, encoding="utf-8")
-    dom = chromium(file, "--virtual-time-budget=100000", "--dump-dom")
+    page = page.replace("<head>", "<head>" + HARNESS, 1)
+    return page.replace("</body>", more + RUN.replace("STEPS", steps) + "</body>")
+
+
+def found_at(address: str, *arguments: str) -> dict[str, Any]:
+    dom = chromium(address, "--virtual-time-budget=100000", "--dump-dom", *arguments)
     result = re.search(r'<pre id="result">(.*?)</pre>', dom, re.DOTALL)
     assert result is not None, dom[-2000:]
     document = json.loads(result[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
@@ -183,5 +223,27 @@ def test_it_fits_the_screen(tmp_path: Path, name: str, size: str, theme: str) ->
     themed = html().replace('<html lang="en">', f'<html lang="en" data-theme="{theme}">')
     check = "setTimeout(() => { if (document.body.scrollWidth > innerWidth) document.body.replaceChildren(); }, 500);"
     file.write_text(themed.replace("</body>", f"<script>{check}</script></body>"), encoding="utf-8")
-    chromium(file, "--virtual-time-budget=5000", f"--window-size={size}", f"--screenshot={picture}")
+    chromium(file.as_uri(), "--virtual-time-budget=5000", f"--window-size={size}", f"--screenshot={picture}")
     assert picture.stat().st_size > 40_000
+
+
+def test_messages_follow_the_editor() -> None:
+    with open_server(draft_of("compare")) as server:
+        server.page = harnessed(server.page.decode(), LIVE, axe()).encode()
+        serving = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        serving.start()
+        try:
+            found = found_at(server.url, "--window-size=500,900")
+        finally:
+            server.shutdown()
+            serving.join()
+    assert (found["first"], found["gone"], found["kept"]) == (True, True, True)
+    assert found["heads"][1:] == ["canal-json", "cloudcanal-json", "drs-json", "dts-canal-json", "oms-default"]
+    assert found["focus"] == "draft"
+    assert found["mistake"].startswith("scenarios/compare.yaml:14: tables.orders.columns.customer.type: 'strng' is")
+    assert (found["stale"], found["fresh"]) == ("stale", "")
+    assert found["marked"].strip() == "customer: {type: strng(20), nullable: no}"
+    assert found["violations"] == []
+    assert "dts-avro" in found["oracle"]
+    assert found["events"] == len(FORMATS)
+    assert not found["wide"]

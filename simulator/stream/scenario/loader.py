@@ -46,7 +46,7 @@ def load(name_or_path: str, settings: Sequence[str] = ()) -> Loaded:
 
     Raises UnknownName, UsageError when there is no such file, ScenarioError for what is in it.
     """
-    return read(*_content(str(name_or_path)), settings)
+    return read(*content_of(str(name_or_path)), settings)
 
 
 def is_text(name_or_text: str) -> bool:
@@ -54,8 +54,8 @@ def is_text(name_or_text: str) -> bool:
     return name_or_text == STANDARD_INPUT or "\n" in name_or_text
 
 
-def _content(name: str) -> tuple[bytes | str, str]:
-    """What is in it, and its name in errors."""
+def content_of(name: str) -> tuple[bytes | str, str]:
+    """What is in a scenario, and its name in errors. Raises UnknownName, UsageError."""
     if name == STANDARD_INPUT:
         return _read_once(sys.stdin), "standard input"
     if is_text(name):

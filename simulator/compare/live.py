@@ -1,0 +1,167 @@
+"""The live page of `cdcsim explore`: the page of a comparison with an editor, served to the browser of this machine.
+
+The server listens on 127.0.0.1 alone. Other pages in the same browser do not reach it: the address has a random token,
+a request must name this host (a name that leads here by DNS does not), and a POST must come from the page itself.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any, Final
+
+import orjson
+
+from simulator import __version__
+from simulator.compare.page import BASE, described, html_of
+from simulator.compare.worker import MOST_CHANGES, Request, Worker
+from simulator.errors import UsageError
+from simulator.formats import FORMATS, find
+from simulator.formats.documents import MEANINGS
+from simulator.formats.facts import EVENTS
+from simulator.run.scenario import Draft
+from simulator.sources import find as find_source
+from simulator.sql import is_script
+from simulator.stream.scenario.shipped import shipped
+
+MOST_CHARACTERS: Final = 100_000
+# A character takes at most twelve bytes in JSON.
+MOST_BYTES: Final = 12 * MOST_CHARACTERS + 10_000
+HOST: Final = "127.0.0.1"
+# The page has all it needs, and talks to this server alone.
+POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class Server(ThreadingHTTPServer):
+    """Serves the page of a draft at `url`, and what its edits become."""
+
+    daemon_threads = True
+
+    def __init__(self, draft: Draft, port: int) -> None:
+        self.worker = Worker()
+        super().__init__((HOST, port), _Handler)
+        self.path = f"/{secrets.token_urlsafe(16)}/"
+        number = self.server_address[1]
+        self.hosts = (f"{HOST}:{number}", f"localhost:{number}")
+        self.url = f"http://{self.hosts[0]}{self.path}"
+        self.page = html_of(facts(draft), "live").encode()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that has closed its window is no error."""
+        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.worker.close()
+
+
+def open_server(draft: Draft, port: int = 0) -> Server:
+    """A server that listens; `serve_forever` answers. Raises UsageError."""
+    if len(draft.text) > MOST_CHARACTERS:
+        raise UsageError(
+            f"{draft.file} has {len(draft.text):,} characters, and the editor takes {MOST_CHARACTERS:,}; look at a "
+            "smaller scenario, or write a page with `cdcsim compare --html`."
+        )
+    try:
+        return Server(draft, port)
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror}; choose another port, or leave it out.") from None
+
+
+def facts(draft: Draft) -> dict[str, Any]:
+    """The data of the page, whose messages come when it asks for them."""
+    systems = dict.fromkeys(source for name in FORMATS for source in find(name).sources)
+    language = "sql" if is_script(draft.file) else "yaml"
+    texts = {
+        "yaml": Draft(shipped()["compare"].read_text("utf-8"), "scenario.yaml"),
+        "sql": Draft(files(__package__).joinpath("live.sql").read_text("utf-8"), "scenario.sql"),
+        language: draft,
+    }
+    return {
+        "version": __version__,
+        "scenario": draft.file,
+        "base": BASE,
+        "meanings": MEANINGS,
+        "kinds": list(EVENTS),
+        "formats": {name: described(find(name)) for name in FORMATS},
+        "sources": {"": "the one that the scenario names", **{each: find_source(each).title for each in systems}},
+        "messages": {"": [], **{source: [] for source in systems}},
+        "types": {},
+        "live": {
+            "language": language,
+            "system": "mysql",
+            "changes": MOST_CHANGES,
+            "characters": MOST_CHARACTERS,
+            "drafts": {name: {"text": each.text, "file": each.file} for name, each in texts.items()},
+        },
+    }
+
+
+def parsed(body: bytes) -> Request:
+    """What the page asks for. Raises ValueError."""
+    match orjson.loads(body):
+        case {"text": str(text), "file": str(file), "source": str() | None as source, "formats": list(formats)} if len(
+            text
+        ) <= MOST_CHARACTERS and set(formats) <= set(FORMATS):
+            return Request(Draft(text, file), source, tuple(dict.fromkeys(formats)))
+    raise ValueError
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    timeout = 30  # seconds that a client may be silent in
+
+    def do_GET(self) -> None:
+        if self.headers["Host"] not in self.server.hosts:
+            self._send(403, b"This server is for the browser of its own machine.", "text/plain")
+        elif self.path != self.server.path:
+            self._send(404, b"Open the address that cdcsim explore printed.", "text/plain")
+        else:
+            self._send(200, self.server.page, "text/html")
+
+    def do_POST(self) -> None:
+        host, size = self.headers["Host"], self.headers["Content-Length"] or ""
+        self.close_connection = True  # a body that is refused is not read
+        if host not in self.server.hosts or self.headers["Origin"] != f"http://{host}":
+            self._send(403, b"Only the page of this server may ask.", "text/plain")
+        elif self.path != self.server.path:
+            self._send(404, b"Open the address that cdcsim explore printed.", "text/plain")
+        elif not size.isdecimal() or int(size) > MOST_BYTES:
+            self._send(413, b"The scenario is too large.", "text/plain")
+        else:
+            self._answer(self.rfile.read(int(size)))
+
+    def _answer(self, body: bytes) -> None:
+        try:
+            request = parsed(body)
+        except ValueError:
+            self._send(400, b"The request is none of the page's.", "text/plain")
+            return
+        answer = self.server.worker.answer(request)
+        if answer is None:
+            self._send(409, b"A newer edit has replaced this one.", "text/plain")
+        else:
+            self._send(200, answer, "application/json")
+
+    def _send(self, status: int, body: bytes, type: str) -> None:
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", f"{type}; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "same-origin"),
+            ("Cache-Control", "no-store"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
