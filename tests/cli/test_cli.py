@@ -573,6 +573,14 @@ def test_help_into_a_broken_pipe() -> None:
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+def test_a_closed_stderr_is_no_error(tmp_path: Path) -> None:
+    """The next file that is opened has its number then."""
+    script = '"$@" 2>&-'
+    words = ["bash", "-c", script, "bash", *COMMAND, *RUN, "--to", f"file:{tmp_path / 'all.jsonl'}"]
+    subprocess.run(words, env=environment(), check=True)
+    assert (tmp_path / "all.jsonl").read_text().startswith('{"data":[')
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("arguments", [[*RUN, "-q"], ["formats"]], ids=" ".join)
 def test_a_full_disk_is_one_sentence(arguments: list[str]) -> None:
