@@ -22,7 +22,7 @@ LAYERS: Final = (
     "cli | pytest_plugin",
     "compare",
     "library | spark",
-    "run | truth",
+    "run | truth | drafts",
     "sql",
     "stream",
     "formats | sinks",

@@ -700,6 +700,37 @@ def scenarios(as_json: bool) -> None:
 
 
 @cli.command()
+@click.argument("file", type=click.Path(), metavar="FILE.sql")
+@click.option(
+    "--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write to a new file; default: standard output.",
+)  # fmt: skip
+@click.option(
+    "--source", metavar="ID[-VERSION]", shell_complete=complete_source,
+    help="Read the statements as this server does: mysql, mysql-5.7, mariadb; default: as the file says, else mysql.",
+)  # fmt: skip
+def init(file: str, to: Path | None, source: str | None) -> None:
+    """Write a scenario for the tables of a dump or of CREATE TABLE statements.
+
+    \b
+    mysqldump --no-data shop > dump.sql
+    cdcsim init dump.sql --to shop.yaml
+    cdcsim run shop.yaml -f canal-json --limit 5
+    """
+    from simulator.drafts.scenario import draft
+
+    if to is not None and to.exists():
+        raise UsageError(f"--to {to}: it is already there; name another file, or remove it.")
+    text = draft(file, source)
+    if to is None:
+        click.echo(text, nl=False)
+        return
+    with to.open("x", encoding="utf-8") as output:
+        output.write(text)
+    click.echo(f"{to}: {text.count(chr(10))} lines; `cdcsim check {to}` tells what will happen.", err=True)
+
+
+@cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print a completion script: `eval "$(cdcsim completion bash)"`."""

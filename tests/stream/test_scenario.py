@@ -729,6 +729,34 @@ def test_unique_keys_are_in_the_text_of_a_table(source: str, sql: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "differ"),
+    [
+        ("concat('user', id, '@example.com')", True),
+        ("concat(id, id)", False),  # it is, but nobody needs it
+        ("concat(n, id)", False),
+        ("concat('n', n)", False),
+        ("'user'", False),
+    ],
+)
+def test_a_text_around_a_sequence_is_unique(text: str, differ: bool) -> None:
+    columns = f'id: {{type: int64, values: sequence}}, n: int32, c: {{type: string(60), values: {{derived: "{text}"}}}}'
+    loaded = read(f"tables: {{t: {{key: id, unique: c, columns: {{{columns}}}, rows: 9}}}}", "f.yaml")
+    if differ:
+        resolve(loaded, find("mysql"))
+    else:
+        with pytest.raises(ScenarioError, match="may repeat values"):
+            resolve(loaded, find("mysql"))
+
+
+def test_a_small_key_of_rows_that_stay_is_never_full() -> None:
+    columns = "id: {type: tinyint unsigned, values: sequence}, n: int"
+    spec = f"{{source: mysql, tables: {{t: {{key: id, columns: {{{columns}}}, rows: 255, mix: {{update: 1}}}}}}}}"
+    assert open_stream(resolve(read(spec, "f.yaml"), find("mysql"))).last_turn > 10**12
+    with pytest.raises(UsageError, match="t.id is full"):
+        open_stream(resolve(read(spec.replace("255", "256"), "f.yaml"), find("mysql"))).structure(0, 1)
+
+
+@pytest.mark.parametrize(
     ("source", "key", "nulls"),
     [("mysql", "c", True), ("oracle", "c", True), ("oracle", "[c, n]", False), ("sqlserver", "c", False)],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ from simulator.values.draw import Ints
 
 if TYPE_CHECKING:
     from simulator.stream.generators.columns import Columns
+
+NEVER_FULL: Final = 1 << 62
 
 
 class Sequence(Strict):
@@ -55,7 +57,10 @@ class Numbers(Draws):
         return self.traffic.cohort_visits(self.cohorts, turns)
 
     def last_turn(self, highest: int) -> int:
-        """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows."""
+        """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows, unless all of
+        them were there before."""
+        if not self.cohorts and self.start + self.permanent.rows - 1 <= highest:
+            return NEVER_FULL
         return (highest - self.start - self.permanent.rows - self.most) // self.most - self.before
 
     def array(self, state: State) -> pa.Array:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulator.sources.source import Source
+from simulator.stream.generators.computed import expressions
 from simulator.stream.scenario.checks.column import ColumnCheck, Fields, Node
 from simulator.stream.scenario.checks.lifecycles import Home
 from simulator.stream.scenario.language.values import Values
@@ -108,9 +110,24 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
 
     deciding = [field for field in (fields[key.table][name] for name in key.fields) if lasts(field)]
     values = [field.spec.values for field in deciding]
-    if not any(each.generator.unique for each in values) and not _copies_are_unique(loaded, key.table, values, homes):
+    made = any(_is_made_of_unique(each, fields[key.table]) for each in values)
+    if not made and not _copies_are_unique(loaded, key.table, values, homes):
         loaded.fail(
             key.path,
             f"the columns of the unique key {key.name!r} may repeat values: give one of them a sequence or a uuid, "
             "without nulls, or write `of` another table's key with row",
         )
+
+
+def _is_made_of_unique(values: Values, columns: Mapping[str, Field]) -> bool:
+    """Whether values never repeat: those of a sequence or uuid, or texts around such a value of the same row."""
+    if values.kind != "derived":
+        return values.generator.unique
+    match expressions.parse(values.arguments):
+        case ast.Call(func=ast.Name(id="concat"), args=arguments):
+            read = [columns[each.id] for each in arguments if isinstance(each, ast.Name)]
+            texts = sum(isinstance(each, ast.Constant) for each in arguments)
+            one = len(read) == 1 and len(read) + texts == len(arguments)
+            plain = one and not read[0].spec.nulls and read[0].since is None  # an added column's default repeats
+            return plain and read[0].spec.values.generator.unique
+    return False

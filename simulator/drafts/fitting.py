@@ -1,0 +1,72 @@
+"""Whether the scenario language takes some values for a column: its checks are asked, with a table of that column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from simulator.errors import UsageError
+from simulator.model import ColumnType
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sources.source import Source
+from simulator.stream.scenario.checks.column import holds
+from simulator.stream.scenario.language import ScenarioSpec
+from simulator.stream.scenario.lines import Mapping
+from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.resolve import resolve
+
+# A sequence in a column that holds fewer numbers is full before a long run ends.
+LASTING: Final = 8_000_000
+_GREATEST: Final = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32}
+_CHANGING: Final = ("faker", "range", "choices", "pattern", "uuid", "sequence", "version")
+
+
+@dataclass
+class Fitting:
+    """Answers of one source's checks; each is kept."""
+
+    source: Source
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def type(self, text: str) -> ColumnType:
+        return self.source.parse_type(text)
+
+    def holds(self, text: str) -> str:
+        return holds(self.type(text), self.source)
+
+    def takes(self, column: dict[str, Any], beside: dict[str, Any] | None = None) -> bool:
+        """`column` as the language has it, `beside` the key that its values are made of."""
+        asked = repr((column, beside))
+        if asked not in self.known:
+            columns = {**(beside or {"id": {"type": "bigint", "values": "sequence"}}), "the column": column}
+            table = {"key": [next(iter(columns))], "columns": columns, "rows": "10"}
+            try:
+                spec = ScenarioSpec.model_validate({"source": str(self.source), "tables": {"t": table}})
+                resolve(Loaded(spec, "draft", "draft", Mapping()), self.source)
+                self.known[asked] = True
+            except (UsageError, ValueError):
+                self.known[asked] = False
+        return self.known[asked]
+
+    def numbers(self, text: str) -> int:
+        """How many numbers of a sequence a column holds."""
+        type = self.type(text)
+        if type.name in _GREATEST:
+            return int(2 ** (_GREATEST[type.name] - (not type.unsigned)) - 1)
+        if mysql_table.family(type) == "bit":
+            return int(2 ** (type.length or 1) - 1)
+        if mysql_table.family(type) == "decimal":
+            return int(10 ** ((10 if type.length is None else type.length) - (type.scale or 0)) - 1)
+        if self.holds(text) == "text":
+            return int(10 ** min(type.length or 20, 20) - 1)
+        return 1 << 62
+
+    def changes(self, column: dict[str, Any]) -> bool:
+        """Whether an update that sets the column is certain to change it."""
+        values = column.get("values", "default")
+        kind, given = next(iter(values.items())) if isinstance(values, dict) else (values, None)
+        if kind == "default":
+            kind, given = self.source.default_values(self.type(column["type"]))
+        if kind in ("range", "choices") and len(set(given or ())) < 2:
+            return False
+        return kind in _CHANGING and column.get("changes") != "no" and float(column.get("nulls", 0)) < 0.3

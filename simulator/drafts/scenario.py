@@ -1,0 +1,61 @@
+"""A scenario's text, with comments, from a file of CREATE TABLE statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from simulator.drafts.schema import Schema, read_schema
+from simulator.drafts.tables import Draft, drafts
+from simulator.drafts.text import comment, flow, scalar
+from simulator.sources import find
+
+
+def draft(path: str, source: str | None = None) -> str:
+    """The scenario of a dump's tables in YAML. `source` is what `--source` says. Raises UsageError, ScenarioError."""
+    schema = read_schema(path, source)
+    return "\n".join(_lines(schema)) + "\n"
+
+
+def _lines(schema: Schema) -> Iterator[str]:
+    tables, left_out = drafts(schema)
+    yield comment(f"The tables of {Path(schema.file).name}, with values guessed from names and types of columns.", "")
+    yield "# `cdcsim check` tells what will happen; scenarios/README.md has all that can be said."
+    for note in left_out:
+        yield comment(note, "")
+    yield ""
+    yield "# yaml-language-server: $schema=schema.json"
+    yield ""
+    system = schema.source
+    yield f"source: {system.id if str(find(system.id)) == str(system) else system}"
+    yield f"database: {scalar(schema.database)}"
+    yield "transactions: {1: 70, 2..5: 30} # turns: seven in ten transactions have one"
+    yield ""
+    yield "tables:"
+    for number, table in enumerate(tables):
+        if number:
+            yield ""
+        yield from _table(table, schema)
+
+
+def _table(table: Draft, schema: Schema) -> Iterator[str]:
+    yield f"  {scalar(table.name)}:"
+    for note in table.notes:
+        yield comment(note, "    ")
+    if table.definition.id.database != schema.database:
+        yield f"    database: {scalar(table.definition.id.database)}"
+    if table.key:
+        yield f"    key: {flow(table.key[0] if len(table.key) == 1 else table.key)}"
+    if table.unique:
+        yield f"    unique: {flow(table.unique)}"
+    yield "    columns:"
+    for name, column in table.columns.items():
+        if name in table.said:
+            yield comment(table.said[name], "      ")
+        ordered = {key: column[key] for key in ("type", "nullable", "nulls", "changes", "values") if key in column}
+        if name in table.key:
+            ordered.pop("nullable", None)
+        yield f"      {scalar(name)}: {flow(ordered)}"
+    counted = "" if table.definition.id in schema.rows else " # a guess"
+    yield f"    rows: {table.rows}{counted}"
+    yield f"    mix: {flow(table.mix)}"

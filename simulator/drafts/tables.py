@@ -1,0 +1,312 @@
+"""Tables of a schema as the scenario language has them: keys, references, values, the mix of changes.
+
+What the language cannot say is left out with a note.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from simulator.drafts import names
+from simulator.drafts.fitting import LASTING, Fitting
+from simulator.drafts.schema import Schema
+from simulator.model import TableId
+from simulator.sources.mysql import type_table as mysql_table
+from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
+
+ROWS: Final = 1000
+MOST_UNIQUE: Final = 16
+_NAME: Final = re.compile(r"[^\s.`\x00-\x1f]([^.`\x00-\x1f]{0,62}[^\s.`\x00-\x1f])?")
+_LOG: Final = re.compile(r"(^|_)(logs?|history|histories|events?|audits?|journal|ledger|clicks|migrations?)($|_)")
+_SERVED: Final = ("utf8mb4", "utf8mb3", "utf8", "binary", None)
+
+
+@dataclass
+class Draft:
+    """A table: `columns`, `key`, `mix` … as the language has them; `notes` on the table, `said` on its columns."""
+
+    definition: Definition
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    key: list[str] = field(default_factory=list)
+    unique: dict[str, list[str]] = field(default_factory=dict)
+    rows: int = ROWS
+    mix: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+    permanent: bool = False  # others refer to its rows in columns that are not null
+    roles: set[str] = field(default_factory=set)  # columns whose values follow from keys
+
+    @property
+    def name(self) -> str:
+        return self.definition.id.name
+
+    @property
+    def changes(self) -> Iterator[dict[str, Any]]:
+        """The columns that updates may set."""
+        return (column for name, column in self.columns.items() if name not in self.key)
+
+    @property
+    def changes_but_links(self) -> Iterator[dict[str, Any]]:
+        """Those of them that are no foreign keys, which other rows decide on."""
+        links = {name.lower() for link in self.definition.foreign for name in link.columns}
+        return (column for name, column in self.columns.items() if name not in self.key and name.lower() not in links)
+
+
+def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
+    """The tables, and what is to be said of those that are left out."""
+    made: dict[str, Draft] = {}
+    left_out: list[str] = []
+    for definition in schema.tables:
+        wrong = next((name for name in (definition.id.name, *(f.name for f in definition.fields))
+                      if not _NAME.fullmatch(name)), None)  # fmt: skip
+        if wrong is not None or definition.id.name.lower() in made:
+            why = "another table has its name" if wrong is None else f"the name {wrong!r} has a dot or is too long"
+            left_out.append(f"{definition.id} is left out: {why}.")
+        else:
+            made[definition.id.name.lower()] = Draft(definition)
+    drafting = _Drafting(Fitting(schema.source), {draft.definition.id: draft for draft in made.values()}, schema.rows)
+    drafting.all()
+    return list(made.values()), left_out
+
+
+class _Drafting:
+    def __init__(self, fitting: Fitting, tables: Mapping[TableId, Draft], rows: Mapping[TableId, int]) -> None:
+        self.fitting, self.tables, self.rows = fitting, tables, rows
+
+    def all(self) -> None:
+        for draft in self.tables.values():
+            for one in draft.definition.fields:
+                self._column(draft, one)
+        for draft in self.tables.values():
+            self._key(draft)
+        parents = {link.parent for draft in self.tables.values() for link in draft.definition.foreign}
+        for id, draft in self.tables.items():
+            self._values(draft)
+            self._unique(draft)
+            if not any(map(self.fitting.changes, draft.changes)):
+                self._without_changes(draft, is_parent=id in parents)
+        for draft in self.tables.values():
+            for link in draft.definition.foreign:
+                self._reference(draft, link)
+        for draft in self.tables.values():
+            self._drop_keys_of_references(draft)
+            self._life(draft)
+
+    # ---------------------------------------------------------------------------------------------------------- columns
+
+    def _column(self, draft: Draft, one: Field) -> None:
+        text = re.sub(r"\s+collate\s+\S+", "", self.fitting.source.ddl.type_name(one.type), flags=re.IGNORECASE)
+        texts = mysql_table.family(one.type) in ("text", "enum", "set")
+        if texts and one.type.charset not in _SERVED:
+            text += f" character set {one.type.charset}"
+        column: dict[str, Any] = {"type": text}
+        if not one.nullable:
+            column["nullable"] = "no"
+        draft.columns[one.name] = column
+        if one.generated is not None:
+            draft.said[one.name] = f"The server computes it: {one.generated}."
+
+    def _values(self, draft: Draft) -> None:
+        for one in draft.definition.fields:
+            if one.name in draft.roles:
+                continue
+            column = draft.columns[one.name]
+            created = names.is_created(one.name)
+            asked = names.candidates(draft.name, one.name, self.fitting.holds(column["type"]), one.type.labels)
+            for kind, given in [("commit_time", None)] if one.on_update else asked:
+                values = kind if given is None else {kind: given}
+                if self.fitting.takes({**column, "values": values}):
+                    column["values"] = values
+                    if kind == "commit_time" and created and not one.on_update:
+                        column["changes"] = "no"
+                    break
+            if one.nullable and column.get("values") != "commit_time":
+                column["nulls"] = "0.9" if "delet" in one.name.lower() else "0.1"
+                if not self.fitting.takes(column):
+                    del column["nulls"]
+
+    # ------------------------------------------------------------------------------------------------------------- keys
+
+    def _repeats_never(self, draft: Draft, name: str) -> str:
+        """A generator that gives the column no value twice; "" if there is none."""
+        column = {"type": draft.columns[name]["type"], "nullable": "no"}
+        is_id = re.search(r"uuid|guid|(^|_)id$", names.words_of(name))
+        kinds = ["sequence"]
+        if self.fitting.holds(column["type"]) == "text" and (self.fitting.type(column["type"]).length or 99) >= 36:
+            kinds = ["uuid", "sequence"] if is_id else ["sequence", "uuid"]
+        return next((kind for kind in kinds if self.fitting.takes({**column, "values": kind})), "")
+
+    def _key(self, draft: Draft) -> None:
+        primary = draft.definition.primary
+        if primary is None:
+            return
+        columns = [self._stored(draft, name) for name in primary.names]
+        links = {self._stored(draft, link.columns[0]) for link in draft.definition.foreign if self._parent(link)}
+        single = len(columns) == 1
+        made = {name: self._repeats_never(draft, name) for name in columns if single or name not in links}
+        made = {name: kind for name, kind in made.items() if kind}
+        linked = [name for name in columns if name in links and not single]
+        if not made and linked == columns and self.fitting.numbers(draft.columns[linked[-1]]["type"]) >= LASTING:
+            made = {linked[-1]: self._repeats_never(draft, linked[-1])}
+        if not any(made.values()):
+            draft.notes.append(
+                f"The key ({', '.join(columns)}) is left out: none of its columns can have values that never repeat."
+            )
+            return
+        draft.key = [name for name in columns if name in made or name in linked]
+        if len(draft.key) < len(columns):
+            gone = ", ".join(name for name in columns if name not in draft.key)
+            draft.notes.append(f"The key has {gone}, too, whose values may repeat; here it is left out.")
+        for name, kind in made.items():
+            draft.columns[name]["values"] = kind
+            draft.roles.add(name)
+
+    def _stored(self, draft: Draft, name: str) -> str:
+        return draft.definition.fields[draft.definition.place(name) or 0].name
+
+    def _unique(self, draft: Draft) -> None:
+        linked = {self._stored(draft, name) for link in draft.definition.foreign for name in link.columns}
+        for key in draft.definition.keys:
+            if key.kind != "unique":
+                continue
+            columns = [self._stored(draft, name) for name in key.names if name]
+            whole = all(name and length is None for name, length in key.columns)
+            fits = whole and len(draft.unique) < MOST_UNIQUE and _NAME.fullmatch(key.name)
+            if fits and (set(columns) & draft.roles or self._made_unique(draft, columns, linked)):
+                draft.unique[key.name] = columns
+            else:
+                self._left_out(draft, key, columns)
+
+    def _left_out(self, draft: Draft, key: Key, columns: Sequence[str]) -> None:
+        draft.notes.append(f"The unique key {key.name} ({', '.join(columns)}) is left out: its values may repeat here.")
+
+    def _made_unique(self, draft: Draft, columns: Sequence[str], linked: set[str]) -> bool:
+        """Give one of a unique key's columns values that never repeat."""
+        free = [name for name in columns if name not in linked and name not in draft.key]
+        for name in sorted(free, key=lambda name: self.fitting.holds(draft.columns[name]["type"]) != "text"):
+            column = {key: value for key, value in draft.columns[name].items() if key in ("type", "nullable")}
+            values = self._text_of_key(draft, name, column) or self._repeats_never(draft, name)
+            if values:
+                draft.columns[name] = {**column, "changes": "no", "values": values}
+                draft.roles.add(name)
+                return True
+        return False
+
+    def _text_of_key(self, draft: Draft, name: str, column: dict[str, Any]) -> dict[str, Any] | None:
+        coded = re.search(r"uuid|guid|hash|token|code|number|sku|ean|serial", names.words_of(name))
+        if self.fitting.holds(column["type"]) != "text" or len(draft.key) != 1 or coded:
+            return None
+        (key,) = draft.key
+        values = dict([names.unique_text(name, key)])
+        room = self.fitting.type(column["type"]).length or 255
+        digits = 36 if draft.columns[key]["values"] == "uuid" else 12
+        if (
+            not key.isidentifier()
+            or keyword.iskeyword(key)
+            or len(re.sub(r"\W", "", values["derived"])) + digits > room
+        ):
+            return None
+        return values if self.fitting.takes({**column, "values": values}, {key: draft.columns[key]}) else None
+
+    def _without_changes(self, draft: Draft, *, is_parent: bool) -> None:
+        """Where no update could change a row for certain: unique columns that may change, for tables with references to
+        them; and no sequence that would soon be full, since rows come and go."""
+        for name in draft.roles - set(draft.key) if is_parent else ():
+            column = draft.columns[name]
+            if self.fitting.takes({**column, "values": "uuid"}):
+                column["values"] = "uuid"
+            if column["values"] == "uuid" or self.fitting.numbers(column["type"]) >= LASTING:
+                column["values"] = column["values"] if isinstance(column["values"], str) else "sequence"
+                column.pop("changes", None)
+                return
+        short = {name for name, column in draft.columns.items() if self._is_short(column)}
+        if short:
+            draft.key = [name for name in draft.key if name not in short]
+            draft.unique = {key: columns for key, columns in draft.unique.items() if not short & set(columns)}
+            draft.roles -= short
+            for name in short:
+                del draft.columns[name]["values"]
+            draft.notes.append(f"Keys with {', '.join(sorted(short))} are left out: their numbers would soon be full.")
+
+    def _is_short(self, column: dict[str, Any]) -> bool:
+        return column.get("values") == "sequence" and self.fitting.numbers(column["type"]) < LASTING
+
+    # ------------------------------------------------------------------------------------------------------- references
+
+    def _parent(self, link: ForeignKey) -> Draft | None:
+        """The table that a foreign key of one column leads to."""
+        return self.tables.get(link.parent) if len(link.columns) == 1 else None
+
+    def _reference(self, draft: Draft, link: ForeignKey) -> None:
+        name = self._stored(draft, link.columns[0])
+        why = self._no_reference(draft, link, name)
+        if why is not None:
+            to = f"{link.parent.name} ({', '.join(link.parent_columns)})"
+            draft.notes.append(f"The foreign key ({', '.join(link.columns)}) to {to} is left out: {why}.")
+            return
+        column = draft.columns[name]
+        parent = self.tables[link.parent]
+        if column.get("nullable") == "no":
+            parent.permanent = True
+        for key in ("nulls", "changes"):
+            column.pop(key, None)
+        if column.get("nullable") != "no":
+            column["nulls"] = "0.1"
+        column["values"] = {"references": parent.name}
+        draft.roles.discard(name)
+
+    def _no_reference(self, draft: Draft, link: ForeignKey, name: str) -> str | None:
+        """Why the column's values cannot be keys of the other table."""
+        parent, column, fitting = self._parent(link), draft.columns[name], self.fitting
+        if parent is None:
+            return "it has several columns" if len(link.columns) > 1 else "there is no such table here"
+        if name in draft.roles:
+            return "the column's values must not repeat"
+        if column.get("values") == {"references": parent.name}:
+            return "it is there already"
+        if [key.lower() for key in parent.key] != [link.parent_columns[0].lower()]:
+            return "a reference leads to a key of one column"
+        if parent is draft:
+            return "a reference leads to another table"
+        others = [one for other, one in draft.columns.items() if other != name and other not in draft.key]
+        if any(map(self._is_short, draft.columns.values())) and not any(map(fitting.changes, others)):
+            return "the rows stay, and something of them must change"
+        old, new = (fitting.type(one["type"]) for one in (parent.columns[parent.key[0]], column))
+        ddl = fitting.source.ddl
+        if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
+            return "the types differ"
+        if column.get("nullable") == "no" and not any(map(fitting.changes, parent.changes_but_links)):
+            return f"{parent.name} has no rows that stay, since nothing of them changes"
+        return None
+
+    def _drop_keys_of_references(self, draft: Draft) -> None:
+        """A key that names references alone, or columns of the key that turned out to be none, goes."""
+        for name in list(draft.key):
+            if draft.columns[name].get("values") in ("sequence", "uuid") or "references" in str(draft.columns[name]):
+                continue
+            draft.key.remove(name)
+            draft.notes.append(f"The key has {name}, too, whose values may repeat; here it is left out.")
+
+    # ------------------------------------------------------------------------------------------------------------- life
+
+    def _life(self, draft: Draft) -> None:
+        """How many rows there are, and what happens to them."""
+        numbered = (column["type"] for column in draft.columns.values() if column.get("values") == "sequence")
+        fewest = min(map(self.fitting.numbers, numbered), default=LASTING)
+        draft.rows = max(1, min(self.rows.get(draft.definition.id, ROWS), fewest, 1 << 40))
+        updates = any(map(self.fitting.changes, draft.changes))
+        if fewest < LASTING and updates:
+            draft.mix = {"update": 100}
+            draft.notes.append("The rows stay: the numbers of others would soon not fit into a column.")
+        elif draft.permanent:
+            draft.mix = {"insert": 10, "update": 90}
+        elif _LOG.search(names.words_of(draft.name)):
+            draft.mix = {"insert": 100}
+        elif updates:
+            draft.mix = {"insert": 20, "update": 65, "delete": 15}
+        else:
+            draft.mix = {"insert": 60, "delete": 40}

@@ -1,0 +1,151 @@
+"""Scenarios drafted from CREATE TABLE statements: they pass the checks, run, and say what the tables say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Command
+
+import simulator
+from simulator.drafts.scenario import draft
+from simulator.errors import ScenarioError
+from simulator.sources.mysql import type_table
+from simulator.stream.scenario.language import ScenarioSpec
+from simulator.stream.scenario.loader import read
+
+HERE = Path(__file__).parent
+SCHEMAS = sorted(path.stem for path in HERE.glob("*.sql"))
+
+
+def drafted(tmp_path: Path, sql: str | bytes, source: str | None = None) -> tuple[str, ScenarioSpec]:
+    file = tmp_path / "dump.sql"
+    file.write_bytes(sql if isinstance(sql, bytes) else sql.encode())
+    text = draft(str(file), source)
+    return text, read(text, "dump.yaml").spec
+
+
+def values(spec: ScenarioSpec, table: str) -> Mapping[str, str]:
+    return {name: column.values.kind for name, column in spec.tables[table].columns.items()}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_real_looking_schemas_run(command: Command, tmp_path: Path, name: str) -> None:
+    file = tmp_path / f"{name}.yaml"
+    command("init", HERE / f"{name}.sql", "--to", file, status=0)
+    checked = json.loads(command("check", file, "--json", status=0).out)
+    tables = ScenarioSpec.model_validate(read(file.read_text(), name).spec).tables
+    assert not checked["errors"]
+    assert len(checked["tables"]) == len(tables)
+    for format in ("canal-json", "dts-avro"):
+        assert sum(1 for _ in simulator.messages(str(file), format, limit=500)) >= 200
+
+
+def test_references_lead_to_rows(tmp_path: Path) -> None:
+    """The rows of all tables after many turns: keys differ, references lead somewhere."""
+    from simulator.run.scenario import load, open_stream, resolve
+
+    for name in SCHEMAS:
+        loaded, source = load(draft(str(HERE / f"{name}.sql")))
+        stream = open_stream(resolve(loaded, source), source)  # type: ignore[arg-type]
+        held: dict[str, dict[str, list[Any]]] = {}
+        keys = {}
+        for table, arrays in stream.rows_at(stream.border(5000)):
+            mine = held.setdefault(table.id.name, {column.name: [] for column in table.columns})
+            keys[table.id.name] = [table.primary_key, *(key.columns for key in table.unique_keys)]
+            for column, array in zip(table.columns, arrays, strict=True):
+                mine[column.name] += array.to_pylist()
+        links = 0
+        for table_name, spec in loaded.spec.tables.items():  # type: ignore[union-attr]
+            for unique in filter(None, keys.get(table_name, ())):
+                rows = list(zip(*(held[table_name][column] for column in unique), strict=True))
+                assert len({row for row in rows if None not in row}) == len([row for row in rows if None not in row])
+            for column, given in spec.columns.items():
+                if given.values.kind == "references" and table_name in held:
+                    parent = held[given.values.arguments.table]
+                    (key,) = loaded.spec.tables[given.values.arguments.table].key  # type: ignore[union-attr]
+                    assert set(held[table_name][column]) - {None} <= set(parent[key])
+                    links += 1
+        assert links or name == "wordpress"
+
+
+def test_what_names_and_keys_become(tmp_path: Path) -> None:
+    django = read(draft(str(HERE / "django.sql")), "").spec
+    assert values(django, "auth_user") == {
+        "id": "sequence", "password": "text", "last_login": "commit_time", "is_superuser": "choices",
+        "username": "derived", "first_name": "faker", "email": "derived", "date_joined": "commit_time",
+    }  # fmt: skip
+    assert django.tables["auth_user"].unique == {"username": ["username"], "email": ["email"]}
+    assert values(django, "auth_user_groups") == {"id": "sequence", "user_id": "references", "group_id": "references"}
+    assert (django.tables["django_admin_log"].mix.update, django.tables["auth_user"].mix.delete) == (0, 0)
+    blog = read(draft(str(HERE / "wordpress.sql")), "").spec
+    assert (blog.source, blog.database) == ("mariadb", "blog")
+    assert {name: table.rows for name, table in blog.tables.items()} == {
+        "wp_users": 3, "wp_posts": 51, "wp_options": 1, "wp_term_relationships": 1000,
+    }  # fmt: skip
+    assert values(blog, "wp_posts")["post_modified"] == "commit_time"
+    sakila = read(draft(str(HERE / "sakila.sql")), "").spec
+    assert (sakila.tables["language"].rows, sakila.tables["language"].mix.insert) == (255, 0)
+    assert sakila.tables["film"].columns["rating"].values.arguments == ["G", "PG", "PG-13", "R", "NC-17"]
+
+
+def test_every_type(tmp_path: Path) -> None:
+    """As a column, as a key, as a unique key, and as what another table refers to."""
+    lengths = {"varchar": "(9)", "varbinary": "(9)", "enum": "('a','b')", "set": "('a','b')", "bit": "(7)"}
+    types = [name + lengths.get(name, "") for name in type_table.TYPES]
+    types += ["decimal(65,30)", "datetime(6)", "char(1)", "enum('x')", "bigint unsigned zerofill", "bit(1)", "year"]
+    types += ["varchar(7) character set gbk collate gbk_bin", "tinyint(1)", "varchar(700) character set ascii"]
+    sql = []
+    for n, type in enumerate(types):
+        sql.append(f"create table t{n} (price {type}, created_at {type} not null);")
+        if not re.search("text|blob|json|geom|point|line|poly", type):
+            sql.append(f"create table k{n} (id {type} primary key, code {type} unique, email {type} not null unique);")
+            sql.append(f"create table r{n} (a {type} not null, b {type}, foreign key (a) references k{n} (id));")
+    text, spec = drafted(tmp_path, "\n".join(sql))
+    assert len(spec.tables) == len(sql)
+    for format in ("canal-json", "dts-avro"):
+        assert sum(1 for _ in simulator.messages(text, format, limit=2000)) > 100
+
+
+@pytest.mark.parametrize(
+    ("sql", "wrong"),
+    [
+        ("\nCREATE TABLE a (id SERIAL, b JSONB);", "dump.sql:2: 'CREATE TABLE a (id SERIAL, b JSONB)' cannot be read"),
+        ("CREATE TABLE a (b VARCHAR2(9));", "it looks like Oracle's: rewrite it as MySQL's or MariaDB's CREATE TABLE."),
+        ("CREATE TABLE [a] ([b] int IDENTITY(1,1));", "it looks like SQL Server's"),
+        ("CREATE TABLE a (b int, b int);", "Duplicate column name 'b'"),
+        ("SELECT 1;", "there is no CREATE TABLE"),
+        ("", "there is no CREATE TABLE"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read(tmp_path: Path, sql: str, wrong: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        drafted(tmp_path, sql)
+    assert wrong in str(error.value)
+    assert error.value.exit_status == 2
+
+
+def test_statements_in_between_are_passed_over(tmp_path: Path) -> None:
+    text, spec = drafted(
+        tmp_path,
+        b"CREATE TABLE a (id int);\nGRANT ALL ON x TO y;\nINSERT INTO a VALUES (1),\n(2);\nUSE other;\n"
+        b"CREATE TABLE b (id int);\nDROP TABLE nothing;\nCREATE TABLE c (id int);\n"
+        b"ALTER TABLE dump.a ADD PRIMARY KEY (id);\nCREATE TABLE A (id int);\n",
+    )
+    assert {name: (table.database, table.key, table.rows) for name, table in spec.tables.items()} == {
+        "a": ("dump", ["id"], 2), "b": (None, [], 1000), "c": (None, [], 1000),
+    }  # fmt: skip
+    assert "# other.A is left out: another table has its name." in text
+
+
+def test_a_file_stays(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text("mine")
+    done = command("init", HERE / "django.sql", "--to", file, status=2)
+    assert done.err == f"cdcsim: --to {file}: it is already there; name another file, or remove it.\n"
+    assert file.read_text() == "mine"
+    assert "cannot be read: No such file or directory" in command("init", tmp_path / "no.sql", status=2).err
