@@ -61,10 +61,10 @@ def drafts(schema: Schema) -> tuple[list[Draft], list[str]]:
     made: dict[str, Draft] = {}
     left_out: list[str] = []
     for definition in schema.tables:
-        wrong = next((name for name in (definition.id.name, *(f.name for f in definition.fields))
-                      if not _NAME.fullmatch(name)), None)  # fmt: skip
+        called = (definition.id.name, *(one.name for one in definition.fields))
+        wrong = next((name for name in called if not _NAME.fullmatch(name)), None)
         if wrong is not None or definition.id.name.lower() in made:
-            why = "another table has its name" if wrong is None else f"the name {wrong!r} has a dot or is too long"
+            why = "another table has its name" if wrong is None else f"no scenario has the name {wrong!r}"
             left_out.append(f"{definition.id} is left out: {why}.")
         else:
             made[definition.id.name.lower()] = Draft(definition)
@@ -213,9 +213,10 @@ class _Drafting:
         return values if self.fitting.takes({**column, "values": values}, {key: draft.columns[key]}) else None
 
     def _without_changes(self, draft: Draft, *, is_parent: bool) -> None:
-        """Where no update could change a row for certain: unique columns that may change, for tables with references to
-        them; and no sequence that would soon be full, since rows come and go."""
-        for name in draft.roles - set(draft.key) if is_parent else ():
+        """Where no update could change a row for certain: a unique column that may change, for rows that must stay; or
+        else no sequence that would soon be full."""
+        stays = is_parent or any(map(self._is_short, draft.columns.values()))
+        for name in sorted(draft.roles - set(draft.key)) if stays else ():
             column = draft.columns[name]
             if self.fitting.takes({**column, "values": "uuid"}):
                 column["values"] = "uuid"
@@ -229,7 +230,7 @@ class _Drafting:
             draft.unique = {key: columns for key, columns in draft.unique.items() if not short & set(columns)}
             draft.roles -= short
             for name in short:
-                del draft.columns[name]["values"]
+                draft.columns[name] = {"type": draft.columns[name]["type"]}
             draft.notes.append(f"Keys with {', '.join(sorted(short))} are left out: their numbers would soon be full.")
 
     def _is_short(self, column: dict[str, Any]) -> bool:

@@ -70,7 +70,7 @@ def test_references_lead_to_rows(tmp_path: Path) -> None:
                     (key,) = loaded.spec.tables[given.values.arguments.table].key  # type: ignore[union-attr]
                     assert set(held[table_name][column]) - {None} <= set(parent[key])
                     links += 1
-        assert links or name == "wordpress"
+        assert links or name in ("odd", "wordpress")
 
 
 def test_what_names_and_keys_become(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_every_type(tmp_path: Path) -> None:
     text, spec = drafted(tmp_path, "\n".join(sql))
     assert len(spec.tables) == len(sql)
     for format in ("canal-json", "dts-avro"):
-        assert sum(1 for _ in simulator.messages(text, format, limit=2000)) > 100
+        assert sum(1 for _ in simulator.messages(text, format, limit=500)) > 100
 
 
 @pytest.mark.parametrize(
