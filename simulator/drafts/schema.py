@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator import sources
-from simulator.errors import ScenarioError, UsageError
+from simulator.errors import ScenarioError, UsageError, short
 from simulator.model import TableId
 from simulator.sources.source import Source
 from simulator.sql.catalog.definitions import Database, Definition
@@ -49,6 +49,12 @@ _DIALECTS: Final = (
         "PostgreSQL",
     ),
 )
+
+# Of errors of the engine.
+SYNTAX_ERROR: Final = 1064
+NO_DATABASE: Final = 1049
+# A database, table or index is there already, or is not there to be dropped.
+HARMLESS: Final = (1007, 1008, NO_DATABASE, 1051, 1091)
 
 
 @dataclass(frozen=True)
@@ -145,12 +151,12 @@ def _define(path: str, engine: Embedded, part: Statement) -> None:
         try:
             engine.statement(part.text)
         except SqlError as error:
-            if error.number == 1049 and not _DROPS.match(part.text):  # a database that the file does not create
+            if error.number == NO_DATABASE and not _DROPS.match(part.text):  # a database that the file does not create
                 _database(engine.session, str(error.facts[0]))
                 continue
-            if error.number in (1007, 1008, 1049, 1051, 1091):  # it is there already, or not there to be dropped
+            if error.number in HARMLESS:
                 return
-            raise _problem(path, part, engine.session, str(error).rstrip(".")) from None
+            raise _problem(path, part, engine.session, *_what(error, part.text)) from None
         except (Unsupported, RecursionError) as error:
             raise _problem(path, part, engine.session, f"{error} is not supported") from None
         engine.session.warnings.clear()
@@ -162,11 +168,23 @@ def _database(session: Session, name: str) -> None:
     session.databases.setdefault(name, Database(name, charset, default_collation(charset, session.server)))
 
 
-def _problem(path: str, part: Statement, session: Session, problem: str) -> ScenarioError:
-    words = " ".join(part.text.split())
-    begin = repr(words if len(words) <= 60 else words[:57] + "...")
+def _what(error: SqlError, statement: str) -> tuple[str, int]:
+    """What is wrong, in a line; and on which line of the statement, from 0."""
+    if error.key != SYNTAX_ERROR:
+        return str(error).rstrip("."), 0
+    near = str(error.facts[0])
+    at = statement.rfind(near) if near else len(statement)
+    return f"the syntax near {_quoted(near) if near else 'its end'}", statement.count("\n", 0, max(at, 0))
+
+
+def _quoted(text: str) -> str:
+    return short(" ".join(text.split()))
+
+
+def _problem(path: str, part: Statement, session: Session, problem: str, line: int = 0) -> ScenarioError:
     dialect = next((name for pattern, name in _DIALECTS if pattern.search(part.text)), None)
     advice = "change or remove the statement, or name the server that it was written for with --source"
     if dialect is not None:
         advice = f"it looks like {dialect}'s: rewrite it as MySQL's or MariaDB's CREATE TABLE"
-    return ScenarioError(path, part.line, "", f"{begin} cannot be read as {session.server.id}'s ({problem}); {advice}.")
+    which = f"{_quoted(part.text)} cannot be read as {session.server.id}'s"
+    return ScenarioError(path, part.line + line, "", f"{which} ({problem}); {advice}.")

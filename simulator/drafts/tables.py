@@ -121,10 +121,10 @@ class _Drafting:
                 values = kind if given is None else {kind: given}
                 if self.fitting.takes({**column, "values": values}):
                     column["values"] = values
-                    if kind == "commit_time" and created and not one.on_update:
+                    if created and not one.on_update:
                         column["changes"] = "no"
                     break
-            if one.nullable and column.get("values") != "commit_time":
+            if one.nullable and column.get("values") not in ("commit_time", "version"):
                 column["nulls"] = "0.9" if "delet" in one.name.lower() else "0.1"
                 if not self.fitting.takes(column):
                     del column["nulls"]
