@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.model import ABSENT, ROW_KINDS, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
+from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
 from simulator.native.program import Program, compiled, write
 
 Ints = npt.NDArray[np.int64]
@@ -262,10 +262,9 @@ class MessageBatch:
     def messages(self, steps: Mapping[int, str] = MappingProxyType({})) -> Iterator[Message]:
         """One `Message` per row, for people and tests; slow. `steps` are those of the turns that have one."""
         for row in self.columns.to_pylist():
-            kind = Kind(row["kind"])
             yield Message(
                 order=OrderKey(row["phase"], row["turn"], row["ordinal"]),
-                kind=kind,
+                kind=Kind(row["kind"]),
                 changes=row["changes"],
                 topic=row["topic"],
                 partition=row["partition"],
@@ -274,7 +273,8 @@ class MessageBatch:
                 headers=tuple((h["name"], h["value"]) for h in row["headers"] or ()),
                 tag=row["tag"],
                 timestamp_ms=row["timestamp_ms"],
-                step=steps.get(row["turn"]) if row["phase"] == 1 and kind in ROW_KINDS else None,
+                # what stands before a turn's changes is no part of its step
+                step=steps.get(row["turn"]) if row["phase"] == 1 and row["ordinal"] >= 0 else None,
             )
 
     def slice(self, offset: int, length: int | None = None) -> MessageBatch:

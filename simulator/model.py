@@ -343,4 +343,4 @@ class Message:
     headers: tuple[tuple[str, bytes | None], ...] = ()
     tag: str | None = None
     timestamp_ms: int | None = None
-    step: str | None = None  # of the lifecycle, such as `pay`; where the stream is at hand
+    step: str | None = None  # of the lifecycle, or of the script, such as `pay`; where the stream is at hand

@@ -361,7 +361,7 @@ def _report_errors(stream: Stream) -> None:
     help="Print N messages.",
 )  # fmt: skip
 @click.option(
-    "--step", metavar="NAME", help="Print only messages of this step of a lifecycle, such as `pay` of orders."
+    "--step", metavar="NAME", help="Print only messages of this step of a lifecycle or script, such as `pay` of orders."
 )
 @start_option
 @snapshot_option
@@ -418,7 +418,7 @@ def show(
     )
     _report_errors(job.stream)
     if step is not None and step not in job.stream.step_names:
-        raise UnknownName("step", step, job.stream.step_names, "The lifecycles of the scenario name its steps.")
+        raise UnknownName("step", step, job.stream.step_names, "Lifecycles and scripts name their steps.")
     job = job.addressed(route=route, partitions=Partitions(partitions))
     messages = job.messages(Limits(start_at), snapshot=snapshot)
     for message in islice((each for each in messages if step in (None, each.step)), count):

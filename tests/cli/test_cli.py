@@ -474,6 +474,8 @@ def test_show_names_steps(command: Command) -> None:
     assert len(heads) == 8
     assert {head.partition(", ")[2] for head in heads} == {"step place: INSERT", "step place: UPDATE"}
     assert ", step" not in command("show", "crud", "-f", "canal-json", "-n", "3").out
+    added = command("show", "compare", "-f", "dts-avro", "--step", "add a column").out
+    assert re.findall(r"^-- (.*?), topic", added, re.MULTILINE) == ["turn 8.0, step add a column: DDL"]
     assert command("show", "orders", "-f", "canal-json", "--step", "plaice", status=2).err.startswith(
         "cdcsim: no step 'plaice'. Did you mean 'place'?"
     )

@@ -127,11 +127,11 @@ class Stream(ABC):
 
     @property
     def step_names(self) -> Collection[str]:
-        """The steps of the scenario's lifecycles."""
+        """The steps of the scenario's lifecycles, the names in its script."""
         return ()
 
     def steps_of(self, turns: Collection[int]) -> dict[int, str]:
-        """The step of its lifecycle that each of these turns is; none of a turn that belongs to no lifecycle."""
+        """The step that each of these turns is; none of a turn that belongs to no lifecycle or has no name."""
         return {}
 
     @abstractmethod

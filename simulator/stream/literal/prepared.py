@@ -129,6 +129,7 @@ class Turn:
     """An entry of the script: statements of its transaction, a DDL statement, or neither (snapshot, heartbeat)."""
 
     event_ms: int
+    name: str | None
     statements: tuple[Statement, ...] = ()
     change: Change | None = None
     heartbeat: bool = False
@@ -187,11 +188,11 @@ class _Preparation:
 
     def _turn(self, path: Key, entry: ScriptEntry, ms: int) -> Turn:
         if entry.ddl is not None:
-            return Turn(ms, change=replace(self._change((*path, "ddl"), entry.ddl), path=(*path, "ddl")))
+            return Turn(ms, entry.name, change=replace(self._change((*path, "ddl"), entry.ddl), path=(*path, "ddl")))
         statements = [
             self._statement((*path, "transaction", j), statement) for j, statement in enumerate(entry.transaction or ())
         ]
-        return Turn(ms, tuple(statements), heartbeat=entry.heartbeat)
+        return Turn(ms, entry.name, tuple(statements), heartbeat=entry.heartbeat)
 
     # ------------------------------------------------------------------------------------------------------ statements
 

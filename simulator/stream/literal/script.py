@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,14 @@ class ScriptStream(LiteralStream):
             first_tables=first,
             column_names=column_names(scenario, source, first),
         )
+
+    @property
+    def step_names(self) -> Collection[str]:
+        return dict.fromkeys(turn.name for turn in self._script.turns if turn.name is not None)
+
+    def steps_of(self, turns: Collection[int]) -> dict[int, str]:
+        names = ((number, self._script.turns[number].name) for number in turns)
+        return {number: name for number, name in names if name is not None}
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         return self._shapes[table].column(position, np.array(cells, dtype=np.int64))
