@@ -164,9 +164,7 @@ class ScriptedChange(TableChange):
 class ScriptEntry(Strict):
     """One entry of a script: a snapshot, a transaction, a DDL statement or a heartbeat."""
 
-    name: Annotated[str | None, Field(description="A name, which `show` prints and `--step` selects by.")] = (
-        None
-    )
+    name: Annotated[str | None, Field(description="A name, which `show` prints and `--step` selects by.")] = None
     at: Annotated[Instant | None, Field(description="Commit time; default: one second after the entry before.")] = None
     snapshot: ScriptedSnapshot | None = None
     transaction: Annotated[list[ScriptedStatement] | None, Field(min_length=1)] = None
