@@ -24,6 +24,7 @@ def _lines(schema: Schema) -> Iterator[str]:
     for note in left_out:
         yield comment(note, "")
     yield ""
+    yield "# An editor that has the YAML language server completes and checks this after `cdcsim schema > schema.json`."
     yield "# yaml-language-server: $schema=schema.json"
     yield ""
     system = schema.source
