@@ -418,7 +418,9 @@ def show(
     )
     _report_errors(job.stream)
     if step is not None and step not in job.stream.step_names:
-        raise UnknownName("step", step, job.stream.step_names, "Lifecycles and scripts name their steps.")
+        names = ", ".join(map(repr, job.stream.step_names))
+        hint = f"The scenario has {names}." if names else "The scenario names no steps."
+        raise UnknownName("step", step, job.stream.step_names, hint)
     job = job.addressed(route=route, partitions=Partitions(partitions))
     messages = job.messages(Limits(start_at), snapshot=snapshot)
     for message in islice((each for each in messages if step in (None, each.step)), count):
