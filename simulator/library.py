@@ -126,7 +126,7 @@ def publish(
             raise UsageError("resume: only files and brokers that a URL names can be gone on with.")
         resumed = Resumed(Path(resume), job.identity(url, limits, route=route, snapshot=snapshot))
     layout = job.codec.layout
-    sizes = None if resumed is None or resumed.begins else resumed.before.sizes
+    sizes = None if resumed is None else resumed.sizes
     opened: AbstractContextManager[Sink] = (
         nullcontext(url)
         if isinstance(url, Sink)

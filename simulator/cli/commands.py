@@ -287,8 +287,7 @@ def run(
 
         address = parse_address(metrics)
     resumed = None if resume is None else Resumed(resume, identity)
-    sizes = None if resumed is None or resumed.begins else resumed.before.sizes
-    layout = job.codec.layout
+    sizes = None if resumed is None else resumed.sizes
     layout = job.codec.layout
     with open_sink(to, envelope=envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes) as sink:
         if resumed is not None:

@@ -98,7 +98,7 @@ def _columns(source: Source, codec: Codec, types: Sequence[Boundary]) -> Iterato
 
 
 class _NotJson(Exception):
-    """A row that is a text of its own, from which only its last column can be told."""
+    """A row that is one text, of which only the last column can be read."""
 
 
 def _row(text: str, names: Sequence[str]) -> list[str]:

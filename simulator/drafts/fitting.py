@@ -34,11 +34,11 @@ class Fitting:
     def holds(self, text: str) -> str:
         return holds(self.type(text), self.source)
 
-    def takes(self, column: dict[str, Any], beside: dict[str, Any] | None = None) -> bool:
-        """`column` as the language has it, `beside` the key that its values are made of."""
-        asked = repr((column, beside))
+    def takes(self, column: dict[str, Any], key: dict[str, Any] | None = None) -> bool:
+        """`column` as the language has it, `key` the key column that its values are made of."""
+        asked = repr((column, key))
         if asked not in self.known:
-            columns = {**(beside or {"id": {"type": "bigint", "values": "sequence"}}), "the column": column}
+            columns = {**(key or {"id": {"type": "bigint", "values": "sequence"}}), "the column": column}
             table = {"key": [next(iter(columns))], "columns": columns, "rows": "10"}
             try:
                 spec = ScenarioSpec.model_validate({"source": str(self.source), "tables": {"t": table}})

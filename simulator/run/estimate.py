@@ -77,17 +77,6 @@ def _snapshot(job: Job, turn: int) -> dict[str, int]:
     return {"rows": rows, "bytes": round(size)}
 
 
-def seconds_at(pace: Pace, changes: int) -> float:
-    """How long so many row changes take at a pace."""
-    low, high = 0.0, 1.0
-    while pace.changes(high) < changes:
-        low, high = high, 2 * high
-    while high - low > 0.001 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if pace.changes(middle) >= changes else (middle, high)
-    return high
-
-
 def text(facts: dict[str, Any], pace: Pace | None) -> str:
     """The estimate for people; `pace` is what `--rate` says."""
     sample, sizes = facts["sample"], facts["bytes_per_message"]
@@ -105,7 +94,7 @@ def text(facts: dict[str, Any], pace: Pace | None) -> str:
         lines.append(f"Simulated time: {own:,.0f} row changes/s, {own * per_change / 1e6:,.2f} MB/s.")
     if "run" in facts:
         run = facts["run"]
-        took = "" if pace is None else f", {seconds_at(pace, run['changes']):,.0f} s at this rate"
+        took = "" if pace is None else f", {pace.seconds(run['changes']):,.0f} s at this rate"
         lines.append(
             f"{run['changes']:,} row changes: {run['messages']:,} messages, {run['bytes'] / 1e6:,.1f} MB,"
             f" {run['seconds']:,.0f} s of simulated time{took}."

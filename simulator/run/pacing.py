@@ -51,6 +51,16 @@ class Pace:
                 up = period * SPIKE_SHARE
                 return low * seconds + (high - low) * (whole * up + min(part, up))
 
+    def seconds(self, changes: int) -> float:
+        """After how long so many row changes are due, to a thousandth."""
+        low, high = 0.0, 1.0
+        while self.changes(high) < changes:
+            low, high = high, 2 * high
+        while high - low > 0.001 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.changes(middle) >= changes else (middle, high)
+        return high
+
     def rate(self, seconds: float) -> float:
         """Row changes a second, about this long after the start."""
         return self.changes(seconds + 1) - self.changes(seconds)

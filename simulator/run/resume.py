@@ -48,6 +48,11 @@ class Resumed:
         self._mark = replace(self._mark, position=position, sent=None)
 
     @property
+    def sizes(self) -> Mapping[str, int] | None:
+        """The bytes of each file up to the position; None where the run begins anew."""
+        return None if self.begins else self.before.sizes
+
+    @property
     def start(self) -> OrderKey | None:
         """The first order key that may be missing somewhere."""
         return self.before.position.next

@@ -1,4 +1,4 @@
-"""A lake: the changes of a table as Parquet, a folder for each day, and its current rows beside them.
+"""A lake: the changes of a table as Parquet, a folder for each day, and its current rows next to them.
 
 spark-submit lake.py crud users 100000000 s3a://lake/users
 """
