@@ -76,6 +76,7 @@ def table_of(
     key: Sequence[str] = (),
     *,
     database: str = "shop",
+    schema: str | None = None,
     version: int = 0,
     source: str = "mysql",
     unique: Mapping[str, Sequence[str]] = MappingProxyType({}),
@@ -86,7 +87,7 @@ def table_of(
     required = {*key, *not_null}
     made = tuple(Column(c, types.parse_type(type), nullable=c not in required) for c, type in columns.items())
     keys = tuple(UniqueKey(index, tuple(names)) for index, names in unique.items())
-    return Table(types.table_id(database, name), made, tuple(key), version, keys)
+    return Table(types.table_id(database, name, schema), made, tuple(key), version, keys)
 
 
 def image_of(table: Table, rows: Sequence[Row], source: str = "mysql") -> tuple[pa.Array, ...]:

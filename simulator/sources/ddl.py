@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from simulator.model import Column, ColumnType, Table, UniqueKey
+from simulator.model import Column, ColumnType, Table, TableId, UniqueKey
 
 # Whether every value of the first type is a value of the second, which has more; both are of one family.
 Rule: TypeAlias = Callable[[ColumnType, ColumnType], bool]
@@ -97,7 +97,12 @@ class Ddl(ABC):
 
 class SqlDdl(Ddl):
     """What the systems with SQL have in common. A system says its names, types and literals, and what it writes in its
-    own way."""
+    own way.
+
+    `schema` is that of tables that name none; the names of tables in others have theirs before them.
+    """
+
+    schema = ""
 
     @abstractmethod
     def name(self, text: str) -> str:
@@ -106,6 +111,13 @@ class SqlDdl(Ddl):
     @abstractmethod
     def literal(self, text: str, type: ColumnType) -> str:
         """A literal of a column's type."""
+
+    def in_schema(self, schema: str, name: str) -> str:
+        """The name of a table or index: `orders`, `sales.orders`."""
+        return self.name(name) if schema == self.schema or not self.schema else f"{self.name(schema)}.{self.name(name)}"
+
+    def table(self, id: TableId) -> str:
+        return self.in_schema(id.schema, id.name)
 
     def names(self, texts: Sequence[str]) -> str:
         return ", ".join(map(self.name, texts))
@@ -129,20 +141,20 @@ class SqlDdl(Ddl):
         if table.primary_key:
             parts.append(f"PRIMARY KEY ({self.names(table.primary_key)})")
         parts += map(self.unique_key, table.unique_keys)
-        return f"CREATE TABLE {self.name(table.id.name)} ({', '.join(parts)})"
+        return f"CREATE TABLE {self.table(table.id)} ({', '.join(parts)})"
 
     def unique_key(self, key: UniqueKey) -> str:
         """A unique key in CREATE TABLE: `CONSTRAINT uk_code UNIQUE (code)`"""
         return f"CONSTRAINT {self.name(key.name)} UNIQUE ({self.names(key.columns)})"
 
     def drop_table(self, table: Table) -> str:
-        return f"DROP TABLE {self.name(table.id.name)}"
+        return f"DROP TABLE {self.table(table.id)}"
 
     def truncate_table(self, table: Table) -> str:
-        return f"TRUNCATE TABLE {self.name(table.id.name)}"
+        return f"TRUNCATE TABLE {self.table(table.id)}"
 
     def alter_table(self, table: Table, change: str) -> str:
-        return f"ALTER TABLE {self.name(table.id.name)} {change}"
+        return f"ALTER TABLE {self.table(table.id)} {change}"
 
     def rename_table(self, table: Table, to: str) -> str:
         return self.alter_table(table, f"RENAME TO {self.name(to)}")
@@ -162,7 +174,7 @@ class SqlDdl(Ddl):
 
     def create_index(self, table: Table, index: str, columns: Sequence[str], *, unique: bool) -> str:
         kind = "UNIQUE INDEX" if unique else "INDEX"
-        return f"CREATE {kind} {self.name(index)} ON {self.name(table.id.name)} ({self.names(columns)})"
+        return f"CREATE {kind} {self.name(index)} ON {self.table(table.id)} ({self.names(columns)})"
 
     def drop_index(self, table: Table, index: str) -> str:
-        return f"DROP INDEX {self.name(index)}"
+        return f"DROP INDEX {self.in_schema(table.id.schema, index)}"

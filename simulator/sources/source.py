@@ -200,9 +200,19 @@ class Source(ABC):
         """A name as the system stores it when it is typed without quotes: in its own case."""
         return name
 
-    def table_id(self, database: str, name: str) -> TableId:
-        """Where a table of a scenario is: in which database and, if the system has them, in which schema."""
+    def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:
+        """Where a table of a scenario is: in which database and, if the system has them, in which schema (None: the
+        default one)."""
         return TableId(self.identifier(database), self.identifier(name))
+
+    @property
+    def has_schemas(self) -> bool:
+        """Whether tables are in schemas inside of databases."""
+        return bool(self.table_id("x", "").schema)
+
+    def is_in(self, database: str, id: TableId) -> bool:
+        """Whether a table is in a database of a scenario."""
+        return id.database == self.identifier(database)
 
     def shaped(self, table: Table) -> Table:
         """A table of a scenario as the system has it. Raises UsageError for one that it cannot have."""

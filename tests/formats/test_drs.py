@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -97,9 +96,9 @@ def test_the_sample_of_gaussdb() -> None:
             "bytea_column": "bytea",
         },
         database="database01",
+        schema="schema01",
         source="gaussdb",
     )
-    table = replace(table, id=replace(table.id, schema="schema01"))
 
     def row(cells: dict[str, str]) -> dict[str, str | None]:
         return {**cells, "bytea_column": f"x'{cells['bytea_column']}'"}

@@ -28,7 +28,7 @@ from simulator.formats.cloudcanal.positions import positions
 from simulator.formats.cloudcanal.routing import instance, routing
 from simulator.formats.cloudcanal.schema import statement_schema, table_schema
 from simulator.formats.cloudcanal.statements import published, sql, subject, table_changes
-from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, has_schemas, library_of, system_of
+from simulator.formats.cloudcanal.systems import PRODUCT, SOURCES, SPEC, library_of, system_of
 from simulator.formats.cloudcanal.values.cells import writer
 from simulator.formats.format import Format, Layout, Settings, opens_snapshot
 from simulator.formats.members import DATABASE, TABLE, WRITE_MS, by_row, per_entry
@@ -106,7 +106,7 @@ def source(settings: Settings[DebeziumOptions]) -> tuple[Field, ...]:
         Field("ts_ms", library_of(settings).event_ms if settings.options.source_ts == "exec" else WRITE_MS),
         *positions(settings),
     ]
-    if has_schemas(settings):
+    if settings.source.has_schemas:
         schema = PerTable(lambda table, style: quote(table.id.schema, style))
         fields.append(Field("schema", by_row(schema, of_table(lambda table: table.id.schema))))
     if settings.options.source_members == "debezium":

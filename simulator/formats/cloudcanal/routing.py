@@ -17,7 +17,7 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.xor import ByXor
 from simulator.delivery.routing import Routing, Statements
 from simulator.formats.cloudcanal.options import CommonOptions
-from simulator.formats.cloudcanal.systems import has_schemas, library_of
+from simulator.formats.cloudcanal.systems import library_of
 from simulator.formats.cloudcanal.topics import default_rule, topics
 from simulator.formats.format import Settings
 
@@ -31,7 +31,7 @@ def instance(settings: Settings[CommonOptions]) -> str:
 
 
 def routing(settings: Settings[CommonOptions]) -> Routing:
-    options, schemas = settings.options, has_schemas(settings)
+    options, schemas = settings.options, settings.source.has_schemas
     rule = options.topic_rule or default_rule(schemas=schemas, dots=settings.broker != "rocketmq")
     single, by_table = Single(), ByName("{table}", JAVA_ABS)
     by_key = ByXor(JAVA_ABS, keyless=by_table if options.keyless == "table" else single)

@@ -86,8 +86,3 @@ def system_of(settings: Settings[Any]) -> System:
 
 def library_of(settings: Settings[Any]) -> Library:
     return system_of(settings).library
-
-
-def has_schemas(settings: Settings[Any]) -> bool:
-    """Whether the source has schemas between databases and tables."""
-    return bool(settings.source.table_id("x", "").schema)

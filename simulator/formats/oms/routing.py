@@ -77,7 +77,7 @@ def row_key(tables: ByName, *, as_json: bool) -> Key:
 
 def routing(settings: Settings[OmsOptions]) -> Routing:
     options = settings.options
-    owner = "{schema}" if settings.source.table_id("x", "").schema else "{database}"
+    owner = "{schema}" if settings.source.has_schemas else "{database}"
     tables = ByName(f"{owner}.{{table}}", JAVA_MASK)
     by_columns = ByText(JAVA_MASK, tables, separator=SEPARATOR, image="before", unique=True, otherwise_key=True)
     json_keys = options.kafka_key == "json"

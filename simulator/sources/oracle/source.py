@@ -26,7 +26,8 @@ MOST_RAW: Final = 2000
 
 
 class OracleSource(Source):
-    """A database of a scenario is a schema, `ORCL.SHOP.ORDERS`; a name typed without quotes is stored in capitals."""
+    """Tables without a schema are in that of the scenario's database, `ORCL.SHOP.ORDERS`; a name typed without quotes is
+    stored in capitals."""
 
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
@@ -95,5 +96,8 @@ class OracleSource(Source):
         """Rows are in an index only with some value that is not null."""
         return all(nulls)
 
-    def table_id(self, database: str, name: str) -> TableId:
-        return TableId(DATABASE, self.identifier(name), self.identifier(database))
+    def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:
+        return TableId(DATABASE, self.identifier(name), self.identifier(schema or database))
+
+    def is_in(self, database: str, id: TableId) -> bool:
+        return id.schema == self.identifier(database)

@@ -83,6 +83,8 @@ _WIDENS: Final[Mapping[str, Rule]] = {
 class PostgresqlDdl(SqlDdl):
     """Quotes only where a name needs them; a column is never placed: it is added behind the others."""
 
+    schema = "public"
+
     def name(self, text: str) -> str:
         """An identifier, in quotes where it needs them.
 

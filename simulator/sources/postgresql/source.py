@@ -21,7 +21,6 @@ from simulator.tables import CsvTable
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*")
 _LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-SCHEMA: Final = "public"
 
 
 class PostgresqlSource(Source):
@@ -63,6 +62,6 @@ class PostgresqlSource(Source):
         text = name.translate(_LOWER) if _PLAIN_NAME.fullmatch(name) else name
         return text.encode()[:63].decode(errors="ignore")
 
-    def table_id(self, database: str, name: str) -> TableId:
+    def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:
         """Tables without a schema are in `public`."""
-        return TableId(self.identifier(database), self.identifier(name), SCHEMA)
+        return TableId(self.identifier(database), self.identifier(name), self.identifier(schema or ddl.schema))

@@ -72,6 +72,8 @@ _WIDENS: Final[Mapping[str, Rule]] = {
 class SqlserverDdl(SqlDdl):
     """Brackets only where a name needs them; a new column stands behind the others: there is no AFTER."""
 
+    schema = "dbo"
+
     def name(self, text: str) -> str:
         """An identifier, in brackets where it needs them.
 
@@ -132,7 +134,7 @@ class SqlserverDdl(SqlDdl):
         return f"EXEC sp_rename {column}, {string(renamed.name)}, 'COLUMN'"
 
     def drop_index(self, table: Table, index: str) -> str:
-        return f"DROP INDEX {self.name(index)} ON {self.name(table.id.name)}"
+        return f"DROP INDEX {self.name(index)} ON {self.table(table.id)}"
 
     def widens(self, old: ColumnType, new: ColumnType) -> bool:
         """Whether every value of the old type is a value of the new one, which has more, and both are of one family.

@@ -17,7 +17,6 @@ from simulator.sources.sqlserver.log import SqlserverLog
 from simulator.sources.sqlserver.type_table import SqlServerType
 from simulator.tables import CsvTable
 
-SCHEMA: Final = "dbo"
 _LONGEST: Final = {"string": 4000, "bytes": 8000}
 
 
@@ -63,5 +62,5 @@ class SqlserverSource(Source):
         """Never: nulls are equal in an index."""
         return False
 
-    def table_id(self, database: str, name: str) -> TableId:
-        return TableId(database, name, SCHEMA)
+    def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:
+        return TableId(database, name, schema or ddl.schema)

@@ -382,12 +382,7 @@ class _Preparation:
         if not creates and name not in self.databases:
             unknown(self.loaded, at, "database", name, self.databases)
         applied = tables.apply(self.loaded, path, None, change, self.source)
-        home = self.source.table_id(name, "")
-        gone = [
-            table
-            for table, shape in self.now.items()
-            if not creates and replace(shape.table.id, name=home.name) == home
-        ]
+        gone = [table for table, shape in self.now.items() if not creates and self.source.is_in(name, shape.table.id)]
         numbers = tuple(self.now.pop(table).number for table in gone)
         self.databases ^= {name}
         return Change(applied, None, None, dropped=numbers)

@@ -140,7 +140,7 @@ def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
     inner = _bare(inner)
     if inner is Values:
         return set(names("generator", GENERATORS))
-    return set(inner.model_fields) if _is_model(inner) else set()
+    return {field.alias or name for name, field in inner.model_fields.items()} if _is_model(inner) else set()
 
 
 def _inside(inner: Any, part: Any) -> Any:

@@ -73,6 +73,12 @@ def _check_source(loaded: Loaded, source: Source) -> None:
         loaded.fail(("source",), str(error))
     if declared.id not in (source.id, SPEAKS.get(source.id)):
         loaded.fail(("source",), f"the columns have types of {declared.title}, so it cannot run on {source.title}")
+    if not source.has_schemas:
+        schemas: dict[Key, str | None] = {("schema",): loaded.spec.db_schema}
+        schemas |= {("tables", name, "schema"): table.db_schema for name, table in loaded.spec.tables.items()}
+        for path, schema in schemas.items():
+            if schema is not None:
+                loaded.fail(path, f"{declared.title} has no schemas inside of databases; use database")
 
 
 def _check_script_tables(loaded: Loaded) -> None:

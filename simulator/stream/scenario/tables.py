@@ -74,7 +74,7 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
         _column(loaded, (*path, "columns", column), column, given, source, is_key=column in spec.key)
         for column, given in spec.columns.items()
     )
-    at = source.table_id(spec.database or loaded.spec.database, name)
+    at = source.table_id(spec.database or loaded.spec.database, name, spec.db_schema or loaded.spec.db_schema)
     unique = tuple(_unique_key(loaded, (*path, "unique"), key, spec, source) for key in spec.unique)
     try:
         return source.shaped(Table(at, columns, tuple(map(source.identifier, spec.key)), version, unique))

@@ -58,6 +58,10 @@ class ScenarioSpec(Strict):
         Field(description="Source of native column types; default: portable types, for any --source."),
     ] = None
     database: Name = "shop"
+    db_schema: Annotated[
+        Name | None,
+        Field(alias="schema", description="Schema of tables that name none. Default: the source's (public, dbo)."),
+    ] = None
     seed: Annotated[int, Field(ge=0, lt=1 << 63)] = 1
     start: Annotated[Instant, Field(description="Commit time of turn 0.")] = 1_714_521_600_000  # 2024-05-01T00:00:00Z
     rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns per second of simulated time, on average.")] = 1000

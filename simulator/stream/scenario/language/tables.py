@@ -124,6 +124,7 @@ class TableSpec(Strict):
         Shorthand({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
     ] = {}
     database: Annotated[Name | None, Field(description="Default: the scenario's.")] = None
+    db_schema: Annotated[Name | None, Field(alias="schema", description="Default: the scenario's.")] = None
     rows: Annotated[
         int | None,
         Field(
