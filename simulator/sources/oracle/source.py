@@ -26,8 +26,8 @@ MOST_RAW: Final = 2000
 
 
 class OracleSource(Source):
-    """Tables without a schema are in that of the scenario's database, `ORCL.SHOP.ORDERS`; a name typed without quotes is
-    stored in capitals."""
+    """Tables without a schema are in that of their database, `ORCL.SHOP.ORDERS`. A name typed without quotes is stored
+    in capitals."""
 
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
