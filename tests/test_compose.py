@@ -1,19 +1,28 @@
-"""docker/compose.yaml without Docker: what can be read off it. That the containers run is for those who have Docker."""
+"""docker/compose.yaml without Docker: what can be read off it. That the containers run is for those who have Docker.
+
+`samples/compose-spec.json.gz` is the schema that Compose holds its files to: `schema/compose-spec.json` of
+github.com/compose-spec/compose-go at e70e961 (2026-07-21, Apache License 2.0), without its white space.
+"""
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 import yaml
 
 from simulator.cli.commands import cli
 
 DOCKER = Path(__file__).parents[1] / "docker"
-ALL: dict[str, dict[str, Any]] = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))["services"]
+SCHEMA = Path(__file__).parent / "samples" / "compose-spec.json.gz"
+FILE = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))
+ALL: dict[str, dict[str, Any]] = FILE["services"]
 DEMO = {name: service for name, service in ALL.items() if "build" in service}
 SERVICES = {name: service for name, service in ALL.items() if name not in DEMO}
 
@@ -42,6 +51,10 @@ def kafka() -> dict[str, str]:
 def listeners(text: str) -> dict[str, str]:
     """`A://h:1,B://:2` as {"A": "h:1", "B": ":2"}."""
     return dict(part.split("://") for part in text.split(","))
+
+
+def test_compose_takes_the_file() -> None:
+    jsonschema.validate(FILE, json.loads(gzip.decompress(SCHEMA.read_bytes())))
 
 
 @pytest.mark.parametrize("name", SERVICES)

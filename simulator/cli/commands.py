@@ -649,7 +649,7 @@ def explain(
         return
     click.echo(text(facts, pace))
     if shares is not None:
-        click.echo("\n" + listings.outlook_text(shares))
+        click.echo("\nThe scenario, whatever the run:\n" + listings.outlook_text(shares))
 
 
 @cli.command()
@@ -701,7 +701,7 @@ def scenarios(as_json: bool) -> None:
 
 
 @cli.command()
-@click.argument("file", type=click.Path(), metavar="FILE.sql")
+@click.argument("file", type=click.Path(allow_dash=True), metavar="FILE.sql")
 @click.option(
     "--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write to a new file; default: standard output.",
@@ -711,11 +711,10 @@ def scenarios(as_json: bool) -> None:
     help="Read the statements as this server does: mysql, mysql-5.7, mariadb; default: as the file says, else mysql.",
 )  # fmt: skip
 def init(file: str, to: Path | None, source: str | None) -> None:
-    """Write a scenario for the tables of a dump or of CREATE TABLE statements.
+    """Write a scenario for the tables of a dump or of CREATE TABLE statements; `-` reads standard input.
 
     \b
-    mysqldump --no-data shop > dump.sql
-    cdcsim init dump.sql --to shop.yaml
+    mysqldump --no-data shop | cdcsim init - --to shop.yaml
     cdcsim run shop.yaml -f canal-json --limit 5
     """
     from simulator.drafts.scenario import draft

@@ -7,8 +7,10 @@ their own, which are counted while the file is read and not kept.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,6 +27,7 @@ from simulator.sql.parse.server_text import with_version_comments
 from simulator.sql.script import Embedded
 from simulator.sql.store.session import Session
 
+STANDARD_INPUT: Final = "-"
 _COMMENTS: Final = r"(?:\s|/\*(?!M?!).*?\*/|--[^\n]*(?:\n|\Z)|#[^\n]*(?:\n|\Z))*"
 _DEFINES: Final = re.compile(
     _COMMENTS + r"(?:(?:CREATE|ALTER|DROP)\s+(?:OR\s+REPLACE\s+|IGNORE\s+|UNIQUE\s+|FULLTEXT\s+|SPATIAL\s+)?"
@@ -70,16 +73,18 @@ class Schema:
 
 
 def read_schema(path: str, source: str | None = None) -> Schema:
-    """`source` is what `--source` says; None: MariaDB where the file says that it is one's dump, else MySQL 8.0.
+    """Of a file, or of standard input (`-`). `source` is what `--source` says; None: MariaDB where the file says that
+    it is one's dump, else MySQL 8.0.
 
     Raises UsageError for a file that cannot be read, ScenarioError for a statement that cannot be.
     """
-    reading = _Lines(path)
+    reading = _Lines("" if path == STANDARD_INPUT else path)
     try:
-        with Path(path).open("rb") as file:
+        with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as file:
             text = "\n".join(reading.kept(line.decode("utf-8", "surrogateescape") for line in file))
     except OSError as error:
         raise UsageError(f"the SQL file {path!r} cannot be read: {error.strerror}.") from None
+    path = "standard input" if path == STANDARD_INPUT else path
     system = sources.find(source or ("mariadb" if reading.mariadb else sources.DEFAULT))
     if str(system) not in SERVERS:
         raise UsageError(f"--source {source}: tables are read as those of {', '.join(SERVERS)}.")

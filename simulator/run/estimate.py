@@ -81,25 +81,25 @@ def text(facts: dict[str, Any], pace: Pace | None) -> str:
     """The estimate for people; `pace` is what `--rate` says."""
     sample, sizes = facts["sample"], facts["bytes_per_message"]
     changes = max(sample["changes"], 1)
-    lines = [
-        f"{facts['scenario']} on {facts['source']} as {facts['format']}, from {sample['changes']:,} row changes:",
-        f"1,000 row changes make {sample['messages'] / changes * 1000:,.0f} messages of {sizes['mean']:,.0f} bytes on"
-        f" average ({sizes['p50']:,} in the median, {sizes['p99']:,} in 99 of 100, {sizes['max']:,} at most).",
-        "Kinds: " + ", ".join(f"{kind} {share:.1%}" for kind, share in facts["kinds"].items()) + ".",
-        "Topics: " + ", ".join(f"{topic} {share:.1%}" for topic, share in facts["topics"].items()) + ".",
-    ]
-    per_change = sample["bytes"] / changes
-    own = changes / sample["seconds"] if sample["seconds"] else 0.0
-    if own:
-        lines.append(f"Simulated time: {own:,.0f} row changes/s, {own * per_change / 1e6:,.2f} MB/s.")
+    lines = [f"{facts['scenario']} on {facts['source']} as {facts['format']}."]
     if "run" in facts:
         run = facts["run"]
         took = "" if pace is None else f", {pace.seconds(run['changes']):,.0f} s at this rate"
         lines.append(
-            f"{run['changes']:,} row changes: {run['messages']:,} messages, {run['bytes'] / 1e6:,.1f} MB,"
-            f" {run['seconds']:,.0f} s of simulated time{took}."
+            f"This run: {run['changes']:,} row changes in about {run['messages']:,} messages,"
+            f" {run['bytes'] / 1e6:,.1f} MB, {run['seconds']:,.0f} s of simulated time{took}."
         )
     if "snapshot" in facts:
         rows = facts["snapshot"]
-        lines.append(f"Snapshot: {rows['rows']:,} rows, {rows['bytes'] / 1e6:,.1f} MB.")
+        lines.append(f"Snapshot before it: {rows['rows']:,} rows, {rows['bytes'] / 1e6:,.1f} MB.")
+    lines += [
+        f"By its first {sample['changes']:,} row changes:",
+        f"  1,000 row changes make {sample['messages'] / changes * 1000:,.0f} messages of {sizes['mean']:,.0f} bytes on"
+        f" average ({sizes['p50']:,} in the median, {sizes['p99']:,} in 99 of 100, {sizes['max']:,} at most)",
+        "  kinds: " + ", ".join(f"{kind} {share:.1%}" for kind, share in facts["kinds"].items()),
+        "  topics: " + ", ".join(f"{topic} {share:.1%}" for topic, share in facts["topics"].items()),
+    ]
+    if sample["seconds"]:
+        rate, size = changes / sample["seconds"], sample["bytes"] / sample["seconds"] / 1e6
+        lines.append(f"  by simulated time: {rate:,.0f} row changes/s, {size:,.2f} MB/s")
     return "\n".join(lines)

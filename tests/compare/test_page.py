@@ -26,6 +26,7 @@ CHROMIUM: Final = next(filter(shutil.which, ("chromium", "chromium-browser", "go
 OPTIONS: Final = ("--headless", "--no-sandbox", "--disable-gpu")
 AXE: Final = "axe-core@4.10.3"
 CACHE: Final = Path.home() / ".cache" / "cdcsim" / "axe"
+PICTURES: Final = Path(__file__).parents[1] / "artifacts"
 
 # Runs in the page and leaves what it found in it.
 HARNESS: Final = """
@@ -207,8 +208,7 @@ def axe() -> str:
     """axe-core, fetched once."""
     file = CACHE / "package" / "axe.min.js"
     if not file.exists():
-        if shutil.which("npm") is None:
-            pytest.skip("npm fetches axe-core, and is not there")
+        assert shutil.which("npm"), "npm fetches axe-core, and is not there: install Node.js"
         CACHE.mkdir(parents=True, exist_ok=True)
         subprocess.run(["npm", "pack", AXE], cwd=CACHE, check=True, capture_output=True, timeout=300)
         (archive,) = CACHE.glob("*.tgz")
@@ -216,10 +216,15 @@ def axe() -> str:
     return file.read_text(encoding="utf-8").replace("</script", "<\\/script")
 
 
-@pytest.mark.parametrize(("name", "size", "theme"), [("desktop", "1400,1000", "light"), ("phone", "500,900", "dark")])
+@pytest.mark.parametrize(
+    ("name", "size", "theme"),
+    [("desktop", "1400,1000", "light"), ("desktop-dark", "1400,1000", "dark"), ("phone", "500,900", "light")],
+)
 def test_it_fits_the_screen(tmp_path: Path, name: str, size: str, theme: str) -> None:
-    """Nothing but the tables is wider than the screen. The picture stays with the test's files, to be looked at."""
-    file, picture = tmp_path / "page.html", tmp_path / f"{name}.png"
+    """Nothing but the tables is wider than the screen. The picture stays in tests/artifacts, to be looked at."""
+    PICTURES.mkdir(exist_ok=True)
+    file, picture = tmp_path / "page.html", PICTURES / f"compare-{name}.png"
+    picture.unlink(missing_ok=True)
     themed = html().replace('<html lang="en">', f'<html lang="en" data-theme="{theme}">')
     check = "setTimeout(() => { if (document.body.scrollWidth > innerWidth) document.body.replaceChildren(); }, 500);"
     file.write_text(themed.replace("</body>", f"<script>{check}</script></body>"), encoding="utf-8")

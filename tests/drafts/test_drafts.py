@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -145,6 +147,15 @@ def test_statements_in_between_are_passed_over(tmp_path: Path) -> None:
         "a": ("dump", ["id"], 2), "b": (None, [], 1000), "c": (None, [], 1000),
     }  # fmt: skip
     assert "# other.A is left out: another table has its name." in text
+
+
+def test_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for sql in ("CREATE TABLE a (id int PRIMARY KEY);", "CREATE TABLE a (id int PRIMARY KEY"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sql.encode())))
+        if sql.endswith(";"):
+            assert "  a:\n    key: id\n" in command("init", "-", status=0).out
+        else:
+            assert command("init", "-", status=2).err.startswith("cdcsim: standard input:1: 'CREATE TABLE a (id")
 
 
 def test_a_file_stays(command: Command, tmp_path: Path) -> None:
