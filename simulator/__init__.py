@@ -11,9 +11,11 @@ Names are loaded on first use; importing this package imports the standard libra
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `typing` takes milliseconds to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from simulator.batch import ChangeBatch, MessageBatch
     from simulator.errors import DeliveryFailed, SimulatorError, SinkError, UsageError
     from simulator.library import Simulation, messages, publish, simulate

@@ -7,7 +7,7 @@ SimulatorError
 │   ├── OptionError       an option of a format, URL or command
 │   ├── UnsupportedType   a format has no rendering for a column type
 │   └── NotOffered        the vendor does not offer this combination
-├── MissingPackage        an extra is not installed; exit status 1
+├── MissingPackage        an extra is not installed; exit status 2
 ├── SinkError             a broker or file cannot be reached, refused a login, lacks a topic; exit status 1
 └── DeliveryFailed        some messages were not delivered; exit status 1
 """
@@ -15,7 +15,12 @@ SimulatorError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, TypeAlias
+
+# Of one file, so many problems are printed.
+MOST_PROBLEMS: Final = 50
 
 
 class SimulatorError(Exception):
@@ -38,12 +43,55 @@ class UnknownName(UsageError):
 
 
 class ScenarioError(UsageError):
-    """`scenarios/orders.yaml:14: tables.orders.columns.qty.type: 'varchr' is not a MySQL type.`"""
+    """`scenarios/orders.yaml:14: tables.orders.columns.qty.type: 'varchr' is not a MySQL type.`
+
+    `others` are further problems of the same file, a line each in the text."""
 
     def __init__(self, file: str, line: int | None, key: str, problem: str) -> None:
         place = file if line is None else f"{file}:{line}"
         super().__init__(f"{place}: {key}: {problem}" if key else f"{place}: {problem}")
         self.file, self.line, self.key, self.problem = file, line, key, problem
+        self.others: tuple[ScenarioError, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [str(each.args[0]) for each in (self, *self.others)]
+        more = len(lines) - MOST_PROBLEMS
+        return "\n".join([*lines[:MOST_PROBLEMS], *([f"{self.file}: {more} more problems."] if more > 0 else [])])
+
+
+Part: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+
+@contextmanager
+def all_problems() -> Iterator[Part]:
+    """Checks parts of a scenario apart; raises their problems together.
+
+    with all_problems() as part:
+        for name in tables:
+            with part():
+                check(name)
+    """
+    problems: list[ScenarioError] = []
+
+    @contextmanager
+    def part() -> Iterator[None]:
+        try:
+            yield
+        except ScenarioError as error:
+            problems.extend((error, *error.others))
+
+    with part():
+        yield part
+    if problems:
+        raise together(problems)
+
+
+def together(problems: Iterable[ScenarioError]) -> ScenarioError:
+    """Problems of one file as one error, in the order of their lines; each once."""
+    different = {str(each.args[0]): each for each in problems}
+    first, *others = sorted(different.values(), key=lambda each: each.line or 0)
+    first.others = tuple(others)
+    return first
 
 
 class OptionError(UsageError):
@@ -60,6 +108,8 @@ class NotOffered(UsageError):
 
 class MissingPackage(SimulatorError):
     """An optional dependency is needed; the message holds the install line."""
+
+    exit_status = 2
 
 
 class SinkError(SimulatorError):

@@ -67,7 +67,7 @@ def main() -> NoReturn:
         click.echo(sentence(error), err=True)
         sys.exit(2)
     except SimulatorError as error:
-        click.echo(f"cdcsim: {error}", err=True)
+        click.echo("\n".join(f"cdcsim: {line}" for line in str(error).splitlines()), err=True)
         sys.exit(error.exit_status)
     except _ReaderGone:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import webbrowser
 from contextlib import suppress
@@ -16,6 +17,7 @@ from simulator.run.scenario import draft_of
 def serve(scenario: str, port: int, *, browser: bool) -> None:
     """Print the page's address, open it, and answer until Ctrl-C. Raises UsageError."""
     with suppress(KeyboardInterrupt), open_server(draft_of(scenario), port) as server:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # its worker is to be ended, too
         click.echo("Edit the scenario at this address; Ctrl-C ends the server.", err=True)
         click.echo(server.url)
         if browser and _has_display():

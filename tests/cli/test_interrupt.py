@@ -98,6 +98,16 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     assert b"Traceback" not in err
 
 
+def test_ctrl_c_during_start_up_is_silent() -> None:
+    """Wherever it comes among the imports; the first 0.1 s are Python's own start."""
+    for after_ms in range(100, 500, 50):
+        with start("run", "crud", "-f", "canal-json", "--quiet") as process:
+            time.sleep(after_ms / 1000)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (130, b"")
+
+
 # -------------------------------------------------------------------------------------------------------- the clock
 
 

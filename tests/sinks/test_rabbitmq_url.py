@@ -114,6 +114,7 @@ def test_a_missing_client_is_reported_with_its_install_line(monkeypatch: pytest.
     with pytest.raises(MissingPackage) as caught:
         open_sink("amqp://127.0.0.1:1/")
     assert str(caught.value) == "the rabbitmq sink needs pika 1.4: pip install 'cdc-simulator[rabbitmq]'."
+    assert caught.value.exit_status == 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 49, 50, 51, 100, 120])

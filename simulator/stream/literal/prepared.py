@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import Ints
-from simulator.errors import UsageError
+from simulator.errors import UsageError, all_problems
 from simulator.model import ColumnType, SchemaChangeKind, Table, TableId
 from simulator.sources.source import Source
 from simulator.stream.scenario import tables
@@ -53,13 +53,13 @@ class Literals:
         self._cells = {None: 0}
 
     def parse(self, loaded: Loaded, source: Source) -> None:
-        """Parse all literals. Raises ScenarioError at the first one that is wrong."""
+        """Parse all literals. Raises ScenarioError for those that are wrong."""
         whole: pa.Array | None = None
         for type, begin, end in zip(self.types, self.begins, [*self.begins[1:], len(self.texts)], strict=True):
             try:
                 part = source.parse_values(self.texts[begin:end], type)
             except (ValueError, UsageError):
-                self._fail(loaded, source, type, range(begin, end))
+                self._report(loaded, source, type, range(begin, end))
                 raise
             whole = part if whole is None else pa.concat_arrays([source.stored(whole, type), part])
             self.arrays.append(whole)
@@ -67,12 +67,14 @@ class Literals:
         indices = whole.dictionary_encode().indices
         self.identity = np.asarray(indices.fill_null(-1)).tolist()
 
-    def _fail(self, loaded: Loaded, source: Source, type: ColumnType, cells: Sequence[int]) -> None:
-        for cell in cells:
-            try:
-                source.parse_values([self.texts[cell]], type)
-            except (ValueError, UsageError) as error:
-                loaded.fail(self.paths[cell], str(error))
+    def _report(self, loaded: Loaded, source: Source, type: ColumnType, cells: Sequence[int]) -> None:
+        with all_problems() as part:
+            for cell in cells:
+                try:
+                    source.parse_values([self.texts[cell]], type)
+                except (ValueError, UsageError) as error:
+                    with part():
+                        loaded.fail(self.paths[cell], str(error))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,27 +173,37 @@ class _Preparation:
         snapshot: list[Statement] = []
         turns: list[Turn] = []
         ms = loaded.spec.start - 1000
-        for i, entry in enumerate(loaded.spec.script or ()):
-            path: Key = ("script", i)
-            if entry.at is not None and turns and entry.at < ms:
-                loaded.fail((*path, "at"), "this is before the entry above; commits come in order of time")
-            ms = ms + 1000 if entry.at is None else entry.at
-            if entry.snapshot is not None:
-                if len(snapshot) < i:
-                    loaded.fail((*path, "snapshot"), "snapshots stand before all else: their rows were there before")
-                shape = self._shape((*path, "snapshot", "table"), entry.snapshot.table)
-                snapshot.append(self._insert(shape, (*path, "snapshot"), entry.snapshot.rows))
-            turns.append(self._turn(path, entry, ms))
-        for literals in self.literals:
-            literals.parse(loaded, self.source)
+        with all_problems() as part:
+            for i, entry in enumerate(loaded.spec.script or ()):
+                path: Key = ("script", i)
+                with part():
+                    if entry.at is not None and turns and entry.at < ms:
+                        loaded.fail((*path, "at"), "this is before the entry above; commits come in order of time")
+                ms = ms + 1000 if entry.at is None else entry.at
+                if entry.ddl is not None:
+                    turns.append(self._turn(path, entry, ms))  # what follows depends on it: the last problem
+                    continue
+                with part():
+                    if entry.snapshot is not None:
+                        if len(snapshot) < i:
+                            problem = "snapshots stand before all else: their rows were there before"
+                            loaded.fail((*path, "snapshot"), problem)
+                        shape = self._shape((*path, "snapshot", "table"), entry.snapshot.table)
+                        snapshot.append(self._insert(shape, (*path, "snapshot"), entry.snapshot.rows))
+                    turns.append(self._turn(path, entry, ms))
+            for literals in self.literals:
+                with part():
+                    literals.parse(loaded, self.source)
         return Prepared(first, tuple(self.shapes), tuple(snapshot), tuple(turns))
 
     def _turn(self, path: Key, entry: ScriptEntry, ms: int) -> Turn:
         if entry.ddl is not None:
             return Turn(ms, entry.name, change=replace(self._change((*path, "ddl"), entry.ddl), path=(*path, "ddl")))
-        statements = [
-            self._statement((*path, "transaction", j), statement) for j, statement in enumerate(entry.transaction or ())
-        ]
+        statements: list[Statement] = []
+        with all_problems() as part:
+            for j, statement in enumerate(entry.transaction or ()):
+                with part():
+                    statements.append(self._statement((*path, "transaction", j), statement))
         return Turn(ms, entry.name, tuple(statements), heartbeat=entry.heartbeat)
 
     # ------------------------------------------------------------------------------------------------------ statements

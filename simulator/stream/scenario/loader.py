@@ -12,10 +12,10 @@ from typing import IO, Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from simulator.errors import ScenarioError, UnknownName, UsageError, closest, did_you_mean
+from simulator.errors import ScenarioError, UnknownName, UsageError, closest, did_you_mean, together
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.lines import Key, Mapping, dotted, has, line_of
-from simulator.stream.scenario.problems import first_problem, sentence
+from simulator.stream.scenario.problems import problems, sentence
 from simulator.stream.scenario.shipped import shipped
 from simulator.stream.scenario.yaml_text import YamlError, parse
 
@@ -105,8 +105,10 @@ def read(content: bytes | str, file: str, settings: Sequence[str] = ()) -> Loade
     try:
         spec = ScenarioSpec.model_validate(data)
     except ValidationError as error:
-        path, problem = first_problem(error.errors(include_url=False), data)
-        raise ScenarioError(file, line_of(data, path), dotted(path), sentence(problem)) from None
+        raise together(
+            ScenarioError(file, line_of(data, path), dotted(path), sentence(problem))
+            for path, problem in problems(error.errors(include_url=False), data)
+        ) from None
     return Loaded(spec, file, Path(file).stem, data)
 
 

@@ -32,10 +32,9 @@ def sentence(problem: str) -> str:
     return problem if problem.endswith((".", "?", "!")) else problem + "."
 
 
-def first_problem(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> tuple[Key, str]:
-    """The first problem by line of pydantic's error details: its key, and a sentence."""
-    best: tuple[int, int] | None = None
-    first: tuple[Key, str] = ((), "this is no scenario")
+def problems(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> list[tuple[Key, str]]:
+    """The problems in pydantic's error details, by line: the key of each, and a sentence."""
+    found: dict[Key, tuple[int, int, str]] = {}
     # an unknown key explains one that is missing in the same mapping
     misspelt = {detail["loc"][:-1] for detail in details if detail["type"] == "extra_forbidden"}
     for detail in details:
@@ -44,11 +43,12 @@ def first_problem(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -
         path, fits = _path_of(detail["loc"], data)
         if not fits:
             continue
-        # among problems of one line the most precise counts, then the first
-        rank = (line_of(data, path) or 0, -len(path))
-        if best is None or rank < best:
-            best, first = rank, (path, _problem(detail, root))
-    return first
+        if path not in found:  # of the branches of a union the first counts
+            found[path] = (line_of(data, path) or 0, -len(path), _problem(detail, root))
+    # what is wrong with a key explains what is wrong with those around it
+    outer = {path[:length] for path in found for length in range(len(path))}
+    ranked = sorted((rank, path) for path, rank in found.items() if path not in outer)
+    return [(path, sentence) for (_, _, sentence), path in ranked] or [((), "this is no scenario")]
 
 
 def _path_of(loc: tuple[Any, ...], data: Any) -> tuple[Key, bool]:

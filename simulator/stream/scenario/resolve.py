@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from simulator.errors import UsageError
+from simulator.errors import UsageError, all_problems
 from simulator.model import SchemaChangeKind, Table, UniqueKey
 from simulator.sources import SPEAKS, find
 from simulator.sources.source import Source
@@ -24,7 +24,7 @@ from simulator.values.pools import Pool, ask_faker, shipped
 def resolve(
     loaded: Loaded, source: Source, *, seed: int | None = None, renders: Callable[[Table], bool] | None = None
 ) -> Scenario:
-    """The scenario on this source; `seed` None: the scenario's. Raises ScenarioError for the first rule that it breaks.
+    """The scenario on this source; `seed` None: the scenario's. Raises ScenarioError for the rules that it breaks.
 
     `renders` says whether a table for each type can be written at all. The literal rows of a script are judged by
     `ScriptStream`, since that needs running it; whether an update may change nothing, how long keys last, and how
@@ -34,20 +34,23 @@ def resolve(
     loaded, left_out = expand(loaded, source, renders)
     spec = loaded.spec if seed is None else loaded.spec.model_copy(update={"seed": seed})
     lowered: dict[str, str] = {}
-    for name in spec.tables:
-        if name.lower() in lowered:
-            twin = lowered[name.lower()]
-            loaded.fail(("tables", name), f"duplicate table {twin!r}: some servers ignore case in names")
-        lowered[name.lower()] = name
-    first = {name: tables.first_version(loaded, name, source) for name in spec.tables}
+    first: dict[str, Table] = {}
+    with all_problems() as part:
+        for name, table in spec.tables.items():
+            with part():
+                if name.lower() in lowered:
+                    twin = lowered[name.lower()]
+                    loaded.fail(("tables", name), f"duplicate table {twin!r}: some servers ignore case in names")
+                lowered[name.lower()] = name
+                if spec.script is None and not table.created:
+                    loaded.fail(("tables", name, "created"), "only a script can create tables; remove this key")
+            with part():
+                first[name] = tables.first_version(loaded, name, source)
+        if spec.script is not None:
+            _check_script_tables(loaded)
     fields: Mapping[str, Mapping[str, Field]] = {}
     changes: tuple[Change, ...] = ()
-    if spec.script is not None:
-        _check_script_tables(loaded)
-    else:
-        for name, table in spec.tables.items():
-            if not table.created:
-                loaded.fail(("tables", name, "created"), "only a script can create tables; remove this key")
+    if spec.script is None:
         fields, changes, unique = _fields(loaded, first, source)
         check_columns(loaded, fields, homes(loaded, fields), source, unique)
     return Scenario(
@@ -82,12 +85,14 @@ def _check_source(loaded: Loaded, source: Source) -> None:
 
 
 def _check_script_tables(loaded: Loaded) -> None:
-    for name, table in loaded.spec.tables.items():
-        for column, spec in table.columns.items():
-            for key in ("values", "nulls", "changes"):
-                if key in spec.model_fields_set:
-                    path = ("tables", name, "columns", column, key)
-                    loaded.fail(path, f"{key} has no effect in a script, whose rows contain every value; remove it")
+    with all_problems() as part:
+        for name, table in loaded.spec.tables.items():
+            for column, spec in table.columns.items():
+                for key in ("values", "nulls", "changes"):
+                    with part():
+                        if key in spec.model_fields_set:
+                            problem = f"{key} has no effect in a script, whose rows contain every value; remove it"
+                            loaded.fail(("tables", name, "columns", column, key), problem)
 
 
 def _fields(
@@ -115,35 +120,41 @@ def _fields(
     now = dict(first)
     changes: list[Change] = []
     indexes: set[tuple[str, str]] = set()
-    for i in sorted(range(len(spec.schema_changes)), key=lambda i: spec.schema_changes[i].at):
-        change, path = spec.schema_changes[i], ("schema_changes", i)
-        name = change.table
-        if name not in now:
-            unknown(loaded, (*path, "table"), "table", name, now)
-        applied = tables.apply(loaded, path, now[name], change, source)
-        changes.append(Change(change.at, name, applied))
-        after = now[name] = changes[-1].after
-        if change.add_column is not None:
-            new = change.add_column
-            at = (*path, "add_column")
-            if new.name in fields[name]:
-                loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; choose another name")
-            column = tables.find_column(loaded, (*at, "name"), after, new.name, source)
-            default = new.default if source.ddl.fills_columns else None
-            fields[name][new.name] = Field(
-                name, column, new.column, (*at, "column"), since=change.at, added_default=default
-            )
-            literals(loaded, (*at, "default"), [new.default], column.type, source)
-        elif change.drop_column is not None:
-            before = tables.find_column(loaded, path, _before(applied), change.drop_column.column, source).field
-            _check_dropped(loaded, (*path, "drop_column", "column"), name, before)
-            fields[name][before] = replace(fields[name][before], until=change.at)
-        elif applied.kind is SchemaChangeKind.CREATE_INDEX and change.create_index is not None:
-            if (name, change.create_index.name) in indexes:
-                loaded.fail((*path, "create_index", "name"), f"{name} has an index of this name already")
-            indexes.add((name, change.create_index.name))
-            if change.create_index.unique:
-                unique.append(_unique(name, after, after.unique_keys[-1], (*path, "create_index")))
+    wrong: set[str] = set()  # tables whose later changes cannot be judged
+    with all_problems() as part:
+        for i in sorted(range(len(spec.schema_changes)), key=lambda i: spec.schema_changes[i].at):
+            if (name := spec.schema_changes[i].table) in wrong:
+                continue
+            wrong.add(name)
+            with part():
+                change, path = spec.schema_changes[i], ("schema_changes", i)
+                if name not in now:
+                    unknown(loaded, (*path, "table"), "table", name, now)
+                applied = tables.apply(loaded, path, now[name], change, source)
+                changes.append(Change(change.at, name, applied))
+                after = now[name] = changes[-1].after
+                if change.add_column is not None:
+                    new = change.add_column
+                    at = (*path, "add_column")
+                    if new.name in fields[name]:
+                        loaded.fail((*at, "name"), f"{name} had a column {new.name!r} before; choose another name")
+                    column = tables.find_column(loaded, (*at, "name"), after, new.name, source)
+                    default = new.default if source.ddl.fills_columns else None
+                    fields[name][new.name] = Field(
+                        name, column, new.column, (*at, "column"), since=change.at, added_default=default
+                    )
+                    literals(loaded, (*at, "default"), [new.default], column.type, source)
+                elif change.drop_column is not None:
+                    before = tables.find_column(loaded, path, _before(applied), change.drop_column.column, source).field
+                    _check_dropped(loaded, (*path, "drop_column", "column"), name, before)
+                    fields[name][before] = replace(fields[name][before], until=change.at)
+                elif applied.kind is SchemaChangeKind.CREATE_INDEX and change.create_index is not None:
+                    if (name, change.create_index.name) in indexes:
+                        loaded.fail((*path, "create_index", "name"), f"{name} has an index of this name already")
+                    indexes.add((name, change.create_index.name))
+                    if change.create_index.unique:
+                        unique.append(_unique(name, after, after.unique_keys[-1], (*path, "create_index")))
+                wrong.discard(name)
     return fields, tuple(changes), unique
 
 

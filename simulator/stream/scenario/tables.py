@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from simulator.errors import ScenarioError, UnknownName, UsageError
+from simulator.errors import ScenarioError, UnknownName, UsageError, all_problems
 from simulator.model import Column, ColumnType, SchemaChangeKind, Table, UniqueKey
 from simulator.sources.source import Source
 from simulator.stream.scenario.language.changes import TableChange
@@ -60,24 +60,29 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
     spec = loaded.spec.tables[name]
     path: Key = ("tables", name)
     lowered: dict[str, str] = {}
-    for column in spec.columns:
-        if column.lower() in lowered:
-            twin = lowered[column.lower()]
-            loaded.fail((*path, "columns", column), f"duplicate column {twin!r}: upper and lower case are the same")
-        lowered[column.lower()] = column
-    for i, column in enumerate(spec.key):
-        if column not in spec.columns:
-            unknown(loaded, (*path, "key", i), "column", column, spec.columns)
-        if column in spec.key[:i]:
-            loaded.fail((*path, "key", i), f"{column!r} is in the key twice")
-    columns = tuple(
-        _column(loaded, (*path, "columns", column), column, given, source, is_key=column in spec.key)
-        for column, given in spec.columns.items()
-    )
+    columns: list[Column] = []
+    unique: list[UniqueKey] = []
+    with all_problems() as part:
+        for column, given in spec.columns.items():
+            with part():
+                if column.lower() in lowered:
+                    problem = f"duplicate column {lowered[column.lower()]!r}: upper and lower case are the same"
+                    loaded.fail((*path, "columns", column), problem)
+                lowered[column.lower()] = column
+                under = (*path, "columns", column)
+                columns.append(_column(loaded, under, column, given, source, is_key=column in spec.key))
+        for i, column in enumerate(spec.key):
+            with part():
+                if column not in spec.columns:
+                    unknown(loaded, (*path, "key", i), "column", column, spec.columns)
+                if column in spec.key[:i]:
+                    loaded.fail((*path, "key", i), f"{column!r} is in the key twice")
+        for key in spec.unique:
+            with part():
+                unique.append(_unique_key(loaded, (*path, "unique"), key, spec, source))
     at = source.table_id(spec.database or loaded.spec.database, name, spec.db_schema or loaded.spec.db_schema)
-    unique = tuple(_unique_key(loaded, (*path, "unique"), key, spec, source) for key in spec.unique)
     try:
-        return source.shaped(Table(at, columns, tuple(map(source.identifier, spec.key)), version, unique))
+        return source.shaped(Table(at, tuple(columns), tuple(map(source.identifier, spec.key)), version, tuple(unique)))
     except UsageError as error:
         loaded.fail(path, str(error))
 

@@ -20,7 +20,7 @@ from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
-from simulator.stream.scenario.problems import first_problem
+from simulator.stream.scenario.problems import problems
 from simulator.stream.scenario.scenario import Field
 
 Fields = Mapping[str, Mapping[str, Field]]
@@ -116,7 +116,7 @@ class ColumnCheck:
         try:
             return Values.read(node)
         except ValidationError as error:
-            path, problem = first_problem(error.errors(include_url=False), node, Values)
+            path, problem = problems(error.errors(include_url=False), node, Values)[0]
         except ValueError as error:
             path, problem = (), str(error)
         self.fail(problem, *under, *path)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from simulator.errors import all_problems
 from simulator.sources.source import Source
 from simulator.stream.generators.computed import expressions
 from simulator.stream.scenario.checks.column import ColumnCheck, Fields, Node
@@ -29,21 +30,26 @@ class Unique:
 def check_columns(
     loaded: Loaded, fields: Fields, homes: Mapping[str, Home], source: Source, unique: Iterable[Unique]
 ) -> None:
-    """Raise ScenarioError for the first column whose values cannot be."""
+    """Raise ScenarioError for the columns whose values cannot be."""
     needs: dict[Node, list[Node]] = {}
-    for table, columns in fields.items():
-        for name, field in columns.items():
-            values = field.spec.values
-            check = ColumnCheck(loaded, source, field, (*field.path, "values", values.kind), fields, homes)
-            if field.spec.nulls and not field.column.nullable:
-                loaded.fail((*field.path, "nulls"), f"{field.column.name} cannot be null")
-            check.values(values)
-            needs[table, name] = check.needs
+    with all_problems() as part:
+        for table, columns in fields.items():
+            for name, field in columns.items():
+                values = field.spec.values
+                check = ColumnCheck(loaded, source, field, (*field.path, "values", values.kind), fields, homes)
+                with part():
+                    if field.spec.nulls and not field.column.nullable:
+                        loaded.fail((*field.path, "nulls"), f"{field.column.name} cannot be null")
+                with part():
+                    check.values(values)
+                    needs[table, name] = check.needs
+        for table in fields:
+            with part():
+                _check_key(loaded, table, fields, homes)
+        for each in unique:
+            with part():
+                _check_unique(loaded, each, fields, homes, source)
     _no_circles(loaded, fields, needs)
-    for table in fields:
-        _check_key(loaded, table, fields, homes)
-    for each in unique:
-        _check_unique(loaded, each, fields, homes, source)
 
 
 def _no_circles(loaded: Loaded, fields: Fields, needs: Mapping[Node, list[Node]]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from simulator.errors import all_problems
 from simulator.stream.scenario.language.tables import LifecycleSpec, Statement, Step, TableSpec
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
@@ -54,15 +55,21 @@ def homes(loaded: Loaded, columns: Mapping[str, Mapping[str, object]]) -> Mappin
     """The home of every table. `columns[table]` are all its columns, at any time."""
     spec = loaded.spec
     by_table: dict[str, Home] = {}
-    for name, table in spec.tables.items():
-        if table.rows is not None:
-            _check_short(loaded, name, table)
-            by_table[name] = Home(name, None, None, _has_permanent_rows(table), single=table.rows_per_statement == 1)
-    for name, life in spec.lifecycles.items():
-        _Lifecycle(loaded, name, life, columns, by_table).check()
-    for name in spec.tables:
-        if name not in by_table:
-            loaded.fail(("tables", name), "nothing happens to this table: add rows, or use it in a lifecycle")
+    with all_problems() as part:
+        for name, table in spec.tables.items():
+            if table.rows is not None:
+                with part():
+                    _check_short(loaded, name, table)
+                    single = table.rows_per_statement == 1
+                    by_table[name] = Home(name, None, None, _has_permanent_rows(table), single=single)
+        for name, life in spec.lifecycles.items():
+            with part():
+                _Lifecycle(loaded, name, life, columns, by_table).check()
+    with all_problems() as part:
+        for name in spec.tables:
+            with part():
+                if name not in by_table:
+                    loaded.fail(("tables", name), "nothing happens to this table: add rows, or use it in a lifecycle")
     return by_table
 
 

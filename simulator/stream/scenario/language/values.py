@@ -9,6 +9,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, Vali
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticKnownError, core_schema
 
+from simulator.errors import did_you_mean
 from simulator.stream import generators
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class Values:
 
         if not generators.is_known(kind) or (alone := generators.find(kind).alone) is NEEDED:
             names = [generator.name for generator in generators.everything() if generator.alone is not NEEDED]
-            raise ValueError(f"{kind!r} is not a generator that stands alone; those are {', '.join(names)}")
+            those = did_you_mean(kind, names, f" Those are {', '.join(names)}.")
+            raise ValueError(f"{kind!r} is not a generator that stands alone.{those}")
         return cls(kind, generators.find(kind).adapter.validate_python(alone))
 
     @classmethod
