@@ -113,7 +113,6 @@ def _earlier(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, I
     slot = part.low + owner
     first = compiled.ticks.first_life(np.full(len(slot), part.cohort, dtype=np.int64), slot)
     cycle, life = np.divmod(numbers - (ends - lives)[owner] + first, len(program.lives))
-    last_step = np.cumsum([len(life) for life in program.lives]) - 1
-    tick = compiled.last_tick[compiled.step_first[number] + last_step[life]]
+    tick = compiled.last_tick[compiled.step_first[number] + program.last_steps[life]]
     stays = np.flatnonzero(program.leaves_rows[member.table][life])
     return slot[stays], cycle[stays], tick[stays]

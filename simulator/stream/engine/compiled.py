@@ -125,7 +125,7 @@ class Compiled:
         programs = self.plan.programs
         self.step_first: Ints = np.cumsum([0, *(len(p.steps) for p in programs)]).astype(np.int64)
         steps = int(self.step_first[-1])
-        widest = max(len(acts) for program in programs for acts in program.turns)
+        widest = max(len(step.acts) for program in programs for step in program.turns)
         self.statements = np.full((widest, steps), -1, dtype=np.int64)  # ticks, -1 where a step has fewer
         self.last_tick: Ints = np.empty(steps, dtype=np.int64)
         self.group = np.full(self.ticks.total, -1, dtype=np.int64)  # table · 4 + kind
@@ -137,14 +137,14 @@ class Compiled:
             tick = int(self.ticks.first[p])
             member_numbers = {table: len(self.members) + i for i, table in enumerate(program.members)}
             self.members += [(member, program.lifecycle) for member in program.members.values()]
-            acts = program.acts
-            here = slice(tick, tick + len(acts))
-            self.group[here] = [numbers[act.table] * 4 + act.kind for act in acts]
-            self.member[here] = [member_numbers[act.table] for act in acts]
+            acts = program.distinct_acts
+            here = slice(tick, tick + len(program.acts))
+            self.group[here] = program.by_tick(numbers[act.table] * 4 + act.kind for act in acts)
+            self.member[here] = program.by_tick(member_numbers[act.table] for act in acts)
             fixed = {name: m.low if m.low == m.high else -1 for name, m in program.members.items()}
-            self.fixed_rows[here] = [fixed[act.table] for act in acts]
-            sizes = np.array([len(step.acts) for step in program.steps])
-            ends = tick + np.cumsum(sizes)
+            self.fixed_rows[here] = program.by_tick(fixed[act.table] for act in acts)
+            ends = tick + program.last_ticks + 1
+            sizes = np.diff(ends, prepend=tick)
             at = slice(self.step_first[p], self.step_first[p + 1])
             self.last_tick[at] = ends - 1
             for j in range(int(sizes.max())):
@@ -153,7 +153,7 @@ class Compiled:
     def _number(self) -> None:
         """Where the stream's numbers begin, how far turns lie apart in them, and the last turn that fits."""
         programs = self.plan.programs
-        fullest = max(sum(p.members[act.table].high for act in acts) for p in programs for acts in p.turns)
+        fullest = max(sum(p.members[act.table].high for act in step.acts) for p in programs for step in p.turns)
         self.stride = 2 * (fullest + 1) + 2 * BEFORE_ROWS  # one more: a COMMIT stands behind the last change
         # Inside a second only rows and statements are numbered; an update may become two changes.
         self.statements_a_turn = max(Counter(turn for turn, _ in self.ddl).values(), default=0)

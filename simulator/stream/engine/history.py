@@ -55,7 +55,10 @@ class Ticks:
         self.steps = _ints(len(program.steps) for program in programs)
         self.first_step: Ints = np.cumsum(self.steps) - self.steps
         # step of each tick inside its program; the birth's is -1: one visit before the first
-        self.step = _ints(s for p in programs for s in [*(i for i, step in enumerate(p.steps) for _ in step.acts), -1])
+        self.step = np.full(self.total, -1, dtype=np.int64)
+        for program, first in zip(programs, self.first.tolist(), strict=True):
+            ticks = np.diff(program.last_ticks, prepend=-1)
+            self.step[first : first + len(program.acts)] = np.repeat(np.arange(len(ticks)), ticks)
         self.lives = _ints(len(program.lives) for program in programs)
         self.single_lives = bool((self.lives == 1).all())
         self.life_of_step = _ints(i for p in programs for i, life in enumerate(p.lives) for _ in life)
@@ -68,7 +71,6 @@ class Ticks:
         for number, program in enumerate(programs):
             for table in program.members:
                 self._programs.setdefault(table, []).append(number)
-        self._settings: dict[tuple[int, str], dict[str, Ints]] = {}
 
     def phase(self, cohort: Ints, slot: Ints) -> Ints:
         """Where a slot stands in its program at its first visit of the stream."""
@@ -145,19 +147,11 @@ class Ticks:
     def set_by(self, program: int, table: str, field: str) -> Ints:
         """The statements of a program, counted from 0, that set a column: inserts of its table, and updates; with ""
         for the column inserts alone."""
-        if (program, table) not in self._settings:
-            found: dict[str, list[int]] = {"": []}
-            for tick, act in enumerate(self.plan.programs[program].acts):
-                if act.table == table and act.kind is not DELETE:
-                    for name in [""] if act.kind is INSERT else act.sets:
-                        found.setdefault(name, []).append(tick)
-            inserts = found.pop("")
-            self._settings[program, table] = {
-                "": _ints(inserts),
-                **{name: _ints(sorted([*updates, *inserts])) for name, updates in found.items()},
-            }
-        settings = self._settings[program, table]
-        return settings.get(field, settings[""])
+        acts = self.plan.programs[program].distinct_acts
+        sets = (
+            act.table == table and act.kind is not DELETE and (act.kind is INSERT or field in act.sets) for act in acts
+        )
+        return np.flatnonzero(self.plan.programs[program].by_tick(sets))
 
 
 def _ints(values: Iterable[int]) -> Ints:

@@ -41,7 +41,7 @@ def plan(scenario: Scenario, fields: Mapping[str, Sequence[str]], always: Always
 def _changes_something(loaded: Loaded, program: Program, always: Always) -> None:
     """Refuse updates that might leave the row as it is: databases log none."""
     lifecycles = loaded.spec.lifecycles
-    for name, act in dict.fromkeys((step.name, act) for step in program.steps for act in step.acts):
+    for name, act in dict.fromkeys((step.name, act) for step in program.turns for act in step.acts):
         if act.kind is not UPDATE or any(always(act.table, field, name) for field in act.sets):
             continue
         path: tuple[str | int, ...] = ("tables", act.table)

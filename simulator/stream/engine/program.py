@@ -7,15 +7,17 @@ ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from simulator.model import INSERT, UPDATE, Kind
+from simulator.model import DELETE, INSERT, Kind
 from simulator.stream.engine.traffic import Cohort, Gaps
 from simulator.values.draw import Ints
 
@@ -62,22 +64,59 @@ class Program:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        return tuple(step for life in self.lives for step in life)
+        return tuple(chain.from_iterable(self.lives))
 
     @cached_property
     def acts(self) -> tuple[Act, ...]:
         """All statements in order; the index of one here is its tick."""
-        return tuple(act for step in self.steps for act in step.acts)
+        return tuple(chain.from_iterable(step.acts for step in self.steps))
 
     @cached_property
-    def turns(self) -> tuple[tuple[Act, ...], ...]:
-        """What may happen in one turn: each different step once."""
-        return tuple(dict.fromkeys(step.acts for step in self.steps))
+    def turns(self) -> Mapping[Step, int]:
+        """What may happen in one turn: each different step, and how often it comes. Few differ, of thousands."""
+        return Counter(self.steps)
+
+    @cached_property
+    def distinct_acts(self) -> tuple[Act, ...]:
+        """Each different statement once."""
+        return tuple(dict.fromkeys(act for step in self.turns for act in step.acts))
+
+    def by_tick(self, of_act: Iterable[int]) -> Ints:
+        """For each tick the number of its statement, out of one for each distinct statement."""
+        return np.array(list(of_act), dtype=np.int64)[self._act_numbers]
+
+    @cached_property
+    def _act_numbers(self) -> Ints:
+        numbers = {act: number for number, act in enumerate(self.distinct_acts)}
+        return np.array([numbers[act] for act in self.acts], dtype=np.int64)
 
     @cached_property
     def longest(self) -> int:
         """Steps of the longest life."""
-        return max(len(life) for life in self.lives)
+        return max(map(len, self.lives))
+
+    @cached_property
+    def last_steps(self) -> Ints:
+        """The last step of each life."""
+        return np.cumsum(list(map(len, self.lives))) - 1
+
+    @cached_property
+    def last_ticks(self) -> Ints:
+        """The last tick of each step."""
+        return np.cumsum([len(step.acts) for step in self.steps]) - 1
+
+    @cached_property
+    def first_tick_of_life(self) -> Ints:
+        """For each tick the first one of its life."""
+        ends = self.last_ticks[self.last_steps] + 1
+        ticks = np.diff(ends, prepend=0)
+        return np.repeat(ends - ticks, ticks)
+
+    def last_where(self, table: str, *kinds: Kind) -> Ints:
+        """For each tick the last one up to it, in its life, that is a statement of these kinds on a table; or -1."""
+        such = self.by_tick(act.table == table and act.kind in kinds for act in self.distinct_acts)
+        last = np.maximum.accumulate(np.where(such, np.arange(len(such)), -1))
+        return np.where(last >= self.first_tick_of_life, last, -1)
 
     @cached_property
     def has_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
@@ -86,41 +125,24 @@ class Program:
 
     def _has_rows(self, table: str) -> npt.NDArray[np.bool_]:
         permanent = self.members[table].permanent
-        after = []
-        for life in self.lives:
-            alive = permanent
-            for step in life:
-                for act in step.acts:
-                    if act.table == table and act.kind is not UPDATE:
-                        alive = act.kind is INSERT
-                    after.append(alive)
-        return np.array([*after, permanent])
+        inserted, deleted = self.last_where(table, INSERT), self.last_where(table, DELETE)
+        return np.append(np.where(inserted == deleted, permanent, inserted > deleted), permanent)
 
     def share_alive(self, table: str) -> float:
         """How many of its slots hold a row of an entity that still lives, where each stands anywhere."""
         if self.members[table].permanent:
             return 1.0
-        after = iter(self.has_rows[table].tolist())
-        alive = 0
-        for life in self.lives:
-            # by the last statement of each step; behind the last step the slot waits for the next entity
-            alive += sum([[next(after) for _ in step.acts][-1] for step in life][:-1])
-        return alive / len(self.steps)
+        # by the last statement of each step; behind the last step the slot waits for the next entity
+        alive = np.delete(self.has_rows[table][self.last_ticks], self.last_steps)
+        return int(alive.sum()) / len(self.steps)
 
     @cached_property
     def leaves_rows(self) -> Mapping[str, npt.NDArray[np.bool_]]:
         """By table: for each life whether its entity's rows in it stay behind."""
-        return {table: np.array([_ends_with(life, table) for life in self.lives]) for table in self.members}
-
-    @cached_property
-    def last_ticks(self) -> Ints:
-        """The last tick of each step."""
-        return np.cumsum([len(step.acts) for step in self.steps]) - 1
-
-
-def _ends_with(life: tuple[Step, ...], table: str) -> bool:
-    kinds = [act.kind for step in life for act in step.acts if act.table == table and act.kind is not UPDATE]
-    return bool(kinds) and kinds[-1] is INSERT
+        ends = self.last_ticks[self.last_steps]
+        return {
+            table: self.last_where(table, INSERT)[ends] > self.last_where(table, DELETE)[ends] for table in self.members
+        }
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Final
 
 import numpy as np
@@ -126,8 +126,8 @@ class _Deck:
     def full(self, updates: float) -> Program:
         """Lives of insert, about so many updates, delete."""
         often = lengths(updates, max(FEWEST_LIVES, min(LIVES, int(STEPS / (updates + 2)))))
-        steps = self._updates(sum(often))
-        lives = [(self._insert, *(next(steps) for _ in range(often[i])), self._delete) for i in self._order(len(often))]
+        updates_of = iter(self._updates(sum(often)))
+        lives = [(self._insert, *islice(updates_of, often[i]), self._delete) for i in self._order(len(often))]
         return self._program(lives, permanent=False)
 
     @cached_property
@@ -148,24 +148,24 @@ class _Deck:
         shuffled: list[int] = order(cards, key(self.seed, self.name, "deck", *what)).tolist()
         return shuffled
 
-    def _updates(self, count: int) -> Iterator[Step]:
+    def _updates(self, count: int) -> list[Step]:
         """So many updates: how many columns each sets, which, and whether the key is one of them."""
         if not count:
-            return
+            return []
         low, high = (min(n, len(self.dealt)) for n in self.table.columns_per_update)
         sizes = low + dealt([1.0] * (high - low + 1), count)
         hands = self._hands([int(sizes[i]) for i in self._order(count, "sizes")], high)
         keys: set[int] = set()
         if self.table.key_updates and self.table.key:
             keys = set(self._order(count, "keys")[: max(1, round(self.table.key_updates * count))])
-        steps: dict[frozenset[str], Step] = {}  # each once: few differ, and there are thousands
-        for i, hand in enumerate(hands):
-            sets = frozenset([*hand, *self.stamped, *self.table.key[: i in keys]])
-            if sets not in steps:
-                steps[sets] = Step("update", (Act(UPDATE, self.name, sets),))
-            yield steps[sets]
+        dealt_hands = [(hand, i in keys) for i, hand in enumerate(hands)]
+        steps = {}  # few differ, and there are thousands
+        for hand, of_key in set(dealt_hands):
+            sets = hand.union(self.stamped, self.table.key[:of_key])
+            steps[hand, of_key] = Step("update", (Act(UPDATE, self.name, sets),))
+        return [steps[each] for each in dealt_hands]
 
-    def _hands(self, sizes: Sequence[int], most: int) -> list[set[str]]:
+    def _hands(self, sizes: Sequence[int], most: int) -> list[frozenset[str]]:
         """Columns dealt from packs that hold each once, so that all come equally often.
 
         A hand whose columns may all keep their values gets one that changes for certain, in place of another where
@@ -175,6 +175,8 @@ class _Deck:
             [field for field in fields if self._always(self.name, field, "update")]
             for fields in (self.dealt, self.stamped)
         )
+        if min(sizes) == len(self.dealt):  # all columns each time
+            return [frozenset(self.dealt)] * len(sizes)
         short_of = bool(certain) and not stamped
         packs = _packs(len(self.dealt), sum(sizes), key(self.seed, self.name, "deck", "packs"))
         pack: list[str] = []
@@ -192,5 +194,5 @@ class _Deck:
                     back.append(hand.pop())
                 hand.append(certain[number % len(certain)])
             pack += back
-            hands.append(set(hand))
+            hands.append(frozenset(hand))
         return hands

@@ -70,10 +70,12 @@ def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Meas
         for name, each in versions.items()
     }
     rows = {name: max(map(row_bytes, tables)) for name, tables in measured.items()}
-    shares = [(cohort.count * cohort.weight, plan.programs[cohort.program]) for cohort in plan.cohorts]
-    turn = sum(share * _mean(program, rows) for share, program in shares) / sum(share for share, _ in shares)
+    means = [_mean(program, rows) for program in plan.programs]
+    shares = [(cohort.count * cohort.weight, means[cohort.program]) for cohort in plan.cohorts]
+    turn = sum(share * mean for share, mean in shares) / sum(share for share, _ in shares)
+    most = {name: max(_most_rows(program, name) for program in plan.programs) for name in measured}
     peaks = [
-        Peak(name, column.field, value_bytes, max(_most_rows(program, name) for program in plan.programs))
+        Peak(name, column.field, value_bytes, most[name])
         for name, tables in measured.items()
         for columns in tables
         for column, value_bytes in columns
@@ -83,12 +85,14 @@ def sizes(plan: Plan, versions: Mapping[str, Sequence[tuple[Table, Sequence[Meas
 
 def _mean(program: Program, rows: Mapping[str, int]) -> float:
     """Bytes of a step's messages."""
-    members = program.members
-    total = sum((members[act.table].low + members[act.table].high) / 2 * rows[act.table] for act in program.acts)
+    each = {name: (member.low + member.high) / 2 * rows[name] for name, member in program.members.items()}
+    total = sum(times * sum(each[act.table] for act in step.acts) for step, times in program.turns.items())
     return total / len(program.steps)
 
 
 def _most_rows(program: Program, table: str) -> int:
     """The most rows of a table that a step changes; one, of rows that are only there."""
-    changed = [sum(program.members[table].high for act in acts if act.table == table) for acts in program.turns]
-    return max(1, *changed)
+    if table not in program.members:
+        return 1
+    changed = [sum(act.table == table for act in step.acts) for step in program.turns]
+    return max(1, program.members[table].high * max(changed))

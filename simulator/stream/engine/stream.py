@@ -115,7 +115,7 @@ class ChangeStream(Stream):
     def step_names(self) -> Collection[str]:
         lifecycles = self.scenario.spec.lifecycles
         programs = (program for program in self.plan.programs if program.lifecycle in lifecycles)
-        return dict.fromkeys(step.name for program in programs for step in program.steps)
+        return dict.fromkeys(step.name for program in programs for step in program.turns)
 
     def steps_of(self, turns: Collection[int]) -> dict[int, str]:
         numbers = np.array(list(turns), dtype=np.int64)

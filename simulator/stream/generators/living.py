@@ -46,15 +46,14 @@ class Deaths:
         return deaths
 
 
-def _deleted_at(program: Program, table: str, first: int) -> list[int]:
+def _deleted_at(program: Program, table: str, first: int) -> Ints:
     """For each tick of a program the one of its life that deletes the table's rows, -1 if none does."""
-    deleted: list[int] = []
-    for life in program.lives:
-        acts = [act for step in life for act in step.acts]
-        begin = first + len(deleted)
-        at = next((begin + i for i, act in enumerate(acts) if act.kind is DELETE and act.table == table), -1)
-        deleted += [at] * len(acts)
-    return deleted
+    deletes = program.by_tick(act.kind is DELETE and act.table == table for act in program.distinct_acts)
+    ticks = np.flatnonzero(deletes)
+    after = np.searchsorted(ticks, program.first_tick_of_life)
+    at = np.append(ticks, -1)[after]
+    same_life = program.first_tick_of_life[at] == program.first_tick_of_life
+    return np.where((at >= 0) & same_life, first + at, -1)
 
 
 class LivingRows:
@@ -105,8 +104,7 @@ class LivingRows:
             which = life[earlier] - back[earlier]
             first = ticks.first_life(of[earlier], slot[earlier])
             cycle[earlier], index = np.divmod(which + first, len(program.lives))
-            last_step = np.cumsum([len(life) for life in program.lives]) - 1
-            tick[earlier] = program.last_ticks[last_step[index]] + ticks.first[number]
+            tick[earlier] = program.last_ticks[program.last_steps[index]] + ticks.first[number]
             life[earlier] = which
             alive[earlier] = (which >= 0) & leaves[index]
         deaths = self.deaths(of, slot, cycle, tick)

@@ -48,11 +48,12 @@ def draw(target: Target, states: dict[str, str | None]) -> Draws:
     for p, program in enumerate(ticks.plan.programs):
         if target.field.table not in program.members:
             continue
-        now = 0
-        for n, step in enumerate(ticks.step[ticks.first[p] : ticks.birth[p]]):
-            name = program.steps[step].name
-            now = order.index(name) if name in states else now
-            index[ticks.first[p] - span.start + n] = now
+        numbers = {step.name: order.index(step.name) if step.name in states else -1 for step in program.turns}
+        of_step = np.array([numbers[step.name] for step in program.steps])
+        set_by = np.maximum.accumulate(np.where(of_step >= 0, np.arange(len(of_step)), -1))
+        now = np.where(set_by >= 0, of_step[set_by], 0)
+        here = ticks.first[p] - span.start
+        index[here : here + len(program.acts)] = now[ticks.step[ticks.first[p] : ticks.birth[p]]]
     return States(target.literals(states.values()), index, target.history)
 
 
