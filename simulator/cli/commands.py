@@ -37,6 +37,7 @@ from simulator.cli.options import (
     source_option,
     sql_engine_option,
     start_option,
+    start_time_option,
     undocumented_option,
 )
 from simulator.errors import DeliveryFailed, SimulatorError, UnknownName, UsageError
@@ -140,6 +141,7 @@ def cli() -> None:
     metavar="N",
     help="Stop at the first transaction border at or after N turns; default: no limit.",
 )
+@start_time_option
 @start_option
 @snapshot_option
 @click.option(
@@ -152,7 +154,8 @@ def cli() -> None:
 )  # fmt: skip
 @click.option(
     "--clock", type=click.Choice(["simulated", "wall"]), default="simulated", show_default=True,
-    help="Stamp the product's write time (`ts`) with simulated time, or with the current time (wall).",
+    help="Stamp the product's write time (`ts`) with simulated time, or with the current time (wall); event times stay "
+    "simulated: --start now begins them at the current time.",
 )  # fmt: skip
 @route_option
 @source_option
@@ -196,6 +199,7 @@ def run(
     to: str,
     limit: int | None,
     turns: int | None,
+    start: str | None,
     start_at: int,
     snapshot: bool | None,
     rate: str | None,
@@ -228,8 +232,14 @@ def run(
     from simulator.run.plan import Limits
     from simulator.run.record import Recorder
     from simulator.run.resume import Resumed
+    from simulator.run.scenario import start_setting
     from simulator.sinks import open_sink
 
+    if start is not None:
+        settings = (*settings, start_setting(start))
+        if start == "now" and resume is not None:
+            time = settings[-1].removeprefix("start=")
+            raise UsageError(f"--start now: a run that goes on begins at the same time again; write --start {time}.")
     job = open_job(
         scenario,
         format,
@@ -362,6 +372,7 @@ def _report_errors(stream: Stream) -> None:
 @click.option(
     "--step", metavar="NAME", help="Print only messages of this step of a lifecycle or script, such as `pay` of orders."
 )
+@start_time_option
 @start_option
 @snapshot_option
 @route_option
@@ -385,6 +396,7 @@ def show(
     format: str,
     count: int,
     step: str | None,
+    start: str | None,
     start_at: int,
     snapshot: bool | None,
     route: str | None,
@@ -403,7 +415,10 @@ def show(
     from simulator.cli.messages import message_text
     from simulator.run.job import Partitions, open_job
     from simulator.run.plan import Limits
+    from simulator.run.scenario import start_setting
 
+    if start is not None:
+        settings = (*settings, start_setting(start))
     job = open_job(
         scenario,
         format,

@@ -119,4 +119,8 @@ set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE",
     help="Change a value of the scenario, such as tables.users.rows=1e6; give it once for each.",
 )  # fmt: skip
+start_time_option = click.option(
+    "--start", metavar="TIME",
+    help="Commit turn 0 at this time: now, or 2024-05-01T10:00:00Z; default: the scenario's.",
+)  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

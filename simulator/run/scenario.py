@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
@@ -38,11 +39,11 @@ def load(
     if isinstance(name, Draft):
         return _load_draft(name, source)
     if is_script(name):
-        if settings:
-            raise UsageError(f"--set {settings[0]}: {name} is a SQL script, which has no such keys; edit it.")
         from simulator.sql import script
 
         sql = script.read_script(name, sql_engine)
+        for setting in settings:
+            sql = script.with_setting(sql, setting)
         return sql, script.source_of(sql, source)
     if sql_engine is not None:
         raise UsageError(f"--sql-engine {sql_engine}: {name} is no SQL script, so no server runs it.")
@@ -50,7 +51,21 @@ def load(
     from simulator.stream.scenario.loader import load as load_yaml
 
     loaded = load_yaml(name, settings)
+    dated = next((i for i, entry in enumerate(loaded.spec.script or ()) if entry.at is not None), None)
+    if dated is not None and (start := next((each for each in settings if each.startswith("start=")), None)):
+        raise UsageError(
+            f"--set {start}: script[{dated}].at of {loaded.file} says when it happens; leave one of them out."
+        )
     return loaded, source_of(loaded, source)
+
+
+def start_setting(start: str) -> str:
+    """`--start` as a setting: `now`, or a point in time. Raises UsageError."""
+    try:
+        time = datetime.now(UTC) if start == "now" else datetime.fromisoformat(start)  # noqa: TID251 (asked for)
+    except ValueError:
+        raise UsageError(f"--start {start}: it is now, or a point in time such as 2024-05-01T10:00:00Z.") from None
+    return f"start={time.isoformat(timespec='milliseconds')}"
 
 
 def _load_draft(draft: Draft, source: str | None) -> tuple[Loaded | Script, Source]:

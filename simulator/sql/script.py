@@ -63,6 +63,18 @@ def read_script(path: str, engine: str | None = None) -> Script:
     return replace(script, engine="" if url == "embedded" else url)
 
 
+def with_setting(script: Script, setting: str) -> Script:
+    """The script with what `--set` says: `start`, its first time. Raises UsageError."""
+    key, _, value = setting.partition("=")
+    if key != "start":
+        raise UsageError(f"--set {setting}: {script.file} is a SQL script, which has no such keys; edit it.")
+    if at := script.meta("at"):
+        raise UsageError(
+            f"--set {setting}: {script.file}:{at.line}: -- @at says when it happens; leave one of them out."
+        )
+    return replace(script, parts=(Meta("at", value, 0), *script.parts))
+
+
 def content_of(path: str) -> bytes:
     """What is in a SQL file. Raises UsageError."""
     try:

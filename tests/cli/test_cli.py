@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -521,6 +522,28 @@ def test_wall_clock_moves_the_write_time_alone(command: Command) -> None:
     wall, simulated = lines("--clock", "wall"), lines()
     assert all(a.pop("ts") > b.pop("ts") for a, b in zip(wall, simulated, strict=True))
     assert wall == simulated
+
+
+def test_start_now_begins_event_times_now(command: Command, tmp_path: Path) -> None:
+    """…, also of a SQL script; `--clock wall` moves the write time alone."""
+    script = tmp_path / "f.sql"
+    script.write_text("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1);")
+    for scenario in ("crud", script):
+        before = int(time.time())
+        done = command("run", scenario, "-f", "canal-json", "--limit", "2", "--start", "now")
+        for line in done.out.splitlines():
+            assert before <= json.loads(line)["es"] / 1000 <= time.time() + 2
+    assert re.search(r"cdcsim expected .* --set start=20", done.err), "the rows can be had of the same times"
+    there = json.loads(command("run", "crud", "-f", "canal-json", "--limit", "1", "--start", "2030-01-01").out)
+    assert there["es"] == 1_893_456_000_000
+
+
+def test_a_start_that_cannot_be(command: Command, tmp_path: Path) -> None:
+    assert "it is now, or a point in time" in command("run", "crud", *RUN[2:4], "--start", "noon", status=2).err
+    assert "write --start 20" in command(*RUN, "--start", "now", "--resume", tmp_path / "r", status=2).err
+    script = tmp_path / "f.sql"
+    script.write_text("-- @at 2024-05-01\nCREATE TABLE t (id INT PRIMARY KEY);")
+    assert "f.sql:1: -- @at says when" in command("run", script, *RUN[2:4], "--start", "now", status=2).err
 
 
 def test_quiet(command: Command) -> None:
