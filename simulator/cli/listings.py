@@ -51,8 +51,17 @@ def format_text(f: Mapping[str, Any]) -> str:
     for option in f["options"]:
         choices = f" ({', '.join(option['choices'])})" if option["choices"] else ""
         default = "" if option["default"] is None else f"={option['default']}"
-        parts.append(f"    {option['name']}{default}{choices}: {option['doc']}")
+        parts.append(f"  {_mark(option)} {option['name']}{default}{choices}: {option['doc']}")
+    if f["members"]:
+        parts.append("  members, with where they are written:")
+        parts += [f"  {_mark(each)} {each['member']}: {each['holds']} [{each['source']}]" for each in f["members"]]
+    parts.append("* decided here, at least in part: no page, message or code of the product or its users says so.")
     return "\n".join(parts)
+
+
+def _mark(facts: Mapping[str, Any]) -> str:
+    """The mark of what rests on inference."""
+    return "*" if facts["decided"] else " "
 
 
 def sources_text(facts: Sequence[Mapping[str, Any]]) -> str:

@@ -68,6 +68,11 @@ class Member:
     holds: str
     source: str
 
+    @property
+    def decided(self) -> bool:
+        """Whether it rests, in part, on a decision of ours."""
+        return "decided here" in self.source
+
 
 def members_of(format: Format) -> dict[str, Member]:
     """The members of a format by path; none for a format whose package has no table of them."""

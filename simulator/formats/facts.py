@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from simulator.formats.documents import members_of
 from simulator.formats.format import Format
 from simulator.model import Kind, SchemaChangeKind
 from simulator.sources import find as find_source
@@ -53,6 +54,11 @@ def format_facts(format: Format) -> dict[str, Any]:
         "silent": [kind.name.lower() for kind in Kind if kind not in format.sends],
         "binary": format.binary,
         "options": [
-            {"name": o.name, "default": o.default, "choices": list(o.choices), "doc": o.doc} for o in format.options
+            {"name": o.name, "default": o.default, "choices": list(o.choices), "doc": o.doc, "decided": o.decided}
+            for o in format.options
+        ],
+        "members": [
+            {"member": m.member, "holds": m.holds, "source": m.source, "decided": m.decided}
+            for m in members_of(format).values()
         ],
     }

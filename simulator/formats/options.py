@@ -95,11 +95,13 @@ def option(
     where: Mapping[str, Values] | None = None,
     unless: Mapping[str, Values] | None = None,
     offered: Mapping[str, tuple[str, ...]] | None = None,
+    decided: bool = False,
 ) -> T:
-    """A field of an options class. A default of None is decided by the source. The last eight say where it has an
-    effect, as `Effect` does: elsewhere it is refused."""
+    """A field of an options class. A default of None is decided by the source. `sources` to `offered` say where it has
+    an effect, as `Effect` does: elsewhere it is refused. `decided`: what it does, or one of its values, is in no page,
+    message or code of the vendor or its users: it is decided here."""
     effect = Effect(sources, elsewhere or {}, brokers, routes, kinds, where or {}, unless or {}, offered or {})
-    metadata = {"doc": doc, "choices": choices, "parse": parse, "effect": effect}
+    metadata = {"doc": doc, "choices": choices, "parse": parse, "effect": effect, "decided": decided}
     made: Any = dataclasses.field(default=default, metadata=metadata)
     return made  # type: ignore[no-any-return]
 
@@ -114,6 +116,7 @@ class Option:
     choices: tuple[str, ...]
     parse: Callable[[str], Any]
     effect: Effect = Effect()
+    decided: bool = False
 
     def value(self, format: str, text: str) -> Any:
         """The option's value of a text. Raises OptionError."""
@@ -145,6 +148,7 @@ def _described(declared: dataclasses.Field[Any], hint: Any) -> Option:
         tuple(declared.metadata["choices"]) or literals,
         parse,
         declared.metadata["effect"],
+        declared.metadata["decided"],
     )
 
 

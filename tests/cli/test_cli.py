@@ -315,7 +315,9 @@ def test_formats_as_text(command: Command) -> None:
         about = command("formats", name).out
         assert about.startswith(f"{name}: ")
         assert f"\n  sources: {', '.join(entry['sources'])}\n" in about
-        assert all(f"\n    {option['name']}" in about for option in entry["options"])
+        for each in (*entry["options"], *entry["members"]):  # what rests on inference is marked
+            assert f"\n  {'*' if each['decided'] else ' '} {each.get('name') or each['member']}" in about
+        assert {each["decided"] for each in (*entry["options"], *entry["members"])} == {True, False}
         for event, sent in entry["events"].items():
             words = set(sent.values())
             for word in words:

@@ -63,6 +63,7 @@ class CanalOptions:
     text_charset: Literal["connection", "column"] = option(
         "connection",
         "connection: Canal takes the bytes of all texts for UTF-8; column: texts are right in every character set.",
+        decided=True,
     )
     event_max_size: int = option(
         8192, "binlog_row_event_max_size of the server: bytes of a rows event.", parse=rules.size
@@ -72,4 +73,6 @@ class CanalOptions:
         "canal.mq.database.hash; off: the partition does not depend on the database.",
         routes=("rules", "key", "columns"),
     )
-    rows_per_message: int = option(0, "At most so many rows of one statement in a message; 0: as a rows event holds.")
+    rows_per_message: int = option(
+        0, "At most so many rows of one statement in a message; 0: as a rows event holds.", decided=True
+    )

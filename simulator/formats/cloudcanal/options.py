@@ -90,17 +90,20 @@ class JobOptions:
         "zero",
         "Tables without key columns: partition 0, or a partition by the table's name.",
         routes=("key", "columns"),
+        decided=True,
     )
     split_pk_update: bool = option(
         False,
         "on: an update of the partition key is a DELETE and an INSERT.",
         sources=NOT_MONGODB,
         routes=("key", "columns"),
+        decided=True,
     )
     key: Literal["none", "pk", "table"] = option(
         "none",
         "Key of a record: none, the primary key as JSON, or the table.",
         brokers=("kafka", "rabbitmq"),
+        decided=True,
     )
     custom_header: tuple[tuple[str, str], ...] = option(
         (), "customHeader: headers of each record: 'env:test;team:orders'.", parse=headers
@@ -134,17 +137,21 @@ class CommonOptions(JobOptions):
         "millis", "Timestamps of the full load: three digits of a fraction (since 4.7.1.0), or as in later changes."
     )
     float_text: Literal["java", "plain"] = option(
-        "java", "Floating point numbers: as Java prints them, or without an exponent."
+        "java",
+        "Floating point numbers: as Java prints them, or without an exponent.",
+        decided=True,
     )
     value_types: Literal["string", "native"] = option(
         "string",
         "Values are strings; native: numbers are JSON numbers.",
         sources=NOT_ORACLE,
+        decided=True,
     )
     geometry_srid: Literal["drop", "keep"] = option(
         "drop",
         "Well-known text of geometries without or with SRID.",
         sources=(*MYSQL_FAMILY, "sqlserver"),
+        decided=True,
     )
     oracle_lob: bool = option(
         False,
@@ -156,11 +163,13 @@ class CommonOptions(JobOptions):
         "on: java.sql.Types codes for types that ojdbc numbers itself.",
         sources=ORACLE_FAMILY,
         where={"envelop_schema_include": (True,)},
+        decided=True,
     )
     rename_table: Literal["old", "new"] = option(
         "old",
         "Table of a RENAME: the one that was subscribed, or its new name.",
         where={"ddl_statements": lambda words: "rename" in words},
+        decided=True,
     )
     pg_truncate: Literal["truncate", "alter"] = option(
         "truncate",
@@ -168,7 +177,7 @@ class CommonOptions(JobOptions):
         sources=POSTGRESQL_FAMILY,
         where={"ddl_statements": lambda words: "truncate" in words},
     )
-    null_columns: Literal["null", "omit"] = option("null", "Null columns are written or left out.")
+    null_columns: Literal["null", "omit"] = option("null", "Null columns are written or left out.", decided=True)
     replica_identity: Literal["full", "default"] = option(
         "full",
         "PostgreSQL's REPLICA IDENTITY: full, as the product asks for; default: old rows have the key alone.",
@@ -193,11 +202,17 @@ class BatchedOptions(CommonOptions):
         brokers=("rabbitmq",),
     )
     bid_mode: Literal["counter", "zero"] = option(
-        "counter", "Numbers of batches rise, or are 0 as in the printed examples."
+        "counter",
+        "Numbers of batches rise, or are 0 as in the printed examples.",
+        decided=True,
     )
-    delete_image: Literal["data", "before", "both"] = option("data", "The member that holds deleted rows.")
+    delete_image: Literal["data", "before", "both"] = option(
+        "data", "The member that holds deleted rows.", decided=True
+    )
     old_image: Literal["full", "changed"] = option(
-        "full", "Columns of the row before an update: all, or the changed ones."
+        "full",
+        "Columns of the row before an update: all, or the changed ones.",
+        decided=True,
     )
 
 
@@ -208,7 +223,7 @@ class JsonOptions(BatchedOptions):
     ddl_field: Literal["isDdl", "ddl", "both"] = option(
         "isDdl", "Name of the member that marks DDL: `isDdl` on the page, `ddl` in messages of 2022."
     )
-    emit_transaction_end: bool = option(False, "on: a message at the end of each transaction.")
+    emit_transaction_end: bool = option(False, "on: a message at the end of each transaction.", decided=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +234,7 @@ class CanalOptions(BatchedOptions):
         "schema",
         "`database` of a source with schemas: the schema, the database, or both.",
         sources=(*POSTGRESQL_FAMILY, *ORACLE_FAMILY, "sqlserver"),
+        decided=True,
     )
 
 
@@ -233,21 +249,25 @@ class DebeziumOptions(CommonOptions):
         False,
         "on: the schema in Kafka Connect's form.",
         where={"envelop_schema_include": (True,)},
+        decided=True,
     )
     key_order: Literal["sorted", "doc"] = option("sorted", "Members sorted, or as the page prints them.")
     legacy_insert_op: Literal["c", "i"] = option("c", "`op` of inserts; the page's example has `i`.")
-    init_op: Literal["c", "r"] = option("c", "`op` of rows of the full load.")
+    init_op: Literal["c", "r"] = option("c", "`op` of rows of the full load.", decided=True)
     ddl_op: Literal["none", "a"] = option(
         "none", "`op` of DDL: none, as in the page's example, or `a`, as in its table."
     )
     empty_image: Literal["object", "null"] = option("object", "A missing image: {} or null.")
     source_ts: Literal["sent", "exec"] = option(
-        "sent", "`ts_ms` in `source`: the time of sending, or the time at the source."
+        "sent",
+        "`ts_ms` in `source`: the time of sending, or the time at the source.",
+        decided=True,
     )
     source_members: Literal["printed", "debezium"] = option(
         "printed",
         "Members of `source` of the MySQL family: the eight that the page prints, or all of Debezium's.",
         sources=MYSQL_FAMILY,
+        decided=True,
     )
     server_id: int = option(
         223344,
@@ -258,6 +278,7 @@ class DebeziumOptions(CommonOptions):
         False,
         "on: the source has GTIDs.",
         sources=MYSQL_FAMILY,
+        decided=True,
     )
     server_uuid: str = option(
         SERVER_UUID,
@@ -274,8 +295,8 @@ class AvroOptions(JobOptions):
     minimal: bool = option(
         False, "increLogMinimal; on: updates lack unchanged columns, deletes have the key alone.", sources=NOT_MONGODB
     )
-    ispk_field: bool = option(False, "on: records of fields have isPk; DTS's readers cannot read them.")
-    init_op: Literal["INSERT", "INIT"] = option("INSERT", "Operation of rows of the full load.")
+    ispk_field: bool = option(False, "on: records of fields have isPk; DTS's readers cannot read them.", decided=True)
+    init_op: Literal["INSERT", "INIT"] = option("INSERT", "Operation of rows of the full load.", decided=True)
     schema_variant: Literal["B", "A"] = option("B", "Version of the schema; A has no bornTimestamp.")
     born_unit: Literal["s", "ms"] = option(
         "s",
@@ -286,6 +307,7 @@ class AvroOptions(JobOptions):
         "table",
         "objectName of DDL about an existing table: the table's, or the database.",
         sources=NOT_MONGODB,
+        decided=True,
     )
     oracle_frac: Literal["ns", "us"] = option(
         "ns",

@@ -35,8 +35,11 @@ class DrsOptions:
         "single",
         "split: an update of the primary key is sent as DELETE and INSERT, which DRS itself never does.",
         sources=NOT_MONGODB,
+        decided=True,
     )
-    timezone: str = option("+08:00", "Time zone of the source's session, in which timestamps are printed.", parse=zone)
+    timezone: str = option(
+        "+08:00", "Time zone of the source's session, in which timestamps are printed.", parse=zone, decided=True
+    )
     topic_policy: str = option(
         "single",
         "One topic, or topics that DRS creates for each table, database or schema; or DRS's numbers of these.",
@@ -55,6 +58,7 @@ class DrsOptions:
         "Whether BINARY(n) keeps its trailing zero bytes in MySQL's full load.",
         sources=("mysql",),
         kinds=(READ,),
+        decided=True,
     )
 
 
@@ -63,9 +67,7 @@ class SourceOptions:
     """Options of sources other than MySQL."""
 
     raw: Literal["filter", "send"] = option(
-        "filter",
-        "Whether RAW columns of Oracle are left out or sent.",
-        sources=("oracle",),
+        "filter", "Whether RAW columns of Oracle are left out or sent.", sources=("oracle",), decided=True
     )
     replica_identity: Literal["full", "default"] = option(
         "full",
@@ -84,15 +86,10 @@ class MapOptions(DrsOptions):
     """Options of the JSON formats."""
 
     column_order: Literal["java_hashmap", "table"] = option(
-        "java_hashmap",
-        "Order of columns in maps.",
-        sources=NOT_MONGODB,
+        "java_hashmap", "Order of columns in maps.", sources=NOT_MONGODB, decided=True
     )
     ddl_table: Literal["empty", "name"] = option(
-        "empty",
-        "Whether `table` of DDL is empty or the table's name.",
-        sources=NOT_MONGODB,
-        kinds=(DDL,),
+        "empty", "Whether `table` of DDL is empty or the table's name.", sources=NOT_MONGODB, kinds=(DDL,), decided=True
     )
 
 
@@ -110,11 +107,13 @@ class JsonOptions(MapOptions, SourceOptions):
         "Time zone of the source's session, in which timestamps are printed.",
         parse=zone,
         sources=("oracle", *POSTGRESQL_FAMILY),
+        decided=True,
     )
     blank_as: Literal["empty", "null"] = option(
         "empty",
         "Members that DRS leaves blank for Oracle and SQL Server: empty or null.",
         sources=("oracle", "sqlserver"),
+        decided=True,
     )
     layout_version: Literal["current", "oracle-legacy"] = option(
         "current",
@@ -131,6 +130,7 @@ class JsonCOptions(MapOptions):
         False,
         "on: rows of the full load are INSERT, which open-source readers of Canal JSON expect.",
         kinds=(READ,),
+        decided=True,
     )
 
 
@@ -143,11 +143,10 @@ class AvroOptions(DrsOptions, SourceOptions):
         "Time zone of the source's session, in which timestamps are printed.",
         parse=zone,
         sources=POSTGRESQL_FAMILY,
+        decided=True,
     )
     full_sync_op: Literal["INSERT", "INIT"] = option(
-        "INSERT",
-        "`operation` of rows of the full load.",
-        kinds=(READ,),
+        "INSERT", "`operation` of rows of the full load.", kinds=(READ,), decided=True
     )
 
 

@@ -30,11 +30,13 @@ class DeliveryOptions:
         "none",
         "Message key: none, or the text whose hash is the partition.",
         brokers=("kafka",),
+        decided=True,
     )
     ddl_topic: str = option(
         "",
         "A topic for all DDL; empty: the topic of the data.",
         kinds=(DDL,),
+        decided=True,
     )
     split_on_key_update: bool = option(
         False,
@@ -73,10 +75,15 @@ class TextOptions(DeliveryOptions):
         "Time zone in which TIMESTAMP values are printed.",
         parse=zone,
         sources=WITH_ZONES,
+        decided=True,
     )
-    frac: Literal["trim", "pad"] = option("trim", "Fractions of seconds: without trailing zeros, or as declared.")
+    frac: Literal["trim", "pad"] = option(
+        "trim", "Fractions of seconds: without trailing zeros, or as declared.", decided=True
+    )
     binary: Literal["latin1", "hex"] | None = option(
-        None, "Bytes as ISO-8859-1 characters or hexadecimal; default: latin1 for MySQL, else hex."
+        None,
+        "Bytes as ISO-8859-1 characters or hexadecimal; default: latin1 for MySQL, else hex.",
+        decided=True,
     )
 
 
@@ -102,12 +109,14 @@ class CanalOptions(TextOptions, StatementOptions, ServerOptions):
         "bare",
         "schema: `table` is schema.table.",
         sources=("oracle", "postgresql", "sqlserver"),
+        decided=True,
     )
     mysql_type_params: bool = option(False, "on: mysqlType has parameters, such as bigint(20), as in 2021.")
     mysql_type_unsigned: Literal["keep", "drop"] = option(
         "keep",
         "Whether mysqlType says unsigned.",
         sources=MYSQL_FAMILY,
+        decided=True,
     )
     sql_type: Literal["jdbc", "dts_number"] = option(
         "jdbc",
@@ -121,15 +130,20 @@ class CanalOptions(TextOptions, StatementOptions, ServerOptions):
         where={"sql_type": ("jdbc",)},
     )
     id_style: Literal["counter", "ts_offset"] = option(
-        "counter", "id is a record number, or es in seconds times 10^9 plus a number within the second."
+        "counter",
+        "id is a record number, or es in seconds times 10^9 plus a number within the second.",
+        decided=True,
     )
     init_as_insert: bool = option(
-        False, "on: rows of the full load are INSERT, which open-source readers of Canal JSON expect."
+        False,
+        "on: rows of the full load are INSERT, which open-source readers of Canal JSON expect.",
+        decided=True,
     )
     gtid: bool = option(
         False,
         "on: the source has GTIDs.",
         sources=("mariadb", "mysql"),
+        decided=True,
     )
 
 
@@ -139,19 +153,28 @@ class SharePlexOptions(TextOptions, ServerOptions):
 
     time_z: bool = option(False, "on: time and posttime end with Z, as in the page's text.")
     op_style: Literal["short", "words"] = option("short", "op is ins, upd, del, as in the examples, or a word.")
-    ins_nulls: Literal["write", "omit"] = option("write", "Whether nulls of inserted rows are written or left out.")
-    ddl: bool = option(False, "on: DDL is sent, as TRUNCATE, DROP COLUMN or ddl.")
-    update_style: Literal["one", "split"] = option(
-        "one", "An update is one message, or two: UPDATE BEFORE and UPDATE AFTER."
+    ins_nulls: Literal["write", "omit"] = option(
+        "write", "Whether nulls of inserted rows are written or left out.", decided=True
     )
-    userid: int | None = option(None, "The committing user; default: 84 for Oracle, else 0.", parse=user_id)
+    ddl: bool = option(False, "on: DDL is sent, as TRUNCATE, DROP COLUMN or ddl.", decided=True)
+    update_style: Literal["one", "split"] = option(
+        "one",
+        "An update is one message, or two: UPDATE BEFORE and UPDATE AFTER.",
+        decided=True,
+    )
+    userid: int | None = option(
+        None, "The committing user; default: 84 for Oracle, else 0.", parse=user_id, decided=True
+    )
     gtid: bool = option(
         True,
         "on: MySQL has GTIDs, which trans holds.",
         sources=("mysql",),
+        decided=True,
     )
     supplemental: Literal["all", "pk"] = option(
-        "all", "What the log has of the row before an update: all columns, or the key and the changed ones."
+        "all",
+        "What the log has of the row before an update: all columns, or the key and the changed ones.",
+        decided=True,
     )
 
 
@@ -170,6 +193,7 @@ class RecordOptions(ServerOptions):
         "objectName of DDL: the database alone, as in a printed message, or the table's if it exists.",
         kinds=(DDL,),
         sources=NOT_MONGODB,
+        decided=True,
     )
     tags: Literal["2023", "2021", "2020"] = option(
         "2023", "Tags as messages of that year have them: server_id came in 2021, metaVersion in 2023."
@@ -182,7 +206,9 @@ class RecordOptions(ServerOptions):
     )
     drds: bool = option(False, "on: MySQL is DRDS (PolarDB-X): rows name physical tables, tags the logical ones.")
     source_type: Literal["DRDS", "PPAS"] | None = option(
-        None, "SourceType of records: DRDS instead of MySQL, or PPAS instead of PostgreSQL."
+        None,
+        "SourceType of records: DRDS instead of MySQL, or PPAS instead of PostgreSQL.",
+        decided=True,
     )
     row_image: Literal["full", "minimal"] = option(
         "full",
@@ -198,13 +224,17 @@ class RecordOptions(ServerOptions):
         "id",
         "What is known of a MongoDB document before a change: its _id, or all of it (pre-images).",
         sources=("mongodb",),
+        decided=True,
     )
-    framing: Literal["raw", "confluent"] = option("raw", "The record alone, or after a schema registry's five bytes.")
+    framing: Literal["raw", "confluent"] = option(
+        "raw", "The record alone, or after a schema registry's five bytes.", decided=True
+    )
     schema_id: int = option(
         1,
         "The schema's id in the registry, for framing=confluent.",
         parse=number,
         where={"framing": ("confluent",)},
+        decided=True,
     )
     noop: bool = option(False, "on: NOOP records of 48 bytes instead of heartbeats.")
     gtid: bool = option(
@@ -227,9 +257,10 @@ class AvroOptions(RecordOptions, StatementOptions, DeliveryOptions):
     product: Literal["sync", "subscription"] = option(
         "sync", "Synchronisation to a queue, or change tracking, which has BEGIN, COMMIT, heartbeats and no full load."
     )
-    begin_commit: bool | None = option(None, "Whether BEGIN and COMMIT are sent; default: by product.")
+    begin_commit: bool | None = option(None, "Whether BEGIN and COMMIT are sent; default: by product.", decided=True)
     heartbeat: bool | None = option(
         None,
         "Whether heartbeats are sent; default: by product.",
         where={"noop": (False,)},
+        decided=True,
     )

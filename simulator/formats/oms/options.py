@@ -52,12 +52,14 @@ class OmsOptions:
         "Time zone of timestamps without one of their own.",
         parse=zone,
         sources=ORACLE_FAMILY,
+        decided=True,
     )
-    split_key_update: bool = option(True, "off: an update of the key is one UPDATE.")
+    split_key_update: bool = option(True, "off: an update of the key is one UPDATE.", decided=True)
     kafka_key: Literal["pk", "json"] = option(
         "pk",
         "Key of a message: the primary key's values, or a JSON string of them.",
         brokers=("kafka",),
+        decided=True,
     )
     fixed_partition: int = option(
         0,
@@ -78,7 +80,9 @@ class OrderedOptions:
     """The order of columns in maps."""
 
     map_order: Literal["java_hash", "schema"] = option(
-        "java_hash", "Columns in the order of a Java HashMap, or of the table."
+        "java_hash",
+        "Columns in the order of a Java HashMap, or of the table.",
+        decided=True,
     )
 
 
@@ -106,6 +110,7 @@ class TypeNameOptions:
         "BIGINT",
         "The name of the type BIGINT.",
         sources=NOT_ORACLE,
+        decided=True,
     )
 
 
@@ -136,19 +141,22 @@ class DefaultOptions(VersionOptions, EventOptions, OmsOptions):
         True,
         "off: db is the database alone.",
         sources=OCEANBASE,
+        decided=True,
     )
-    source_identity: str = option("np_4w1_source-000-0", "The subtopic of the store.", parse=word)
+    source_identity: str = option("np_4w1_source-000-0", "The subtopic of the store.", parse=word, decided=True)
     tenant_id: int = option(
         TENANT_ID,
         "The tenant's number in uniqueId.",
         parse=positive,
         sources=OCEANBASE,
+        decided=True,
     )
     log_stream: int = option(
         LOG_STREAM_ID,
         "The log stream's number in uniqueId.",
         parse=positive,
         sources=OCEANBASE,
+        decided=True,
     )
     extended_meta: bool = option(False, "on: adds transId and clusterId.")
     cluster_id: str = option(
@@ -156,6 +164,7 @@ class DefaultOptions(VersionOptions, EventOptions, OmsOptions):
         "clusterId of extended_meta.",
         parse=word,
         where={"extended_meta": (True,)},
+        decided=True,
     )
 
 
@@ -168,15 +177,21 @@ class ExtendedOptions(TypeNameOptions, DefaultOptions):
 class CanalOptions(VersionOptions, OrderedOptions, TypeNameOptions, OmsOptions):
     """Options of oms-canal-json."""
 
-    canal_full_type: Literal["ROW", "INSERT"] = option("ROW", "The type of rows of a full synchronization.")
-    canal_ddl: Literal["off", "canal"] | None = option(None, "Whether DDL is written; default: from version 4 on.")
+    canal_full_type: Literal["ROW", "INSERT"] = option(
+        "ROW", "The type of rows of a full synchronization.", decided=True
+    )
+    canal_ddl: Literal["off", "canal"] | None = option(
+        None, "Whether DDL is written; default: from version 4 on.", decided=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataworksOptions(TypeNameOptions, EventOptions, OmsOptions):
     """Options of oms-dataworks."""
 
-    transaction_marks: bool = option(False, "on: TRANSACTION_BEGIN and TRANSACTION_END around each transaction.")
+    transaction_marks: bool = option(
+        False, "on: TRANSACTION_BEGIN and TRANSACTION_END around each transaction.", decided=True
+    )
     business_name: str | None = option(None, "The task's business system, in extend.load_fm; default: extend is null.")
 
 
@@ -185,6 +200,9 @@ class SharePlexOptions(OrderedOptions, SequenceOptions, OmsOptions):
     """Options of oms-shareplex."""
 
     server_timezone: str = option(
-        "Asia/Shanghai", "Time zone of times, and of timestamps without one of their own.", parse=zone
+        "Asia/Shanghai",
+        "Time zone of times, and of timestamps without one of their own.",
+        parse=zone,
+        decided=True,
     )
     transaction_enabled: bool = option(True, "transactionEnabled: changes have their position in the transaction.")
