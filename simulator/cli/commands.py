@@ -44,6 +44,7 @@ from simulator.errors import DeliveryFailed, SimulatorError, UnknownName, UsageE
 
 if TYPE_CHECKING:
     from simulator.formats.format import Broker
+    from simulator.run.job import Job
     from simulator.stream.engine.block import Stream
 
 INTERRUPTED = 130
@@ -252,6 +253,8 @@ def run(
         settings=settings,
     )
     _report_errors(job.stream)
+    if job.source_chosen and not quiet:
+        _report_source(job)
     job.addressed(route=route)  # a wrong route is an error before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
@@ -353,6 +356,10 @@ def _stopped_by_signals(this: Any) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _report_source(job: Job) -> None:
+    click.echo(f"Nothing names a source, so it is {job.source}, which {job.format} is for.", err=True)
+
+
 def _report_errors(stream: Stream) -> None:
     """What --force continued after, and what a server may do otherwise."""
     for error in (*stream.errors, *stream.warnings):
@@ -431,6 +438,8 @@ def show(
         settings=settings,
     )
     _report_errors(job.stream)
+    if job.source_chosen:
+        _report_source(job)
     if step is not None and step not in job.stream.step_names:
         names = ", ".join(map(repr, job.stream.step_names))
         hint = f"The scenario has {names}." if names else "The scenario names no steps."

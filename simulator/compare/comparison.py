@@ -114,10 +114,11 @@ def compare(
     picks events. Raises UsageError.
     """
     jobs: dict[str, Job] = {}
-    for format in formats or _offered(scenario, source):
+    system = load(scenario, source)[1]
+    for format in formats or [name for name in FORMATS if system.id in find(name).sources]:
         if format in jobs:
             raise UsageError(f"-f {format} is given twice: leave one out.")
-        jobs[format] = open_job(scenario, format, source=source, seed=seed, broker=broker).addressed(
+        jobs[format] = open_job(scenario, format, source=str(system), seed=seed, broker=broker).addressed(
             partitions=Partitions(partitions)
         )
     first = next(iter(jobs.values()))
@@ -140,12 +141,6 @@ def compare(
         for format, job in jobs.items()
     }
     return Comparison(first.stream.file, str(first.stream.source), tuple(jobs), tuple(events), meanings, first.failure)
-
-
-def _offered(scenario: str | Draft, source: str | None) -> list[str]:
-    """The formats whose products read the source."""
-    system = load(scenario, source)[1]
-    return [name for name in FORMATS if system.id in find(name).sources]
 
 
 def _words(plan: Plan) -> dict[Place, tuple[str, tuple[str, ...]]]:

@@ -30,11 +30,24 @@ FORMATS: Final = {
     "oms-default-extend-column-type": "simulator.formats.oms.default_extend_column_type:FORMAT",
     "oms-shareplex": "simulator.formats.oms.shareplex:FORMAT",
 }
+# What the vendors call them: constants of their APIs, and names of OMS's serialization methods; in any case of letters.
+VENDORS: Final = {
+    "aliyun_dts_avro_for_mq": "cloudcanal-dts-avro",
+    "canal_json_for_mq": "cloudcanal-canal-json",
+    "cloudcanal_json_for_mq": "cloudcanal-json",
+    "debezium_envelop_json_for_mq": "cloudcanal-debezium",
+    "oms-canal": "oms-canal-json",
+    "oms-dataworks_v2": "oms-dataworks",
+    "oms-default_with_schema": "oms-default-extend-column-type",
+    "oms-defaultextendcolumntype": "oms-default-extend-column-type",
+}
 
 
 def find(name: str) -> Format:
-    """A format by its id. Raises UnknownName."""
-    format: Format = registry.load("format", FORMATS, name)
+    """A format by its id, or by what its vendor calls it. Raises UnknownName."""
+    lowered = name.lower()
+    id = VENDORS.get(lowered, lowered if lowered in FORMATS else name)
+    format: Format = registry.load("format", FORMATS, id)
     return format
 
 

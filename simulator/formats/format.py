@@ -34,6 +34,7 @@ from simulator.model import (
     Table,
 )
 from simulator.native.program import compiled
+from simulator.sources import DEFAULT
 from simulator.sources.source import Source
 from simulator.text.template import Piece, join, nulls_of, program_of
 from simulator.wire.avro import Container
@@ -111,6 +112,7 @@ class Layout:
       it leaves out although it sends their kind.
     * `sources`: of the format's sources, those that the product offers with these settings; None: all.
     * `event_time`: changes report the commit time of their transaction, or that of the one before.
+    * `heartbeat_ms`: how often the product sends heartbeats, where it sends any and the scenario does not say.
     * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
     * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
     * `partial_images`: what the product does where the log lacks columns of a row: it refuses such a source; it takes
@@ -131,6 +133,7 @@ class Layout:
     partial_images: Literal["refused", "taken for whole", "known"] = "refused"
     sources: tuple[str, ...] | None = None
     event_time: Literal["commit", "previous commit"] = "commit"
+    heartbeat_ms: int = 1000
     complete: Callable[[PackedBatch, MessageBatch], MessageBatch] | None = None
 
 
@@ -153,6 +156,7 @@ class Format:
     settings: type[Any]
     layout: Callable[[Settings[Any]], Layout]
     binary: bool = False  # values are bytes, not text
+    source: str = DEFAULT  # of a run that names none
 
     def __post_init__(self) -> None:
         if (self.sends | self.silent | {STATEMENT}) != set(Kind) or self.sends & self.silent:
@@ -188,6 +192,11 @@ class Codec:
     def check_route(self, policy: str) -> None:
         """Raises OptionError for an option that has no effect with this policy of `--route`."""
         refuse_without_route(self.format.id, self.settings.options, self._given, policy)
+
+    @property
+    def heartbeat_ms(self) -> int | None:
+        """How often it sends heartbeats of its own; None: it sends none."""
+        return self.layout.heartbeat_ms if self.sends(HEARTBEAT) else None
 
     def sends_event(self, event: Event) -> bool:
         """Whether it sends this statement or heartbeat."""

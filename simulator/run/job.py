@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,16 +13,17 @@ import numpy as np
 
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Route
-from simulator.errors import UsageError, did_you_mean
-from simulator.formats import open_codec
+from simulator.errors import NotOffered, OptionError, UsageError, did_you_mean
+from simulator.formats import find, open_codec
 from simulator.formats.format import Broker, Codec
+from simulator.formats.options import parse_format
 from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders
 from simulator.run.resume import Resumed, rest
-from simulator.run.scenario import Draft, load, open_stream, resolve
+from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
@@ -30,6 +32,7 @@ from simulator.stream.engine.block import Stream
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
+    from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
 # Who takes messages one by one waits for a block of so many turns, and for so many messages of one.
@@ -66,6 +69,7 @@ class Job:
     broker: Broker = "kafka"
     allow_undocumented: bool = False
     force: bool = False
+    source_chosen: bool = False  # for the format, since nothing names one
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -75,7 +79,7 @@ class Job:
     @cached_property
     def stream(self) -> Stream:
         """The changes. A SQL script is run for them."""
-        return open_stream(self.scenario, self.source, force=self.force)
+        return open_stream(self.scenario, self.source, force=self.force, heartbeat_ms=self.codec.heartbeat_ms)
 
     @cached_property
     def codec(self) -> Codec:
@@ -213,6 +217,16 @@ class Job:
         return single()
 
 
+def _fitting(format: str, broker: Broker, loaded: Loaded | Script) -> Source | None:
+    """The source of a run that names none: the first that the format and its options are for."""
+    offered = find(parse_format(format)[0])
+    for source in possible_sources(loaded, dict.fromkeys((offered.source, *offered.sources))):
+        with suppress(NotOffered, OptionError):
+            open_codec(format, source, broker=broker)
+            return source
+    return None
+
+
 def broker_of(to: str, otherwise: Broker = "kafka") -> Broker:
     """The kind of broker behind a URL; for files and standard output the one whose conventions are asked for."""
     return cast(Broker, BROKERS.get(to.partition(":")[0], otherwise))
@@ -232,10 +246,16 @@ def open_job(
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
     loaded, system = load(scenario, source, sql_engine, settings)
+    named = system
+    if source is None:
+        system = _fitting(format, broker, loaded) or system
     codec = open_codec(format, system, broker=broker, allow_undocumented=allow_undocumented)
     resolved = resolve(loaded, system, seed=seed, renders=lambda table: renders(codec, system, table))
-    job = Job(resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force)
-    stream = open_stream(resolved, system, force=force)
+    job = Job(
+        resolved, system, format, broker=broker, allow_undocumented=allow_undocumented, force=force,
+        source_chosen=system != named,
+    )  # fmt: skip
+    stream = open_stream(resolved, system, force=force, heartbeat_ms=codec.heartbeat_ms)
     if stream.partial_images is not None and codec.layout.partial_images == "refused":
         raise refusal(codec, stream)
     job.__dict__.update(codec=codec, stream=stream)

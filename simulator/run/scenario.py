@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
 from simulator.model import Table
+from simulator.sources import find
 from simulator.sources.source import Source
 from simulator.sql import is_script
 from simulator.stream.engine.block import Stream
@@ -57,6 +58,18 @@ def load(
             f"--set {start}: script[{dated}].at of {loaded.file} says when it happens; leave one of them out."
         )
     return loaded, source_of(loaded, source)
+
+
+def possible_sources(loaded: Loaded | Script, ids: Iterable[str]) -> Iterator[Source]:
+    """Those of these sources that a scenario can run on, if it names none itself; else none."""
+    if is_script(loaded.file):
+        from simulator.sql.catalog.servers import SERVERS
+
+        if loaded.engine or loaded.meta("source"):  # type: ignore[union-attr]
+            return
+        yield from (source for source in map(find, ids) if str(source) in SERVERS)
+    elif loaded.spec.source is None:  # type: ignore[union-attr]
+        yield from map(find, ids)
 
 
 def start_setting(start: str) -> str:
@@ -115,13 +128,15 @@ def resolve(
     return resolve_yaml(loaded, source, seed=seed, renders=renders)  # type: ignore[arg-type]
 
 
-def open_stream(scenario: Scenario | Script, source: Source, *, force: bool = False) -> Stream:
-    """The stream of a scenario. A script is run; with `force` a SQL script goes on after errors. Raises
-    ScenarioError."""
+def open_stream(
+    scenario: Scenario | Script, source: Source, *, force: bool = False, heartbeat_ms: int | None = None
+) -> Stream:
+    """The stream of a scenario. A script is run; with `force` a SQL script goes on after errors. `heartbeat_ms`: how
+    often heartbeats come in a generated stream that does not say. Raises ScenarioError."""
     if is_script(scenario.file):
         from simulator.sql.stream import SqlStream
 
         return SqlStream(scenario, source, force=force)  # type: ignore[arg-type]
     from simulator.stream import open_stream as open_yaml
 
-    return open_yaml(scenario)  # type: ignore[arg-type]
+    return open_yaml(scenario, heartbeat_ms)  # type: ignore[arg-type]

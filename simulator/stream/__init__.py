@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from simulator.stream.scenario.scenario import Scenario
 
 
-def open_stream(scenario: Scenario) -> ChangeStream | ScriptStream:
-    """The stream of a resolved scenario. Raises ScenarioError for what only running it shows."""
+def open_stream(scenario: Scenario, heartbeat_ms: int | None = None) -> ChangeStream | ScriptStream:
+    """The stream of a resolved scenario. `heartbeat_ms`: how often heartbeats come where a scenario that is no script
+    does not say. Raises ScenarioError for what only running it shows."""
     if scenario.spec.script is not None:
         from simulator.stream.literal.script import ScriptStream
 
         return ScriptStream(scenario)
     from simulator.stream.engine.stream import ChangeStream
 
-    return ChangeStream(scenario)
+    return ChangeStream(scenario, heartbeat_ms)
 
 
 def source_of(loaded: Loaded, asked: str | None) -> Source:

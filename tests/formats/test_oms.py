@@ -13,10 +13,11 @@ from building import Beat, Case, Ddl, Rows, batch_of, block_of, codec_of, encode
 
 from simulator import messages, sources
 from simulator.errors import OptionError, UnsupportedType, UsageError
-from simulator.formats import open_codec
+from simulator.formats import find, open_codec
 from simulator.formats.oms import default as oms_default
 from simulator.formats.oms.layout import columns_of
-from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
+from simulator.model import DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, SchemaChangeKind
+from simulator.run.job import open_job
 from simulator.wire.fields import Members
 
 SOURCE: Final = "oceanbase-mysql-4.3"
@@ -372,6 +373,52 @@ def test_the_vendors_words_for_policies_and_versions() -> None:
     for version, typed in (("3.3.1", False), ("4.2.5", True)):
         (message,) = messages_of(f"oms-default,version={version}", SOURCE, block_of(Case("", (step,))))
         assert ("ddlType" in json.loads(message.value or b"")["allMetaData"]) is typed
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("oms-DEFAULT_WITH_SCHEMA", "oms-default-extend-column-type"),
+        ("oms-DefaultExtendColumnType", "oms-default-extend-column-type"),
+        ("oms-DATAWORKS_V2", "oms-dataworks"),
+        ("oms-Canal", "oms-canal-json"),
+        ("OMS-SharePlex", "oms-shareplex"),
+        ("CLOUDCANAL_JSON_FOR_MQ", "cloudcanal-json"),
+    ],
+)
+def test_formats_have_the_vendors_names(theirs: str, ours: str) -> None:
+    assert find(theirs).id == ours
+
+
+@pytest.mark.parametrize(
+    ("format", "source", "chosen"),
+    [
+        ("oms-default", "oceanbase-mysql-4.3", True),
+        ("oms-shareplex,legacy_types=on", "oceanbase-mysql-4.3", True),
+        ("drs-json,raw=send", "oracle-19c", True),
+        ("dts-avro,source_type=PPAS", "postgresql-16", True),
+        ("canal-json", "mysql-8.0", False),
+    ],
+)
+def test_a_source_that_fits_the_format_is_chosen_where_none_is_named(format: str, source: str, chosen: bool) -> None:
+    job = open_job("crud", format)
+    assert (str(job.source), job.source_chosen) == (source, chosen)
+    assert str(open_job("crud", "oms-default", source="mysql").source) == "mysql-8.0"
+
+
+def test_heartbeats_that_the_scenario_does_not_have_come_each_second(tmp_path: Path) -> None:
+    """…, in the formats that send some; the rows and their positions stay the same."""
+    scenario = tmp_path / "quiet.yaml"
+    table = "{rows: 9, key: id, columns: {id: {type: int64, values: sequence}, n: {type: int32, values: version}}}"
+    scenario.write_text(f"rate: 10\ntables: {{t: {table}}}")
+    for format in ("oms-default,heartbeat=on", "oms-dataworks,heartbeat=on", "dts-avro,product=subscription"):
+        sent = list(messages(str(scenario), format, limit=100))
+        assert [m.order.turn for m in sent if m.kind is HEARTBEAT] == pytest.approx(range(0, 100, 10), abs=9)
+        rows = [m.value for m in sent if m.kind in (INSERT, UPDATE, DELETE)]
+        without = messages(str(scenario), format.replace(",heartbeat=on", ""), limit=100)
+        assert rows == [m.value for m in without if m.kind in (INSERT, UPDATE, DELETE)]
+    scenario.write_text(f"rate: 0.00001\ntables: {{t: {table}}}")  # a second would be too often
+    assert any(m.kind is HEARTBEAT for m in messages(str(scenario), "oms-default,heartbeat=on", limit=3))
 
 
 def test_partition_columns_of_each_table_and_the_key_of_the_others() -> None:

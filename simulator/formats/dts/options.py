@@ -260,7 +260,7 @@ class AvroOptions(RecordOptions, StatementOptions, DeliveryOptions):
     begin_commit: bool | None = option(None, "Whether BEGIN and COMMIT are sent; default: by product.", decided=True)
     heartbeat: bool | None = option(
         None,
-        "Whether heartbeats are sent; default: by product.",
+        "Whether heartbeats are sent, one a second if the scenario does not say; default: by product.",
         where={"noop": (False,)},
         decided=True,
     )

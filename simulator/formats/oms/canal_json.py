@@ -19,7 +19,7 @@ from simulator.formats.oms.layout import columns_of, map_order, sent
 from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, event_database, event_table, word
 from simulator.formats.oms.options import CanalOptions
-from simulator.formats.oms.systems import SOURCES
+from simulator.formats.oms.systems import SOURCE, SOURCES
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE
 from simulator.text.java.hash_map import hash_order
@@ -61,6 +61,7 @@ FORMAT = Format(
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, Canal",
     sources=SOURCES,
+    source=SOURCE,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL}),
     silent=frozenset({BEGIN, COMMIT, HEARTBEAT}),

@@ -26,7 +26,7 @@ from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, db_type, event_database, event_table, subject, word
 from simulator.formats.oms.options import DataworksOptions
 from simulator.formats.oms.positions import SEQUENCE, as_text
-from simulator.formats.oms.systems import SOURCES
+from simulator.formats.oms.systems import SOURCE, SOURCES
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, MARKS, READ, UPDATE, SchemaChange, Table
 from simulator.text.json_style import Style, quote
@@ -104,6 +104,7 @@ FORMAT = Format(
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, Dataworks",
     sources=SOURCES,
+    source=SOURCE,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT, BEGIN, COMMIT}),
     silent=frozenset(),

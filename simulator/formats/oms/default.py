@@ -35,7 +35,7 @@ from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import DATABASE, STATEMENTS, database_of, db_type, event_database, event_table
 from simulator.formats.oms.options import DefaultOptions
 from simulator.formats.oms.routing import SEPARATOR
-from simulator.formats.oms.systems import SOURCES, system_of
+from simulator.formats.oms.systems import SOURCE, SOURCES, system_of
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, UPDATE, Kind, Table
 from simulator.text.java.hash_map import hash_order
@@ -127,6 +127,7 @@ FORMAT = Format(
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, Default",
     sources=SOURCES,
+    source=SOURCE,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE, DDL, HEARTBEAT}),
     silent=frozenset({BEGIN, COMMIT}),

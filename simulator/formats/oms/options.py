@@ -99,7 +99,7 @@ class EventOptions(SequenceOptions):
 
     db_type: str | None = option(None, "dbType; default: by the source.", DB_TYPES, offered=DB_TYPES_OF)
     ddl: bool = option(True, "off: DDL is not synchronized.")
-    heartbeat: bool = option(False, "on: heartbeats are delivered.")
+    heartbeat: bool = option(False, "on: heartbeats are delivered, one a second if the scenario does not say.")
 
 
 @dataclass(frozen=True, kw_only=True)

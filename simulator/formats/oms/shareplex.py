@@ -30,7 +30,7 @@ from simulator.formats.oms.layout import layout as oms_layout
 from simulator.formats.oms.names import database_of
 from simulator.formats.oms.options import SharePlexOptions
 from simulator.formats.oms.positions import SEQUENCE, as_text, transaction
-from simulator.formats.oms.systems import SOURCES
+from simulator.formats.oms.systems import SOURCE, SOURCES
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, ROW_KINDS, UPDATE, Kind, Table
 from simulator.text.json_style import quote
@@ -103,6 +103,7 @@ FORMAT = Format(
     product="OceanBase Migration Service",
     spec="Data formats, OMS Community Edition V3.3.1, SharePlex",
     sources=SOURCES,
+    source=SOURCE,
     brokers=("kafka", "rocketmq"),
     sends=frozenset({READ, INSERT, UPDATE, DELETE}),
     silent=frozenset({DDL, BEGIN, COMMIT, HEARTBEAT}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Final
 
 import numpy as np
@@ -46,9 +47,12 @@ class Version:
 
 
 class Compiled:
-    """Everything about a scenario that does not depend on the turn. Raises ScenarioError."""
+    """Everything about a scenario that does not depend on the turn. Raises ScenarioError.
 
-    def __init__(self, scenario: Scenario) -> None:
+    `heartbeat_ms`: the time between heartbeats where the scenario names none, or more where they would be too many.
+    """
+
+    def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None) -> None:
         spec = scenario.spec
         self.scenario, self.source, self.seed = scenario, scenario.source, scenario.seed
         self.names = list(spec.tables)
@@ -60,10 +64,8 @@ class Compiled:
             hours=spec.curve.hours,
             days=spec.curve.days,
         )
-        self.timeline = Timeline(
-            spec.transactions, arrivals, seed=self.seed, start_ms=spec.start, heartbeat_ms=spec.heartbeat
-        )
-        self._check_heartbeat()
+        self.timeline = Timeline(spec.transactions, arrivals, seed=self.seed, start_ms=spec.start)
+        self.timeline.heartbeat_ms = self._heartbeat_ms(heartbeat_ms)
         changes = [(self.timeline.border(change.at), change) for change in scenario.changes]
         fields = {
             name: {key: self._dated(field) for key, field in columns.items()}
@@ -88,17 +90,19 @@ class Compiled:
             self._row_numbers[state.table] = row_numbers(self._columns, state.table)
         return self._row_numbers[state.table].numbers(state)
 
-    def _check_heartbeat(self) -> None:
-        """There are numbers for only so many heartbeats between two transactions."""
+    def _heartbeat_ms(self, otherwise: int | None) -> int | None:
+        """The time between heartbeats: there are numbers for only so many between two transactions."""
         heartbeat = self.scenario.spec.heartbeat
-        if heartbeat is not None:
-            longest_ms = self.timeline.arrivals.longest_us(self.timeline.largest + 1) / 1000
-            if longest_ms / heartbeat > MOST_HEARTBEATS:
-                self.scenario.fail(
-                    ("heartbeat",),
-                    f"at this rate up to {longest_ms / heartbeat:.0f} heartbeats would come between two transactions, "
-                    f"more than {MOST_HEARTBEATS}; take a longer time, or a higher rate",
-                )
+        longest_ms = self.timeline.arrivals.longest_us(self.timeline.largest + 1) / 1000
+        if heartbeat is None:
+            return otherwise and max(otherwise, 1000 * ceil(longest_ms / MOST_HEARTBEATS / 1000))
+        if longest_ms / heartbeat > MOST_HEARTBEATS:
+            self.scenario.fail(
+                ("heartbeat",),
+                f"at this rate up to {longest_ms / heartbeat:.0f} heartbeats would come between two transactions, "
+                f"more than {MOST_HEARTBEATS}; take a longer time, or a higher rate",
+            )
+        return heartbeat
 
     def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, traffic: Traffic) -> Columns:
         return Columns(self.scenario, fields, ticks, traffic, self.timeline)

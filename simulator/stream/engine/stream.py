@@ -56,10 +56,10 @@ class ChangeStream(Stream):
 
     last_turn: int
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None) -> None:
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
         self.database = self.source.table_id(scenario.spec.database, "").database
-        self.compiled = compiled = Compiled(scenario)
+        self.compiled = compiled = Compiled(scenario, heartbeat_ms)
         self.timeline, self.traffic, self.plan = compiled.timeline, compiled.traffic, compiled.plan
         self.first_tables, self.last_turn = scenario.first_tables, compiled.last_turn
         self.first_txn, self.first_offset = compiled.first_txn, compiled.first_offset

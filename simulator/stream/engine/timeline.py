@@ -42,7 +42,7 @@ class Timeline:
         *,
         seed: int,
         start_ms: int,
-        heartbeat_ms: int | None,
+        heartbeat_ms: int | None = None,
     ) -> None:
         self.arrivals, self.start_ms, self.heartbeat_ms = arrivals, start_ms, heartbeat_ms
         self._key = key(seed, "transactions")
