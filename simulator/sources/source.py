@@ -55,6 +55,7 @@ class Source(ABC):
 
     * `TITLE` and `VERSIONS`, the default one first, are for sources that others install; ours are in `SOURCES`.
     * `key_is_fixed`: no update changes a key; it is a delete and an insert there.
+    * `logs_equal_updates`: an update that leaves a row as it was is in the log, too.
     * `stores`: generated values become other ones when the system stores them (`stored`).
     * `portable_types` are the system's types for the portable ones of scenarios; arguments take the place of `{}`.
     """
@@ -66,6 +67,7 @@ class Source(ABC):
     TITLE: ClassVar[str] = ""
     VERSIONS: ClassVar[tuple[str, ...]] = ()
     key_is_fixed: ClassVar[bool] = False
+    logs_equal_updates: ClassVar[bool] = True
     stores: ClassVar[bool] = False
 
     def __str__(self) -> str:

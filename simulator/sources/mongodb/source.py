@@ -34,6 +34,7 @@ class MongodbSource(Source):
     types: ClassVar[Mapping[str, BsonType]] = type_table.TYPES
     portable_types = CsvTable(__file__, "portable.csv", str)
     key_is_fixed = True
+    logs_equal_updates = False
     stores = True
     ddl: ClassVar[MongodbDdl] = ddl
     log: ClassVar[MongodbLog] = MongodbLog()

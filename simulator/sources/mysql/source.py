@@ -28,6 +28,7 @@ class MysqlSource(Source):
     types: ClassVar[Mapping[str, MysqlType]] = type_table.TYPES
     portable_types = CsvTable(__file__, "portable.csv", str)
     json_is_text: ClassVar[bool] = False
+    logs_equal_updates = False
     ddl: ClassVar[MysqlDdl] = ddl
 
     @property

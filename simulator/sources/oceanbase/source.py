@@ -17,4 +17,5 @@ class OceanbaseMysqlSource(MysqlSource):
 class OceanbaseOracleSource(OracleSource):
     """A tenant stands where Oracle has a pluggable database."""
 
+    logs_equal_updates = False
     log: ClassVar[OceanbaseOracleLog] = OceanbaseOracleLog()

@@ -50,6 +50,9 @@ class Rows:
         for key, path in self._named(statement):
             old = rows[key]
             new = tuple([to_set.get(position, old[position]) for position in positions])
+            equal = new == old or shape.identities(new, positions) == shape.identities(old, positions)
+            if equal and not self.source.logs_equal_updates:
+                continue
             new_key = self._key(shape, new) if shape.table.primary_key else key
             if new_key != key and new_key in rows:
                 self.loaded.fail(path, f"{shape.table.id.name} has a row with {_key_text(shape, new)} already")
