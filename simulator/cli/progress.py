@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from simulator.model import HEARTBEAT, INSERT, READ
+from simulator.model import HEARTBEAT, INSERT, READ, SECOND_NUMBERS
 
 if TYPE_CHECKING:
     from simulator.run.job import Job
@@ -150,7 +150,7 @@ def summary(done: Summary, job: Job, to: str) -> str:
         for what, all_, count in occurred
         if all_ > count
     ]
-    return "\n".join([first, *silent, *_rates(done), *_departures(job)])
+    return "\n".join([first, *silent, *_rates(done), *_departures(job), *_full_seconds(done, job)])
 
 
 def _rates(done: Summary) -> Iterator[str]:
@@ -163,6 +163,15 @@ def _rates(done: Summary) -> Iterator[str]:
         yield (
             f"{counted(done.repeated, 'message')} of these may be there twice: the run before, or a Spark task that"
             " died, may have sent them."
+        )
+
+
+def _full_seconds(done: Summary, job: Job) -> Iterator[str]:
+    name = job.codec.layout.second_number
+    if name and done.changes and (ahead := job.stream.seconds_ahead(done.next_turn - 1)) > 0:
+        yield (
+            f"{name} has run {counted(ahead, 'second')} ahead of the commits: a second has {SECOND_NUMBERS:,} numbers,"
+            " and the scenario needs more; lower its rate."
         )
 
 

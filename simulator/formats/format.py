@@ -112,6 +112,7 @@ class Layout:
       it leaves out although it sends their kind.
     * `sources`: of the format's sources, those that the product offers with these settings; None: all.
     * `event_time`: changes report the commit time of their transaction, or that of the one before.
+    * `second_number`: the member, if any, that has the number of a change within its second.
     * `heartbeat_ms`: how often the product sends heartbeats, where it sends any and the scenario does not say.
     * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
     * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
@@ -133,6 +134,7 @@ class Layout:
     partial_images: Literal["refused", "taken for whole", "known"] = "refused"
     sources: tuple[str, ...] | None = None
     event_time: Literal["commit", "previous commit"] = "commit"
+    second_number: str = ""
     heartbeat_ms: int = 1000
     complete: Callable[[PackedBatch, MessageBatch], MessageBatch] | None = None
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 from building import Beat, Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from command import Command
 
 from simulator import messages, sources
 from simulator.errors import OptionError, UnsupportedType, UsageError
@@ -419,6 +420,15 @@ def test_heartbeats_that_the_scenario_does_not_have_come_each_second(tmp_path: P
         assert rows == [m.value for m in without if m.kind in (INSERT, UPDATE, DELETE)]
     scenario.write_text(f"rate: 0.00001\ntables: {{t: {table}}}")  # a second would be too often
     assert any(m.kind is HEARTBEAT for m in messages(str(scenario), "oms-default,heartbeat=on", limit=3))
+
+
+@pytest.mark.parametrize(("rate", "said"), [("1000", False), ("100000", True)])
+def test_sequences_that_run_ahead_of_their_second_say_so(rate: str, said: bool, command: Command) -> None:
+    done = command("run", "orders", "-f", "oms-dataworks", "--limit", "60000", "--set", f"rate={rate}")
+    ahead = int(json.loads(done.out.splitlines()[-1])["payload"]["scn"]) // 100_000
+    behind = json.loads(done.out.splitlines()[-1])["payload"]["timestamp"]["eventTime"] // 1000
+    assert (ahead > behind) is said
+    assert (f"scn has run {ahead - behind} second" in done.err) is said
 
 
 def test_partition_columns_of_each_table_and_the_key_of_the_others() -> None:

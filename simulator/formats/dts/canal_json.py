@@ -200,6 +200,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
         Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2),
         routing(settings.options, system),
         complete=refuse_large(FORMAT.id),
+        second_number="id" if settings.options.id_style == "ts_offset" else "",
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if settings.options.ddl else FORMAT.sends - {DDL},

@@ -95,7 +95,8 @@ def layout(settings: Settings[DataworksOptions], columns: Columns | None = None)
     columns = columns or columns_of(settings, plain=True, bigint=options.bigint_type_name)
     marks = ((kind, options.transaction_marks) for kind in MARKS)
     sends = sent((DDL, options.ddl), (HEARTBEAT, options.heartbeat), *marks)
-    return oms_layout(settings, columns, fields(settings, columns), sends=sends)
+    sequence = "scn" if options.sequence_enabled else ""
+    return oms_layout(settings, columns, fields(settings, columns), sends=sends, sequence=sequence)
 
 
 FORMAT = Format(

@@ -118,7 +118,8 @@ def fields(settings: Settings[DefaultOptions], columns: Columns, tail: PerTable 
 def layout(settings: Settings[DefaultOptions], columns: Columns | None = None, tail: PerTable | None = None) -> Layout:
     columns, options = columns or columns_of(settings), settings.options
     sends = sent((DDL, options.ddl), (HEARTBEAT, options.heartbeat))
-    return oms_layout(settings, columns, fields(settings, columns, tail), sends=sends)
+    sequence = "storeDataSequence" if options.sequence_enabled else ""
+    return oms_layout(settings, columns, fields(settings, columns, tail), sends=sends, sequence=sequence)
 
 
 FORMAT = Format(

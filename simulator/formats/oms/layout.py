@@ -73,8 +73,9 @@ def layout(
     *,
     sends: frozenset[Kind],
     order: Order = table_order,
+    sequence: str = "",
 ) -> Layout:
-    """A format's members with what all five formats share."""
+    """A format's members with what all five formats share; `sequence` is the one with the number of a change."""
     updated = [field.on(UPDATE) for field in fields]
     shows_changed = any(isinstance(value, Rows) and value.image.startswith("changed") for value in updated)
     lob_nulls = settings.options.ob_lob_nulls
@@ -95,4 +96,5 @@ def layout(
         metadata=Tag(settings.options.tag) if settings.broker == "rocketmq" else None,
         sends=sends,
         statements=frozenset(STATEMENTS),
+        second_number=sequence,
     )

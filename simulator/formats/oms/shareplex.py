@@ -94,7 +94,9 @@ def fields(settings: Settings[SharePlexOptions], columns: Columns) -> list[Field
 
 def layout(settings: Settings[SharePlexOptions], columns: Columns | None = None) -> Layout:
     columns = columns or columns_of(settings)
-    return oms_layout(settings, columns, fields(settings, columns), sends=sent(), order=map_order(settings))
+    sequence = "scn" if settings.options.sequence_enabled else ""
+    order = map_order(settings)
+    return oms_layout(settings, columns, fields(settings, columns), sends=sent(), order=order, sequence=sequence)
 
 
 FORMAT = Format(

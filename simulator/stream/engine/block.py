@@ -134,6 +134,10 @@ class Stream(ABC):
         """The step that each of these turns is; none of a turn that belongs to no lifecycle or has no name."""
         return {}
 
+    def seconds_ahead(self, turn: int) -> int:
+        """How far the numbers within seconds (`Envelope.in_second`) have run ahead of the clock at a turn."""
+        return 0
+
     @abstractmethod
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
-from simulator.model import DELETE, READ, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
+from simulator.model import DELETE, READ, SECOND_NUMBERS, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
 from simulator.split import split
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
@@ -77,6 +77,11 @@ class ChangeStream(Stream):
             if any(not program.members[name].permanent and program.leaves_rows[name].any() for program in programs):
                 yield f"{name} only grows: a snapshot late in the stream is as long as the table by then."
         yield f"The stream ends after turn {self.last_turn}, where {self.compiled.last_reason}."
+
+    def seconds_ahead(self, turn: int) -> int:
+        turns = np.array([turn], dtype=np.int64)
+        event_ms = self.timeline.commit_us(turns) // 1000
+        return int(self._in_second(turns, event_ms, 0)[0]) // SECOND_NUMBERS
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn."""
