@@ -35,8 +35,10 @@ class Envelope:
     by. A second with more than `SECOND_NUMBERS` of them runs over into the next, so that seconds · SECOND_NUMBERS +
     in_second rises strictly along the stream. Left out, it follows `offset`.
 
-    `header`, where the stream knows it, is what the server logs of the change's transaction: an array of
-    `simulator.model.TransactionHeader`. `halves` are `place` and `places` where a product counts halves of updates.
+    `txn_in_second`, where the log has one position for all changes of a transaction (`Log.one_a_transaction`), is
+    `in_second` of the first of them. `header`, where the stream knows it, is what the server logs of the change's
+    transaction: an array of `simulator.model.TransactionHeader`. `halves` are `place` and `places` where a product
+    counts halves of updates.
     """
 
     phase: int
@@ -50,6 +52,7 @@ class Envelope:
     event_ms: Ints
     write_ms: Ints
     in_second: Ints = None  # type: ignore[assignment]
+    txn_in_second: Ints | None = None
     header: npt.NDArray[Any] | None = None
     halves: Ints | None = None
 
@@ -60,10 +63,13 @@ class Envelope:
             object.__setattr__(self, "in_second", self.offset % SECOND_NUMBERS)
 
     def take(self, rows: Ints) -> Envelope:
-        header = None if self.header is None else self.header[rows]
-        halves = None if self.halves is None else self.halves[:, rows]
+        arrays = {name: getattr(self, name)[rows] for name in Envelope.ARRAYS}
         return replace(
-            self, header=header, halves=halves, **{name: getattr(self, name)[rows] for name in Envelope.ARRAYS}
+            self,
+            txn_in_second=None if self.txn_in_second is None else self.txn_in_second[rows],
+            header=None if self.header is None else self.header[rows],
+            halves=None if self.halves is None else self.halves[:, rows],
+            **arrays,
         )
 
     @property

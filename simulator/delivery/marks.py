@@ -24,9 +24,11 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     # numbers next to those of changes are free: before the first none ends, behind the last a split insert may stand
     border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
+    firsts = [each.txn_in_second for each in envelopes if each.txn_in_second is not None]
     headers = [each.header for each in envelopes if each.header is not None]
     envelope = Envelope(
         phase=1,
+        txn_in_second=np.concatenate(firsts)[order[ends]] if firsts else None,
         header=np.concatenate(headers)[order[ends]] if len(headers) == len(envelopes) else None,
         **{name: array[order[ends]] for name, array in arrays.items()},
     )

@@ -69,11 +69,11 @@ def _snapshot(job: Job, turn: int) -> dict[str, int]:
     rows, size = 0, 0.0
     mean = dict[int, float]()
     for block in stream.snapshot_blocks(turn):
-        if block.part.table not in mean:
+        if block.rows and block.part.table not in mean:
             batch = renderer.render_block(block)
             mean[block.part.table] = 0.0 if batch is None else batch.nbytes / block.rows
         rows += block.rows
-        size += mean[block.part.table] * block.rows
+        size += mean.get(block.part.table, 0.0) * block.rows
     return {"rows": rows, "bytes": round(size)}
 
 

@@ -232,6 +232,7 @@ class Run:
             messages = self.resumed.missing(messages, self.sink)
         if item.snapshot:
             self.summary.snapshot_rows += block.changes
+            self.summary.ddl += sum(map(self.renderer.codec.sends_event, block.events))
         elif self._clock is None:
             self._count_block(block, stop)
         if messages is not None and len(messages):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,8 @@ class Entries:
     `txn` is the number of the transaction and `seq` the place in it: 0 is its BEGIN, 1 to `size` are its changes, size
     + 1 is its COMMIT, and `BEFORE` the position where it begins. A DDL statement is a transaction of its own and stands
     where that begins; a heartbeat where the transaction that follows begins; a snapshot row where the log begins, of no
-    transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`, as is `header`.
+    transaction (`size` is -1). `event_ms` and `in_second` are those of `Envelope`, as is `header`; `in_second` of a
+    log with one position a transaction is that of its first change.
     """
 
     txn: Ints
@@ -59,7 +60,8 @@ def entries(envelope: Envelope) -> Entries:
     if not envelope.phase:
         zero = np.zeros_like(envelope.txn)
         return Entries(zero, zero + BEFORE, zero - 1, envelope.event_ms, zero)
-    return Entries(envelope.txn, envelope.seq, envelope.size, envelope.event_ms, envelope.in_second, envelope.header)
+    in_second = envelope.in_second if envelope.txn_in_second is None else envelope.txn_in_second
+    return Entries(envelope.txn, envelope.seq, envelope.size, envelope.event_ms, in_second, envelope.header)
 
 
 def entry(event: Event) -> Entries:
@@ -73,7 +75,12 @@ def entry(event: Event) -> Entries:
 
 
 class Log(ABC):
-    """The log of a source system. A subclass says at least how its positions are numbered."""
+    """The log of a source system. A subclass says at least how its positions are numbered.
+
+    `one_a_transaction`: all changes of a transaction have one position.
+    """
+
+    one_a_transaction: ClassVar[bool] = False
 
     @abstractmethod
     def number(self, at: Entries) -> Ints:

@@ -109,8 +109,7 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str) -> Iterato
     current: Table | None = None
     writer: Writer | None = None
     rows = 0
-    # every table has a file, those without rows, too; `rows_at` gives the tables one after the other
-    left = {table.id: table for table in stream.tables_at(turn)}
+    # every table has a file; `rows_at` gives them one after the other
     for table, columns in stream.rows_at(turn):
         data = as_table(table.columns, columns, texts)
         if writer is None or current != table:
@@ -119,16 +118,11 @@ def _write_tables(stream: Stream, turn: int, folder: Path, form: str) -> Iterato
                 yield Expected(current, rows, file_name(current, form))
             current, rows = table, 0
             writer = open_file(folder / file_name(table, form), data.schema)
-            left.pop(table.id, None)
         writer.write(data)
         rows += data.num_rows
     if writer is not None and current is not None:
         writer.close()
         yield Expected(current, rows, file_name(current, form))
-    for table in left.values():
-        none = tuple(stream.source.parse_values([], column.type) for column in table.columns)
-        open_file(folder / file_name(table, form), as_table(table.columns, none, texts).schema).close()
-        yield Expected(table, 0, file_name(table, form))
 
 
 def as_table(columns: Sequence[Column], values: Sequence[pa.Array], texts: Source | None) -> pa.Table:

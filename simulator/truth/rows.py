@@ -37,12 +37,8 @@ def changes(batch: ChangeBatch, texts: Source | None) -> Iterator[RowChange]:
 
 def tables_before(stream: Stream, turn: int, texts: Source | None) -> Iterator[tuple[Table, list[Row]]]:
     """Every table before a turn, with its rows in memory."""
-    left = {table.id: table for table in stream.tables_at(turn)}
     for table, parts in groupby(stream.rows_at(turn), key=lambda part: part[0]):
-        left.pop(table.id, None)
         yield table, [row for _, columns in parts for row in _rows(table.columns, columns, texts)]
-    for table in left.values():
-        yield table, []
 
 
 def _rows(columns: Sequence[Column], values: Sequence[pa.Array], texts: Source | None) -> list[Row]:

@@ -388,3 +388,25 @@ def test_the_run_says_which_columns_are_left_out(tmp_path: Path) -> None:
     )
     for options, unsent in (("", ["ORCL.SHOP.T.C", "ORCL.SHOP.T.R"]), (",raw=send", ["ORCL.SHOP.T.C"])):
         assert unsent_columns(open_job(str(scenario), f"drs-json{options}")) == unsent
+
+
+def test_json_of_oracle_21c_is_left_out() -> None:
+    job = open_job("tour", "drs-json", source="oracle-21c")
+    assert "ORCL.SHOP.LIMITS.DOCUMENT" in unsent_columns(job)
+    assert len(list(messages("tour", "drs-json", source="oracle-21c", limit=50))) > 20
+
+
+def test_a_full_load_has_tables_without_rows() -> None:
+    script = (
+        "tables: {a: {key: id, columns: {id: int32}}, b: {key: id, columns: {id: int32}}, c: {columns: {id: int32}}}\n"
+        "script: [{snapshot: {table: b, rows: [{id: 1}]}}, {transaction: [{insert: a, rows: [{id: 2}]}]}]\n"
+    )
+    found = [json.loads(m.value or b"") for m in messages(script, "drs-json", snapshot=True)]
+    assert [message["sql"].partition(" (")[0] or message["type"] for message in found] == [
+        "CREATE TABLE a",
+        "CREATE TABLE b",
+        "INIT",
+        "CREATE TABLE c",
+        "INSERT",
+    ]
+    assert [message["id"] for message in found] == sorted({message["id"] for message in found})

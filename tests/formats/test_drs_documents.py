@@ -111,15 +111,31 @@ def test_commands_are_told_as_far_as_drs_knows_them() -> None:
 
 
 def test_documents_of_a_run() -> None:
-    """Every kind of change comes up; cluster times rise, in the second of the commit; keys are those of the change."""
+    """Every kind of change comes up; cluster times rise from one transaction to the next, in the second of the commit;
+    keys are those of the change."""
     found = [json.loads(m.value or b"") for m in messages("documents", "drs-json", limit=3_000, start_at=5_000)]
     kinds = {(message["op"], message["recordType"]) for message in found}
     assert kinds == {("INSERT", "insert"), ("UPDATE", "update"), ("UPDATE", "replace"), ("DELETE", "doc")}
     times = [tuple(map(int, message["clusterTime"].split(":"))) for message in found]
-    assert times == sorted(set(times))
+    assert times == sorted(times)
     assert all(seconds == message["es"] // 1000 for (seconds, _), message in zip(times, found, strict=True))
     for message in found:
         assert (message["where"] is not None) == (message["op"] == "UPDATE")
         assert message["extra"] == message["recordType"]
         assert message["value"].startswith('{"$' if message["recordType"] == "update" else '{"_id": ')
         assert 'NumberLong("' not in message["value"]  # no number of theirs is so large
+
+
+def test_a_transaction_of_mongodb_has_one_cluster_time() -> None:
+    """Its changes are one entry of the oplog; two transactions of one second have two."""
+    script = (
+        "tables: {a: {key: id, columns: {id: int32}}}\n"
+        "script:\n"
+        "  - at: 2024-05-01T10:00:00.100Z\n"
+        "    transaction: [{insert: a, rows: [{id: 1}, {id: 2}]}, {delete: a, where: {id: 1}}]\n"
+        "  - at: 2024-05-01T10:00:00.200Z\n"
+        "    transaction: [{insert: a, rows: [{id: 3}]}]\n"
+    )
+    found = [json.loads(m.value or b"")["clusterTime"] for m in messages(script, "drs-json", source="mongodb")]
+    assert found[:3] == ["1714557600:1"] * 3
+    assert found[3] != found[0]

@@ -178,7 +178,8 @@ def rendered(pickled: bytes) -> list[bytes]:
     """What another process makes of a job and some blocks."""
     job, blocks = pickle.loads(pickled)
     renderer = job.renderer()
-    return [repr(list(renderer.render(job.stream.read_block(where)).messages())).encode() for where in blocks]
+    batches = (renderer.render(job.stream.read_block(where)) for where in blocks)
+    return [b"" if batch is None else repr(list(batch.messages())).encode() for batch in batches]
 
 
 def jobs(folder: Path) -> list[Job]:

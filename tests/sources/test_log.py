@@ -284,23 +284,22 @@ def in_order(stream: ChangeStream, turns: int) -> tuple[Entries, npt.NDArray[np.
 @given(st.sampled_from(list(sources.SOURCES)), scenarios())
 def test_positions_rise_along_the_stream(source: str, scenario: dict[str, Any]) -> None:
     """Positions rise strictly, and ids of transactions change where transactions do. A heartbeat has the position
-    reached, which the next entry may share."""
+    reached, which the next entry may share. Of MongoDB all entries of a transaction have one."""
     found = sources.find(source)
     log = found.log
     at, kinds = in_order(ChangeStream(resolve(loaded(scenario), found)), 150)
     numbers, beats = log.number(at), kinds == Kind.HEARTBEAT
     assert (np.diff(numbers) >= 0).all()
-    # an SCN is a time: changes of a long transaction share the last one before its commit; MongoDB's marks have the
-    # cluster times of changes
+    borders = np.diff(at.txn) != 0
+    # an SCN is a time: changes of a long transaction share the last one before its commit
     shared = isinstance(log, OracleLog) & (at.seq > SCN_PER_TRANSACTION - 2)
-    if isinstance(log, MongodbLog):
-        shared = np.isin(kinds, MARKS)
-    rises = ~beats[:-1] & ~shared[1:] & ~shared[:-1]
+    rises = ~beats[:-1] & (borders if log.one_a_transaction else ~shared[1:] & ~shared[:-1])
     assert (np.diff(numbers)[rises] > 0).all()
+    if log.one_a_transaction:
+        assert (np.diff(numbers)[~borders & ~beats[:-1]] == 0).all()
     assert (log.number(at.begin) <= numbers).all()
     assert (numbers <= log.number(at.commit)).all()
     ids = log.transaction_id(at).to_pylist()
-    borders = np.diff(at.txn) != 0
     assert borders.tolist() == [a != b for a, b in pairwise(ids)]
     assert len(set(ids)) == borders.sum() + 1
 

@@ -11,8 +11,10 @@ from simulator.sources.log import Entries, Log, text
 
 
 class MongodbLog(Log):
-    """Cluster times: seconds, and an ordinal in the second. (A server gives all changes of a transaction of several
-    documents one cluster time; here each has its own.)"""
+    """Cluster times: seconds, and an ordinal in the second; one for all changes of a transaction, which is one entry of
+    the oplog."""
+
+    one_a_transaction = True
 
     def cluster_times(self, at: Entries) -> tuple[Ints, Ints]:
         """(seconds, ordinal) of each entry in the oplog, from the commit time and the number in its second.
@@ -37,7 +39,3 @@ class MongodbLog(Log):
     def position(self, at: Entries) -> pa.Array:
         """`1714557600:8`."""
         return pc.binary_join_element_wise(*map(text, self.cluster_times(at)), ":")
-
-    def commit_number(self, at: Entries) -> Ints:
-        """The number of the transaction: no cluster time is that of all its changes."""
-        return at.txn

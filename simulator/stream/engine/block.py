@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ WRITE_LAG_MS: Final = 350
 
 # Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
 SNAPSHOT_TXN: Final = -1
+# More than a scenario can have.
+MOST_TABLES: Final = 1 << 20
 
 
 # Which columns of a table (by their positions) somebody needs of changes of a kind; None: all. The others need not be
@@ -80,7 +83,8 @@ class SnapshotPart:
 class SnapshotBlock:
     """Where some rows of the snapshot before `turn` are: `rows` of a part, from its row `start`.
 
-    `first` rows of the snapshot come before them; `opens`: none of these is of the same table.
+    `first` rows of the snapshot come before them; `opens`: none of these is of the same table. A table without rows has
+    a block of none.
     """
 
     turn: int
@@ -156,10 +160,11 @@ class Stream(ABC):
 
     @abstractmethod
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
-        """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time."""
+        """The rows that the tables hold before a turn: (table version, columns), some thousands of rows at a time; of a
+        table without rows none, once."""
 
     def tables_at(self, turn: int) -> tuple[Table, ...]:
-        """The tables before a turn of which `rows_at` gives only those with rows; none where it gives them all."""
+        """The tables before a turn; none where only `rows_at` knows them."""
         return ()
 
     # ------------------------------------------------------------------------------------------------------- snapshot
@@ -189,18 +194,22 @@ class Stream(ABC):
     ) -> Iterator[SnapshotBlock]:
         """The snapshot before a turn, block by block, without drawing a value. `rows_of` may count the rows of parts in
         other processes."""
-        first, table = 0, -1
+        first = 0
         parts = self.snapshot_parts(turn)
         if rows_of is None:
             counted: Iterable[tuple[SnapshotPart, int]] = ((part, self.count_part(turn, part)) for part in parts)
         else:
             counted = zip(listed := tuple(parts), rows_of(listed), strict=True)
-        for part, rows in counted:
-            most = self.snapshot_block_rows(turn, part) if rows else 1
-            for start in range(0, rows, most):
-                count = min(most, rows - start)
-                yield SnapshotBlock(turn, part, start, count, first, opens=part.table != table)
-                first, table = first + count, part.table
+        for _, of_table in groupby(counted, key=lambda each: each[0].table):
+            opens = True
+            for part, rows in of_table:
+                most = self.snapshot_block_rows(turn, part) if rows else 1
+                for start in range(0, rows, most):
+                    count = min(most, rows - start)
+                    yield SnapshotBlock(turn, part, start, count, first, opens=opens)
+                    first, opens = first + count, False
+            if opens:
+                yield SnapshotBlock(turn, part, 0, 0, first, opens=True)
 
     @abstractmethod
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
@@ -226,13 +235,14 @@ class Stream(ABC):
         )
         events: tuple[Event, ...] = ()
         if block.opens and (sql := self.source.ddl.create_table(table)):
-            # it takes no number of a row: it stands right before the first
-            at = (OrderKey(0, block.first, -1), SNAPSHOT_TXN, block.first + number_of_table, ms, ms + WRITE_LAG_MS)
+            # it takes no number of a row: it stands right before the first, behind those of tables without rows
+            order, offset = OrderKey(0, block.first, number_of_table - MOST_TABLES), block.first + number_of_table
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
+            at = (order, SNAPSHOT_TXN, offset, ms, ms + WRITE_LAG_MS)
             events = (SchemaChange(*at, kind, database, None, table, sql),)
         numbers = partial(self.snapshot_row_numbers, block)
         batch = ChangeBatch(table, READ, envelope, columns, None, row_numbers=numbers)
-        return Block(block.first, block.rows, (batch,), events, block.rows)
+        return Block(block.first, block.rows, (batch,) if block.rows else (), events, block.rows)
 
     def read_block(self, where: TurnBlock | SnapshotBlock, needed: Needed | None = None) -> Block:
         """A block of either kind."""

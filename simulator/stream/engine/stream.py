@@ -143,6 +143,7 @@ class ChangeStream(Stream):
         txn = self._txn(what.turns, number)
         event_ms = self.timeline.commit_us(what.turns) // 1000
         in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
+        txn_in_second = in_second[begins - first] if self.source.log.one_a_transaction else None
         done = np.cumsum(changes)
         before = done - changes  # row changes before the turn
         before_txn = before[begins - first]
@@ -175,6 +176,7 @@ class ChangeStream(Stream):
                 event_ms=event_ms[turn],
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
                 in_second=in_second[turn] + 2 * at,
+                txn_in_second=None if txn_in_second is None else txn_in_second[turn],
             )
             state = State(
                 self.compiled.ticks,

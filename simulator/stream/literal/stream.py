@@ -211,6 +211,7 @@ class LiteralStream(Stream):
             event_ms=event_ms,
             write_ms=event_ms + WRITE_LAG_MS,
             in_second=self.numbers.in_second(turn, number),
+            txn_in_second=self.numbers.in_second(turn, 0) if self.source.log.one_a_transaction else None,
         )
         headers = [self._transactions[number].header for number in turn.tolist()]
         if headers[0] is not None:
