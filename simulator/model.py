@@ -246,6 +246,18 @@ class TransactionHeader:
 
 
 @dataclass(frozen=True, slots=True)
+class LogPositions:
+    """What a PostgreSQL server logs of a transaction: its id, and the positions of its begin, changes and commit."""
+
+    xid: int
+    lsns: tuple[int, ...]
+
+
+# What a stream knows of a transaction from a server's own log.
+Header: TypeAlias = TransactionHeader | LogPositions
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What all single (not columnar) events carry. Times are epoch milliseconds, UTC.
 
@@ -258,7 +270,7 @@ class Event:
     event_ms: int
     write_ms: int
     in_second: int = field(default=None, kw_only=True)  # type: ignore[assignment]
-    header: TransactionHeader | None = field(default=None, kw_only=True)
+    header: Header | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.in_second is None:

@@ -45,7 +45,8 @@ def load(
         sql = script.read_script(name, sql_engine)
         for setting in settings:
             sql = script.with_setting(sql, setting)
-        return sql, script.source_of(sql, source)
+        system = script.source_of(sql, source)
+        return script.fitted(sql, system), system
     if sql_engine is not None:
         raise UsageError(f"--sql-engine {sql_engine}: {name} is no SQL script, so no server runs it.")
     from simulator.stream import source_of
@@ -86,7 +87,10 @@ def _load_draft(draft: Draft, source: str | None) -> tuple[Loaded | Script, Sour
         from simulator.sql import script
 
         sql = script.script_of(draft.text, draft.file)
-        return sql, script.source_of(sql, source)
+        system = script.source_of(sql, source)
+        if system.id == script.POSTGRESQL:
+            raise UsageError(f"{draft.file}: a server runs scripts for PostgreSQL, which drafts are not sent to.")
+        return sql, system
     from simulator.stream import source_of
     from simulator.stream.scenario.loader import read
 
@@ -134,9 +138,9 @@ def open_stream(
     """The stream of a scenario. A script is run; with `force` a SQL script goes on after errors. `heartbeat_ms`: how
     often heartbeats come in a generated stream that does not say. Raises ScenarioError."""
     if is_script(scenario.file):
-        from simulator.sql.stream import SqlStream
+        from simulator.sql.stream import stream_of
 
-        return SqlStream(scenario, source, force=force)  # type: ignore[arg-type]
+        return stream_of(scenario, source, force=force)  # type: ignore[arg-type]
     from simulator.stream import open_stream as open_yaml
 
     return open_yaml(scenario, heartbeat_ms)  # type: ignore[arg-type]

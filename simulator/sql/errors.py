@@ -83,3 +83,14 @@ class SqlError(Exception):
 
 class Unsupported(Exception):
     """A statement, or a part of one, that the evaluator does not know: a phrase that says what."""
+
+
+class ServerError(SqlError):
+    """An error of a PostgreSQL server: `ERROR 42P01: relation "t" does not exist`."""
+
+    def __init__(self, state: str, text: str) -> None:
+        self.place, self.key, self.facts = "", 0, ()
+        self.report(0, state, text)
+
+    def __str__(self) -> str:
+        return f"ERROR {self.state}: {self.text}" if self.state else self.text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
@@ -15,7 +15,12 @@ from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.client import WORDS, Meta, Statement, split
+from simulator.sql.server.url import WHEEL
 from simulator.sql.store.session import Session
+from simulator.stream.literal.transactions import Transaction
+
+if TYPE_CHECKING:
+    from simulator.sql.server.postgresql.history import Session as PostgresSession
 
 # The clock of a script that does not set it: that of scenarios in YAML.
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
@@ -23,6 +28,8 @@ START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
 
 # What helps against a refusal.
 HINT: Final = "--sql-engine URL runs it on a MySQL or MariaDB server"
+# The system without an evaluator here: a server runs its scripts.
+POSTGRESQL: Final = "postgresql"
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,7 @@ class Script:
     file: str
     name: str
     parts: tuple[Statement | Meta, ...] = field(repr=False)
+    text: str = field(repr=False)
     spec: Spec = Spec()
     left_out: tuple[str, ...] = ()  # nothing: a script has the tables that it creates
     engine: str = field(default="", repr=False)  # the URL of the server that runs it; "": it is run here
@@ -93,8 +101,21 @@ def script_of(content: bytes | str, file: str) -> Script:
     parts = tuple(split(text))
     if not parts:
         raise ScenarioError(file, None, "", "the file is empty; a script has at least one statement.")
-    snapshot = any(isinstance(part, Meta) and part.word == "snapshot" for part in parts)
-    return Script(file, Path(file).stem, parts, Spec(snapshot=snapshot))
+    return Script(file, Path(file).stem, parts, text, _spec(parts))
+
+
+def _spec(parts: Sequence[Statement | Meta]) -> Spec:
+    return Spec(snapshot=any(isinstance(part, Meta) and part.word == "snapshot" for part in parts))
+
+
+def fitted(script: Script, source: Source) -> Script:
+    """The script as the client of its source takes it apart."""
+    if source.id != POSTGRESQL:
+        return script
+    from simulator.sql.server.postgresql.client import split as split_as_psql
+
+    parts = tuple(split_as_psql(script.text))
+    return replace(script, parts=parts, spec=_spec(parts), engine=script.engine or WHEEL)
 
 
 def source_of(script: Script, wanted: str | None) -> Source:
@@ -106,8 +127,10 @@ def source_of(script: Script, wanted: str | None) -> Source:
         if wanted or own is None:
             raise
         raise ScenarioError(script.file, own.line, "@source", str(error).removeprefix("--source ")) from None
-    if str(found) not in SERVERS:
-        raise UsageError(f"{script.file}: SQL scripts are run as on {', '.join(SERVERS)}, not on {found}.")
+    if str(found) not in SERVERS and found.id != POSTGRESQL:
+        raise UsageError(
+            f"{script.file}: SQL scripts are run as on {', '.join((*SERVERS, POSTGRESQL))}, not on {found}."
+        )
     return found
 
 
@@ -115,26 +138,58 @@ def _default(script: Script) -> str:
     """MySQL, or the system of the server that runs the script."""
     if not script.engine:
         return sources.DEFAULT
-    from simulator.sql.server.connection import Connection, engine_of
+    from simulator.sql.server.url import engine_of
 
-    connection = Connection(engine_of(script.engine))
+    engine = engine_of(script.engine)
+    connection: MysqlConnection | PostgresConnection
+    if not engine.host:
+        return POSTGRESQL
+    if engine.system == POSTGRESQL:
+        from simulator.sql.server.postgresql.connection import Connection as PostgresConnection
+
+        connection = PostgresConnection(engine)
+    else:
+        from simulator.sql.server.mysql.connection import Connection as MysqlConnection
+
+        connection = MysqlConnection(engine)
     try:
         return connection.source
     finally:
         connection.close()
 
 
+class LogOf(Protocol):
+    transactions: list[Transaction]
+
+
+class Running(Protocol):
+    """What a script's comments say something to, and what knows what happened."""
+
+    now_us: int
+    account: str
+    warnings: list[str]
+
+    @property
+    def log(self) -> LogOf: ...
+    @property
+    def in_transaction(self) -> bool: ...
+    def heartbeat(self) -> None: ...
+
+
+S = TypeVar("S", bound=Running)
+
+
 @dataclass
-class Outcome:
+class Outcome(Generic[S]):
     """A script that was run: the session at its end, what stands before the stream, and what went wrong."""
 
-    session: Session
+    session: S
     failure: ScenarioError | None = None
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # what may be otherwise on a server
     steps: list[tuple[str, int]] = field(default_factory=list)
     # Transactions that `-- @snapshot` put before the stream are gone from the log; this is what they left.
-    before: Session | None = None
+    before: S | None = None
     started: bool = False
 
 
@@ -145,14 +200,14 @@ def run(
     force: bool = False,
     until: int | None = None,
     at_snapshot: Callable[[Session], None] | None = None,
-) -> Outcome:
+) -> Outcome[Session]:
     """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on; `errors` has them.
 
     `until`: stop when the log holds so many transactions, those before `-- @snapshot` not counted.
     """
     if not script.engine:
         return _run(script, Embedded(source), force, until, at_snapshot)
-    from simulator.sql.server.history import ServerRun
+    from simulator.sql.server.mysql.history import ServerRun
 
     server = ServerRun(script.engine, source, SERVERS[str(source)], START_MS)
     try:
@@ -161,12 +216,24 @@ def run(
         server.close()
 
 
-class Engine(Protocol):
+def run_on_postgresql(
+    script: Script, source: Source, *, force: bool, at_snapshot: Callable[[PostgresSession], None]
+) -> Outcome[PostgresSession]:
+    from simulator.sql.server.postgresql.run import PostgresRun
+
+    server = PostgresRun(script.engine, source, START_MS)
+    try:
+        return _run(script, server, force, None, at_snapshot)
+    finally:
+        server.close()
+
+
+class Engine(Protocol[S]):
     """What runs the statements of a script; what they do is in the session's log when that is read."""
 
-    session: Session
+    session: S
 
-    def statement(self, text: str) -> None: ...
+    def statement(self, part: Statement) -> None: ...
     def read(self) -> None: ...
 
 
@@ -179,8 +246,8 @@ class Embedded:
         self._execute = execute
         self.session = Session(SERVERS[str(source)], START_MS * 1000, run_body, call_function)
 
-    def statement(self, text: str) -> None:
-        self._execute(self.session, text)
+    def statement(self, part: Statement) -> None:
+        self._execute(self.session, part.text)
 
     def read(self) -> None:
         """The log is written at once."""
@@ -188,11 +255,11 @@ class Embedded:
 
 def _run(
     script: Script,
-    engine: Engine,
+    engine: Engine[S],
     force: bool,
     until: int | None,
-    at_snapshot: Callable[[Session], None] | None,
-) -> Outcome:
+    at_snapshot: Callable[[S], None] | None,
+) -> Outcome[S]:
     session = engine.session
     outcome = Outcome(session)
     for part in script.parts:
@@ -204,7 +271,7 @@ def _run(
                 engine.read()
                 _meta(script, part, outcome, at_snapshot)
             else:
-                engine.statement(part.text)
+                engine.statement(part)
                 if until is not None:
                     engine.read()
         except SqlError as error:
@@ -241,7 +308,7 @@ def _begin(part: Statement | Meta) -> str:
     return repr(words if len(words) <= 60 else words[:57] + "...")
 
 
-def _meta(script: Script, meta: Meta, outcome: Outcome, at_snapshot: Callable[[Session], None] | None) -> None:
+def _meta(script: Script, meta: Meta, outcome: Outcome[S], at_snapshot: Callable[[S], None] | None) -> None:
     session = outcome.session
     match meta.word:
         case "at":
@@ -256,8 +323,7 @@ def _meta(script: Script, meta: Meta, outcome: Outcome, at_snapshot: Callable[[S
                 raise ScenarioError(script.file, meta.line, "@at", "this is before the transaction above it.")
             session.now_us = us
         case "heartbeat":
-            session.log.heartbeat(session.now_ms)
-            session.now_us += 1_000_000
+            session.heartbeat()
         case "snapshot":
             if session.in_transaction:
                 raise ScenarioError(script.file, meta.line, "@snapshot", "a transaction is open; COMMIT it before.")

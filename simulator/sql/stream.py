@@ -14,11 +14,34 @@ from simulator.model import Table
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
-from simulator.sql.script import START_MS, Outcome, Script, run
+from simulator.sql.script import POSTGRESQL, START_MS, Outcome, Script, run, run_on_postgresql
 from simulator.sql.store.rows import Row, carrier
 from simulator.sql.store.session import Session
+from simulator.stream.literal.history import HistoryStream
 from simulator.stream.literal.stream import LiteralStream
-from simulator.stream.literal.transactions import Ddl, RowChange
+from simulator.stream.literal.transactions import Ddl, RowChange, TableRows
+
+
+def stream_of(script: Script, source: Source, *, force: bool = False) -> LiteralStream:
+    """What a script did. `failure` is the error that ended it, if one did: what went before it is there, and the error
+    is for the caller to raise when that is delivered."""
+    if source.id != POSTGRESQL:
+        return SqlStream(script, source, force=force)
+    before: list[TableRows] = []
+    outcome = run_on_postgresql(script, source, force=force, at_snapshot=lambda session: before.extend(session.held()))
+    session = outcome.session
+    stream = HistoryStream(
+        script.file,
+        source,
+        session.database,
+        session.log.transactions,
+        before=before,
+        after=session.held(),
+        start_ms=START_MS,
+        partial_setting="REPLICA IDENTITY is not FULL; run ALTER TABLE … REPLICA IDENTITY FULL before",
+    )
+    stream.failure, stream.errors = outcome.failure, tuple(outcome.errors)
+    return stream
 
 
 class SqlStream(LiteralStream):
@@ -119,7 +142,7 @@ def _rows(session: Session) -> list[tuple[Table, list[Row], list[int]]]:
     return [(table, [row for _, row in rows], [number for number, _ in rows]) for table, rows in held]
 
 
-def _versions(outcome: Outcome) -> Iterator[Table]:
+def _versions(outcome: Outcome[Session]) -> Iterator[Table]:
     """All table versions in the log, and those at the end."""
     for transaction in outcome.session.log.transactions:
         for entry in transaction.entries:
@@ -131,7 +154,7 @@ def _versions(outcome: Outcome) -> Iterator[Table]:
         yield data.table
 
 
-def _tables(outcome: Outcome) -> tuple[Table, ...]:
+def _tables(outcome: Outcome[Session]) -> tuple[Table, ...]:
     """The tables that a script finds or creates, each in its last version, by first appearance."""
     last: dict[Any, Table] = {}
     for table in _versions(outcome):

@@ -10,7 +10,19 @@ from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import JsonOptions, MapOptions
 from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.members import TABLE, WRITE_MS, by_row, table_of, whole_seconds
-from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, Column, Event, SchemaChange, SchemaChangeKind, Table
+from simulator.model import (
+    DDL,
+    DELETE,
+    INSERT,
+    READ,
+    UPDATE,
+    Column,
+    Event,
+    SchemaChange,
+    SchemaChangeKind,
+    Table,
+    TransactionHeader,
+)
 from simulator.text.java.hash_map import hash_order
 from simulator.text.json_style import Style, quote
 from simulator.wire.fields import Field, Order, PerChange, PerEvent, PerTable, Rows, derived, table_order
@@ -95,9 +107,10 @@ def ddl_schema(event: SchemaChange) -> str:
 def ddl_database(event: SchemaChange) -> str:
     """The session's current database where the log says it (MySQL's); that of the statement if there is none, and of
     statements about databases."""
-    if event.header is None or not event.header.database or event.kind in OF_DATABASES:
+    header = event.header
+    if not isinstance(header, TransactionHeader) or not header.database or event.kind in OF_DATABASES:
         return event.database
-    return event.header.database
+    return header.database
 
 
 OF_DATABASES: Final = (

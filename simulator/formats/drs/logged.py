@@ -30,10 +30,23 @@ def _all_columns(batch: ChangeBatch) -> LoggedRows:
 
 @dataclass(frozen=True)
 class Logged:
-    """Which columns the two images of a batch have."""
+    """Which columns the two images of a batch have: those in the log, where that is known to lack some."""
 
-    after: Callable[[ChangeBatch], LoggedRows] = _all_columns
-    before: Callable[[ChangeBatch], LoggedRows] = _all_columns
+    of_after: Callable[[ChangeBatch], LoggedRows] = _all_columns
+    of_before: Callable[[ChangeBatch], LoggedRows] = _all_columns
+
+    def after(self, batch: ChangeBatch) -> LoggedRows:
+        return self.of_after(batch) if batch.logged is None else _held(batch, batch.logged.after)
+
+    def before(self, batch: ChangeBatch) -> LoggedRows:
+        return self.of_before(batch) if batch.logged is None else _held(batch, batch.logged.before)
+
+
+def _held(batch: ChangeBatch, positions: Sequence[int] | None) -> LoggedRows:
+    if positions is None:
+        return None
+    every = np.arange(len(batch), dtype=np.int64)
+    return [every if i in positions else None for i in range(len(batch.table.columns))]
 
 
 def _without_unchanged_toast(batch: ChangeBatch) -> LoggedRows:

@@ -40,6 +40,7 @@ def layout(
         statements=system.statements,
         # a full load opens with the CREATE TABLE of each table
         omits=without_table if READ in sent else of_stream,
+        partial_images="known" if isinstance(system, TableSystem) and system.writes_partial else "refused",
         event_time="previous commit" if system.previous_commit else "commit",
         columns=(lambda table, kind: system.columns(table)) if isinstance(system, TableSystem) else None,
     )

@@ -68,7 +68,7 @@ class _Splitter:
         return Statement(text, line) if text else None
 
 
-def _is_meta(word: str) -> bool:
+def is_meta(word: str) -> bool:
     """Whether a comment's word is one of ours, or one of ours misspelt, which is reported rather than passed over."""
     return word in WORDS or closest(word, WORDS) is not None
 
@@ -120,7 +120,7 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
                 at += 1
             if line.startswith("#", at) or re.match(r"--(?:\s|\Z)", line[at:]):
                 meta = META.match(line[at:])
-                if meta and _is_meta(meta[1]):
+                if meta and is_meta(meta[1]):
                     done = state.flush()
                     if done is not None:
                         yield done
@@ -145,7 +145,7 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
                 # a comment on its own is sent on its own, so that it is no part of what follows
                 state.flush()
                 meta = META.match(line[mark:])
-                if meta and _is_meta(meta[1]):
+                if meta and is_meta(meta[1]):
                     yield Meta(meta[1], meta[2], number)
                 return
             state.add(line[mark:], number)

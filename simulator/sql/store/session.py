@@ -231,6 +231,10 @@ class Session:
     def now_ms(self) -> int:
         return self.now_us // 1000
 
+    def heartbeat(self) -> None:
+        self.log.heartbeat(self.now_ms)
+        self.now_us += STEP_US
+
     # ---------------------------------------------------------------------------------------------------- transactions
 
     def changed(self, data: Data, number: int, old: Row | None) -> None:

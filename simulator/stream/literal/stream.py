@@ -173,7 +173,8 @@ class LiteralStream(Stream):
     def _heartbeat(self, turn: int, transaction: Transaction) -> Heartbeat:
         commits = (past.ms for past in reversed(self._transactions[:turn]) if past.entries)
         in_second = int(self.numbers.in_second(turn, 0))
-        return Heartbeat(*self._common(turn, 0, transaction.ms), next(commits, None), in_second=in_second)
+        common = self._common(turn, 0, transaction.ms)
+        return Heartbeat(*common, next(commits, None), in_second=in_second, header=transaction.header)
 
     def _common(self, turn: int, number: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
         txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * number

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.model import Kind, SchemaChangeKind, StatementKind, Table, TableVersions, TransactionHeader
+from simulator.model import Header, Kind, SchemaChangeKind, StatementKind, Table, TableVersions
 
 Row = tuple[Any, ...]
 # Positions of the columns that an image holds; None: all of them.
@@ -34,9 +34,17 @@ class RowChange:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRows:
+    """A version of a table and rows in it, by number."""
+
+    table: Table
+    rows: dict[int, Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Ddl:
     """A DDL statement as logged; the first table that it is about, as it was and is; `kinds` of all its items, () for
-    the one; `more` tables."""
+    the one; `more` tables; `rows` are all rows of the tables whose rows it changed, as they are after it."""
 
     kind: SchemaChangeKind
     database: str
@@ -46,6 +54,7 @@ class Ddl:
     ms: int
     kinds: tuple[SchemaChangeKind, ...] = ()
     more: tuple[TableVersions, ...] = ()
+    rows: tuple[TableRows, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +82,4 @@ class Transaction:
     entries: tuple[Entry, ...]
     ms: int
     heartbeat: bool = False
-    header: TransactionHeader | None = None
+    header: Header | None = None

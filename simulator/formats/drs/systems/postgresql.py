@@ -157,6 +157,7 @@ def system(options: SourceOptions) -> TableSystem:
         ddl=False,
         reads=lambda column: column.type.name.removesuffix("[]") not in _UNREAD,
         logged=REPLICA_IDENTITY_DEFAULT if options.replica_identity == "default" else EVERYTHING,
+        writes_partial=True,
         db_type="PostgreSQL",
         previous_commit=True,
     )

@@ -53,7 +53,7 @@ class TableSystem(System):
     * `code`: sqlType; `type_name`: mysqlType or columnType; `values`: the Avro class of its values.
     * `kinds`: kinds of change whose values look different.
     * `reads`: whether DRS reads the column's type; `filters`: whether it leaves such columns out.
-    * `logged`: the columns that images have.
+    * `logged`: the columns that images have; `writes_partial`: they may be fewer, as the source's log has them.
     * `db_type`: `dbType` of the relational layout; None: the layout of MySQL.
     * `blank_types`, `blank_database`: columnType or the database are blank in the relational layout.
     """
@@ -68,6 +68,7 @@ class TableSystem(System):
     reads: Callable[[Column], bool] = lambda column: True
     filters: Callable[[Column], bool] = lambda column: False
     logged: Logged = EVERYTHING
+    writes_partial: bool = False
     db_type: str | None = None
     blank_types: bool = False
     blank_database: bool = False

@@ -11,9 +11,9 @@ from simulator.errors import UsageError
 from simulator.model import ColumnType, Table
 from simulator.sources.mysql import type_table
 from simulator.sql.assignment.temporal import ZERO_US
-from simulator.sql.server.binlog import Bytes, Rows
-from simulator.sql.server.json_binary import document
-from simulator.sql.server.packed import clock_us, day_of, decimal, moment
+from simulator.sql.server.mysql.binlog import Bytes, Rows
+from simulator.sql.server.mysql.json_binary import document
+from simulator.sql.server.mysql.packed import clock_us, day_of, decimal, moment
 from simulator.sql.values import documents, temporal
 from simulator.sql.values.temporal import Temporal
 

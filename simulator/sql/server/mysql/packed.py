@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from simulator.carriers import PARTIAL_DAYS
-from simulator.sql.server.binlog import Bytes
+from simulator.sql.server.mysql.binlog import Bytes
 from simulator.sql.values import temporal
 
 # Bytes of a decimal's digits that do not fill a group of nine.

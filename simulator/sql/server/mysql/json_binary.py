@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from simulator.sql.server.binlog import Bytes
-from simulator.sql.server.packed import clock_us, decimal, moment
+from simulator.sql.server.mysql.binlog import Bytes
+from simulator.sql.server.mysql.packed import clock_us, decimal, moment
 from simulator.sql.values.documents import Opaque
 from simulator.sql.values.temporal import Temporal
 

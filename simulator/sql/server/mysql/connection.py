@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from simulator.errors import UsageError
-from simulator.sql.server.binlog import rotated
+from simulator.sql.server.mysql.binlog import rotated
+from simulator.sql.server.url import Engine
 
 if TYPE_CHECKING:
     import pymysql
@@ -18,36 +17,6 @@ if TYPE_CHECKING:
 SYSTEM: Final = frozenset(("mysql", "information_schema", "performance_schema", "sys"))
 _DUMP: Final = 0x12
 _NON_BLOCKING, _ANNOTATIONS = 1, 2
-_EXPECTED: Final = "expected mysql://USER:PASSWORD@HOST:PORT or mariadb://…, with ?keep=yes to keep the databases"
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What `--sql-engine` says. `keep`: the databases that the script makes stay."""
-
-    scheme: str
-    host: str
-    port: int
-    user: str
-    password: str
-    keep: bool = False
-
-
-def engine_of(url: str) -> Engine:
-    """Raises UsageError."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("mysql", "mariadb") or not parts.hostname or parts.path not in ("", "/"):
-        raise UsageError(f"--sql-engine: {_EXPECTED}.")
-    options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
-    keep = options.pop("keep", "no")
-    if options or keep not in ("yes", "no"):
-        raise UsageError("--sql-engine: the only option of its URL is keep=yes or keep=no.")
-    try:
-        port = parts.port or 3306
-    except ValueError:
-        raise UsageError(f"--sql-engine: the port is no number up to 65535; {_EXPECTED}.") from None
-    user, password = unquote(parts.username or "root"), unquote(parts.password or "")
-    return Engine(parts.scheme, parts.hostname, port, user, password, keep == "yes")
 
 
 class Connection:

@@ -15,9 +15,11 @@ from simulator.model import DELETE, INSERT, SchemaChangeKind, StatementKind
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import Server
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.server import binlog
-from simulator.sql.server.cells import images
-from simulator.sql.server.connection import SYSTEM, Connection, engine_of
+from simulator.sql.parse.client import Statement
+from simulator.sql.server.mysql import binlog
+from simulator.sql.server.mysql.cells import images
+from simulator.sql.server.mysql.connection import SYSTEM, Connection
+from simulator.sql.server.url import engine_of
 from simulator.sql.statements.execute import call_function, execute, run_body
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import STEP_US, Session
@@ -81,14 +83,14 @@ class ServerRun:
         except pymysql.MySQLError:
             return set()
 
-    def statement(self, text: str) -> None:
+    def statement(self, part: Statement) -> None:
         """Raises SqlError with the server's number and text."""
         import pymysql
 
         before = self.connection.position()
         try:
             self.connection.run(f"SET TIMESTAMP = {self.session.now_us / 1_000_000:.6f}")
-            self.connection.run(text)
+            self.connection.run(part.text)
         except pymysql.MySQLError as error:
             number, *said = error.args if error.args else (0,)
             told = str(said[0] if said else error)

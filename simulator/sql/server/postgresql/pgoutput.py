@@ -1,0 +1,135 @@
+"""Messages of PostgreSQL's decoding plugin `pgoutput`, protocol version 1.
+
+Source: PostgreSQL's documentation, "Logical Replication Message Formats".
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simulator.model import DELETE, INSERT, UPDATE, Kind
+
+# Microseconds from 1970 to 2000, where PostgreSQL begins to count.
+_EPOCH_US: Final = 946_684_800_000_000
+_KINDS: Final = {b"I": INSERT, b"U": UPDATE, b"D": DELETE}
+CASCADE, RESTART_IDENTITY = 1, 2
+
+
+class Unchanged(enum.Enum):
+    """A large value that an update left as it was: the log does not hold it."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+Cell = str | Unchanged | None
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    at_us: int
+    xid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table as logged from here on: its columns, and which of them tell rows apart."""
+
+    oid: int
+    schema: str
+    name: str
+    columns: tuple[str, ...]
+    identity: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A row. `before` is what the log holds of the old one: None, or all columns (`whole`), or those of the identity,
+    the others being null."""
+
+    oid: int
+    kind: Kind
+    before: tuple[Cell, ...] | None
+    after: tuple[Cell, ...] | None
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    oids: tuple[int, ...]
+    options: int
+
+
+Event = Begin | Commit | Relation | Change | Truncate
+
+
+class _Reader:
+    def __init__(self, raw: bytes) -> None:
+        self.raw, self.at = raw, 1
+
+    def number(self, code: str) -> Any:
+        (value,) = struct.unpack_from(f">{code}", self.raw, self.at)
+        self.at += struct.calcsize(code)
+        return value
+
+    def name(self) -> str:
+        end = self.raw.index(0, self.at)
+        name, self.at = self.raw[self.at : end].decode(), end + 1
+        return name
+
+    def byte(self) -> bytes:
+        self.at += 1
+        return self.raw[self.at - 1 : self.at]
+
+    def row(self) -> tuple[Cell, ...]:
+        return tuple([self._cell() for _ in range(self.number("H"))])
+
+    def _cell(self) -> Cell:
+        kind = self.byte()
+        if kind == b"t":
+            size = self.number("I")
+            self.at += size
+            return self.raw[self.at - size : self.at].decode()
+        return None if kind == b"n" else UNCHANGED
+
+
+def event(raw: bytes) -> Event | None:
+    """None for what says nothing of rows."""
+    data, code = _Reader(raw), raw[:1]
+    if code == b"B":
+        _, at_us, xid = data.number("q"), data.number("q"), data.number("I")
+        return Begin(at_us + _EPOCH_US, xid)
+    if code == b"C":
+        return Commit()
+    if code == b"R":
+        return _relation(data)
+    if code in _KINDS:
+        oid, part = data.number("I"), data.byte()
+        before = data.row() if part in (b"K", b"O") else None
+        if before is not None and code == b"U":
+            data.byte()
+        return Change(oid, _KINDS[code], before, None if code == b"D" else data.row(), part == b"O")
+    if code == b"T":
+        count, options = data.number("I"), data.number("B")
+        return Truncate(tuple(data.number("I") for _ in range(count)), options)
+    return None
+
+
+def _relation(data: _Reader) -> Relation:
+    oid, schema, name = data.number("I"), data.name(), data.name()
+    data.byte()
+    columns, identity = [], []
+    for position in range(data.number("H")):
+        if data.number("B") & 1:
+            identity.append(position)
+        columns.append(data.name())
+        data.number("I"), data.number("i")
+    return Relation(oid, schema, name, tuple(columns), tuple(identity))

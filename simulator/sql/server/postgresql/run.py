@@ -1,0 +1,139 @@
+"""A script's run on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from simulator.errors import UsageError
+from simulator.sources.source import Source
+from simulator.sql.errors import ServerError
+from simulator.sql.parse.client import Statement
+from simulator.sql.server.postgresql import pgoutput
+from simulator.sql.server.postgresql.client import Copy, MetaCommand
+from simulator.sql.server.postgresql.cluster import VERSION, Cluster
+from simulator.sql.server.postgresql.connection import Connection, quoted, text_of
+from simulator.sql.server.postgresql.decoding import Decoding
+from simulator.sql.server.postgresql.history import Session
+from simulator.sql.server.url import engine_of
+
+_CONNECT: Final = re.compile(
+    r"""\\c(?:onnect)?\s+(?:-reuse-previous=on\s+)?(?:"dbname='([^']+)'"|"([^"]+)"|([^\s"]+))"""
+)
+# Meta-commands that change nothing here.
+_OF_NO_ACCOUNT: Final = re.compile(r"\\(set|unset|echo|timing|encoding|pset)\b")
+
+
+class PostgresRun:
+    """Raises UsageError where the server cannot be had, or lacks what is wanted."""
+
+    def __init__(self, url: str, source: Source, start_ms: int) -> None:
+        self.engine = engine_of(url)
+        database = self.engine.database
+        self.session = Session(source, start_ms)
+        self._cluster: Cluster | None = None
+        self._open: list[Connection | Decoding] = []
+        self._before: tuple[set[str], set[str]] | None = None
+        try:
+            if not self.engine.host:
+                self._cluster = _wheel(source)
+                self.engine = self._cluster.engine
+            main = Connection(self.engine)
+            self._open.append(main)
+            if main.source != str(source):
+                raise UsageError(
+                    f"--sql-engine: the server is PostgreSQL {main.major}, and the source is {source}: change --source."
+                )
+            main.check(database)
+            self._before = main.databases(), main.roles()
+            main.run(f"CREATE DATABASE {quoted(database)}")
+            self._enter(database)
+        except BaseException:
+            self.close()
+            raise
+
+    def _enter(self, database: str) -> None:
+        """Go on in another database."""
+        import psycopg
+
+        script = Connection(self.engine, database)
+        self._open.append(script)
+        log = Connection(self.engine, database)
+        self._open.append(log)
+        try:
+            self.decoding = Decoding(log)
+        except psycopg.Error as error:
+            raise UsageError(f"--sql-engine: the log cannot be read: {text_of(error)}.") from None
+        self._open[-1] = self.decoding
+        self.script = script
+        self.session.enter(database)
+
+    def statement(self, part: Statement) -> None:
+        """Raises SqlError with the server's SQLSTATE and text."""
+        import psycopg
+
+        try:
+            if isinstance(part, MetaCommand):
+                self._meta(part.text)
+            elif isinstance(part, Copy):
+                self.script.copy(part.text, part.data)
+            else:
+                self.script.run(part.text)
+        except psycopg.Error as error:
+            if self.script.client.broken:
+                raise UsageError(f"--sql-engine: the server ended the session: {text_of(error)}.") from None
+            raise ServerError(error.sqlstate or "", text_of(error)) from None
+        finally:
+            self.session.in_transaction = self.script.in_transaction
+
+    def _meta(self, text: str) -> None:
+        if _OF_NO_ACCOUNT.match(text):
+            return
+        match = _CONNECT.fullmatch(text)
+        if match is None:
+            raise ServerError("", f"{text.split()[0]} of psql is not run here; \\connect and the rows of COPY are")
+        self.read()
+        while len(self._open) > 1:
+            self._open.pop().close()
+        self._enter(match[1] or match[2] or match[3])
+
+    def read(self) -> None:
+        """Take in what the server has logged since the last time."""
+        self.session.read([(position, pgoutput.event(raw)) for position, raw in self.decoding.changes()])
+
+    def close(self) -> None:
+        """Drop what the script made, unless it is to be kept."""
+        try:
+            while self._open:
+                self._open.pop().close()
+            if self._before is not None and not self.engine.keep:
+                self._drop(*self._before)
+        finally:
+            if self._cluster is not None:
+                self._cluster.close()
+
+    def _drop(self, databases: set[str], roles: set[str]) -> None:
+        """In another session, since this one may be interrupted."""
+        connection = Connection(self.engine)
+        try:
+            for name in connection.databases() - databases:
+                connection.run(f"DROP DATABASE {quoted(name)}")
+            for name in connection.roles() - roles:
+                connection.run(f"DROP ROLE {quoted(name)}")
+        finally:
+            connection.close()
+
+
+def _wheel(source: Source) -> Cluster:
+    if source.version != VERSION:
+        raise UsageError(
+            f"the PostgreSQL of the wheel is version {VERSION}, and the source is {source}: name a server with "
+            f"--sql-engine, or use --source postgresql-{VERSION}."
+        )
+    cluster = Cluster()
+    try:
+        cluster.wait()
+    except BaseException:
+        cluster.close()
+        raise
+    return cluster

@@ -1,0 +1,116 @@
+"""Tables of PostgreSQL's catalog as ours, and what a DDL statement did to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from simulator.errors import UsageError
+from simulator.model import Column, ColumnType, SchemaChangeKind, Table, TableId, UniqueKey
+from simulator.sources.source import Source
+
+_TAGS: Final = {
+    "CREATE TABLE": SchemaChangeKind.CREATE_TABLE,
+    "CREATE TABLE AS": SchemaChangeKind.CREATE_TABLE,
+    "SELECT INTO": SchemaChangeKind.CREATE_TABLE,
+    "DROP TABLE": SchemaChangeKind.DROP_TABLE,
+    "CREATE INDEX": SchemaChangeKind.CREATE_INDEX,
+    "DROP INDEX": SchemaChangeKind.DROP_INDEX,
+}
+# Of things that are no tables: the last words of a tag, in this order.
+_ENDINGS: Final = (
+    (r"ALTER (MATERIALIZED )?VIEW", SchemaChangeKind.ALTER_VIEW),
+    (r".*\bVIEW", SchemaChangeKind.VIEW),
+    (r".*\b(FUNCTION|PROCEDURE|ROUTINE|TRIGGER)", SchemaChangeKind.STORED_PROGRAM),
+    (r"GRANT|REVOKE|ALTER DEFAULT PRIVILEGES", SchemaChangeKind.ACCOUNT),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A table as the catalog has it: `numbers` are those of its columns, which renames keep, and `missing` what rows
+    from before a column was added have in it."""
+
+    table: Table
+    numbers: tuple[int, ...]
+    missing: Mapping[int, str | None]
+
+    def same(self, other: Known) -> bool:
+        return replace(self.table, version=0) == replace(other.table, version=0)
+
+
+class Catalog:
+    """The tables of a database by their numbers; `versions` are those that names had."""
+
+    def __init__(self, source: Source, database: str, versions: dict[TableId, int]) -> None:
+        self.source, self.database, self._versions = source, database, versions
+        self.tables: dict[int, Known] = {}
+        self._fields: dict[tuple[int, int], str] = {}
+
+    def update(self, listed: Sequence[Mapping[str, Any]]) -> dict[int, Known]:
+        """The tables as they are now; returns them as they were. Raises UsageError for a type that is not known."""
+        old = self.tables
+        self.tables = {each["oid"]: self._known(each, old.get(each["oid"])) for each in listed}
+        return old
+
+    def _known(self, listed: Mapping[str, Any], old: Known | None) -> Known:
+        id = TableId(self.database, listed["name"], listed["schema"])
+        columns = [self._column(id, listed["oid"], each) for each in listed["columns"] or ()]
+        keys = listed["keys"] or ()
+        table = Table(
+            id,
+            tuple(columns),
+            next((tuple(key["columns"]) for key in keys if key["primary"]), ()),
+            unique_keys=tuple(UniqueKey(key["name"], tuple(key["columns"])) for key in keys if not key["primary"]),
+        )
+        numbers = tuple(each["number"] for each in listed["columns"] or ())
+        known = Known(table, numbers, {each["number"]: each["missing"] for each in listed["columns"] or ()})
+        if old is not None and known.same(old):
+            return old
+        version = self._versions.get(id, -1) + 1
+        self._versions[id] = version
+        return replace(known, table=replace(table, version=version))
+
+    def _column(self, id: TableId, oid: int, listed: Mapping[str, Any]) -> Column:
+        name, labels = listed["name"], listed["labels"]
+        field = self._fields.setdefault((oid, listed["number"]), name)
+        if labels is not None:
+            return Column(
+                name, ColumnType("enum", labels=tuple(labels), spelled=listed["type"]), not listed["not_null"], field
+            )
+        try:
+            type = self.source.parse_type(listed["type"])
+        except UsageError as error:
+            raise UsageError(f"{id}.{name}: {error}") from None
+        return Column(name, replace(type, spelled=""), not listed["not_null"], field)
+
+
+def kinds_of(tag: str, pairs: Sequence[tuple[Known | None, Known | None]]) -> tuple[SchemaChangeKind, ...]:
+    """What a statement did, by its tag and the tables before and after it."""
+    if not pairs:
+        found = (kind for pattern, kind in _ENDINGS if re.fullmatch(pattern, tag))
+        return (next(found, SchemaChangeKind.OTHER),)
+    if tag in _TAGS:
+        return (_TAGS[tag],)
+    old, new = pairs[0]
+    if old is None or new is None:
+        return (SchemaChangeKind.OTHER,)
+    return tuple(dict.fromkeys(_items(old, new))) or (SchemaChangeKind.ALTER_TABLE,)
+
+
+def _items(old: Known, new: Known) -> Iterator[SchemaChangeKind]:
+    if old.table.id != new.table.id:
+        yield SchemaChangeKind.RENAME_TABLE
+    before = dict(zip(old.numbers, old.table.columns, strict=True))
+    after = dict(zip(new.numbers, new.table.columns, strict=True))
+    if after.keys() - before.keys():
+        yield SchemaChangeKind.ADD_COLUMN
+    if before.keys() - after.keys():
+        yield SchemaChangeKind.DROP_COLUMN
+    for number in before.keys() & after.keys():
+        if before[number].name != after[number].name:
+            yield SchemaChangeKind.RENAME_COLUMN
+        if before[number].type != after[number].type:
+            yield SchemaChangeKind.ALTER_COLUMN_TYPE

@@ -1,0 +1,62 @@
+"""The server that `--sql-engine` names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from simulator.errors import UsageError
+
+# The URL of the PostgreSQL that comes as a wheel.
+WHEEL: Final = "postgresql:"
+# The database in which a script for PostgreSQL begins; that of scenarios in YAML.
+DATABASE: Final = "shop"
+# Default port and user of the systems.
+_SYSTEMS: Final = {"mysql": (3306, "root"), "mariadb": (3306, "root"), "postgresql": (5432, "postgres")}
+_EXPECTED: Final = (
+    "expected mysql://USER:PASSWORD@HOST:PORT, mariadb://… or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with "
+    "?keep=yes to keep the databases"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What `--sql-engine` says. `host`: "" is the server of the wheel. `keep`: the databases that the script makes
+    stay."""
+
+    system: str
+    host: str
+    port: int
+    user: str
+    password: str
+    database: str = ""
+    keep: bool = False
+
+    @property
+    def address(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def engine_of(url: str) -> Engine:
+    """Raises UsageError."""
+    parts = urlsplit(url)
+    system = "postgresql" if parts.scheme == "postgres" else parts.scheme
+    database = unquote(parts.path.removeprefix("/"))
+    if system not in _SYSTEMS or "/" in database or (database and system != "postgresql"):
+        raise UsageError(f"--sql-engine: {_EXPECTED}.")
+    if not parts.hostname and url != WHEEL:
+        raise UsageError(f"--sql-engine: {_EXPECTED}.")
+    options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+    keep = options.pop("keep", "no")
+    if options or keep not in ("yes", "no"):
+        raise UsageError("--sql-engine: the only option of its URL is keep=yes or keep=no.")
+    default_port, default_user = _SYSTEMS[system]
+    try:
+        port = parts.port or default_port
+    except ValueError:
+        raise UsageError(f"--sql-engine: the port is no number up to 65535; {_EXPECTED}.") from None
+    user, password = unquote(parts.username or default_user), unquote(parts.password or "")
+    if system == "postgresql":
+        database = database or DATABASE
+    return Engine(system, parts.hostname or "", port, user, password, database, keep == "yes")

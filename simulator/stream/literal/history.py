@@ -1,0 +1,115 @@
+"""A history that was run or recorded, as a stream: the rows before it, and transactions that say what they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from simulator.batch import Ints
+from simulator.errors import UsageError
+from simulator.model import SchemaChangeKind, Table, TableId
+from simulator.sources.source import Source
+from simulator.stream.literal.stream import LiteralStream
+from simulator.stream.literal.transactions import Ddl, Row, RowChange, TableRows, Transaction
+
+
+class HistoryStream(LiteralStream):
+    """Turn i is transaction i. Cells are literals of the source, as `Source.parse_values` reads them.
+
+    `before` is what tables hold before the first transaction, `after` what they hold after the last, where that is
+    more than the log tells. `partial_setting`: what makes the log lack columns, in words for messages.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        source: Source,
+        database: str,
+        transactions: Sequence[Transaction],
+        *,
+        before: Sequence[TableRows],
+        after: Sequence[TableRows] | None = None,
+        start_ms: int,
+        partial_setting: str = "",
+    ) -> None:
+        self._before, self._after, self._partial_setting = before, after, partial_setting
+        versions = list(_versions(before, transactions))
+        last = {table.id: table for table in versions if table.columns}
+        super().__init__(
+            file,
+            source,
+            database,
+            transactions,
+            alive=sum(len(each.rows) for each in before),
+            start_ms=start_ms,
+            first_tables=tuple(last.values()),
+            column_names={column.name for table in versions for column in table.columns},
+        )
+
+    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
+        column = table.columns[position]
+        try:
+            return self.source.parse_values(cells, column.type)
+        except ValueError as error:
+            raise UsageError(f"{self.file}: {table.id}.{column.name}: {error}") from None
+
+    @property
+    def partial_images(self) -> str | None:
+        return None if self.partial_turn is None else f"{self._partial_setting} (turn {self.partial_turn})"
+
+    def row_bytes(self, table: Table, row: Row) -> int:
+        return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+
+    def held(self, turn: int) -> Sequence[TableRows]:
+        """What each table holds before a turn, its rows by their numbers."""
+        if turn >= self.turns and self._after is not None:
+            return self._after
+        tables = {each.table.id: TableRows(each.table, dict(each.rows)) for each in self._before}
+        for transaction in self._transactions[:turn]:
+            for entry in transaction.entries:
+                if isinstance(entry, RowChange):
+                    _change(tables, entry)
+                elif isinstance(entry, Ddl):
+                    _reshape(tables, entry)
+        return list(tables.values())
+
+    def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
+        for each in self.held(turn):
+            rows, positions = list(each.rows.values()), range(len(each.table.columns))
+            arrays = tuple(self.column(each.table, i, [row[i] for row in rows]) for i in positions)
+            yield each.table, arrays, np.array(list(each.rows), dtype=np.int64)
+
+
+def _change(tables: dict[TableId, TableRows], change: RowChange) -> None:
+    held = tables.get(change.table.id)
+    if held is None:
+        held = tables[change.table.id] = TableRows(change.table, {})
+    if change.after is None:
+        held.rows.pop(change.number, None)
+    else:
+        held.rows[change.number] = change.after
+
+
+def _reshape(tables: dict[TableId, TableRows], ddl: Ddl) -> None:
+    pairs = [(old, new) for old, new in ((ddl.before, ddl.after), *ddl.more) if old or new]
+    gone = [tables.pop(old.id, None) if old is not None else None for old, _ in pairs]
+    for held, (_, new) in zip(gone, pairs, strict=True):
+        if new is not None and new.columns:
+            kept = held is not None and ddl.kind is not SchemaChangeKind.TRUNCATE_TABLE
+            tables[new.id] = TableRows(new, held.rows if held is not None and kept else {})
+    for each in ddl.rows:
+        tables[each.table.id] = TableRows(each.table, dict(each.rows))
+
+
+def _versions(before: Sequence[TableRows], transactions: Sequence[Transaction]) -> Iterator[Table]:
+    """All versions of all tables, in order."""
+    yield from (each.table for each in before)
+    for transaction in transactions:
+        for entry in transaction.entries:
+            if isinstance(entry, RowChange):
+                yield entry.table
+            elif isinstance(entry, Ddl):
+                yield from (table for table in (entry.before, entry.after) if table is not None)
