@@ -54,7 +54,8 @@ HOMES: Final = {
     "pyarrow": ("*",),
     "pydantic": ("stream/scenario/*", "stream/generators/*"),
     "pydantic_core": ("stream/scenario/*",),
-    "pymysql": ("sql/server/*", "lazy"),
+    "psycopg": ("sql/server/postgresql/*", "lazy"),
+    "pymysql": ("sql/server/mysql/*", "lazy"),
     "pyspark": ("spark/*",),  # at the top of the data source alone: its classes are Spark's
     "pytest": ("pytest_plugin.py",),
     "rocketmq": ("sinks/rocketmq/library.py", "lazy"),

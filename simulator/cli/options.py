@@ -113,7 +113,8 @@ force_option = click.option("--force", is_flag=True, help="Continue after SQL er
 sql_engine_option = click.option(
     "--sql-engine",
     metavar="embedded|URL",
-    help="Run a SQL script on this server (mysql://user:password@host:port, mariadb://…) and read its binlog.",
+    help="Run a SQL script on this server (mysql://user:password@host:port, mariadb://…, postgresql://…/database) and "
+    "read its log.",
 )
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY.KEY=VALUE",

@@ -138,7 +138,7 @@ def _run(path: str, text: str, source: Source, reading: _Lines) -> Session:
     """The session after the statements that define tables."""
     engine = Embedded(source)
     session = engine.session
-    engine.statement("SET sql_mode = '', foreign_key_checks = 0")
+    engine.statement(Statement("SET sql_mode = '', foreign_key_checks = 0", 1))
     _database(session, reading.database)
     session.database = reading.database
     for part in split(text):
@@ -154,7 +154,7 @@ def _run(path: str, text: str, source: Source, reading: _Lines) -> Session:
 def _define(path: str, engine: Embedded, part: Statement) -> None:
     for _ in range(3):
         try:
-            engine.statement(part.text)
+            engine.statement(part)
         except SqlError as error:
             if error.number == NO_DATABASE and not _DROPS.match(part.text):  # a database that the file does not create
                 _database(engine.session, str(error.facts[0]))

@@ -88,9 +88,7 @@ def _load_draft(draft: Draft, source: str | None) -> tuple[Loaded | Script, Sour
 
         sql = script.script_of(draft.text, draft.file)
         system = script.source_of(sql, source)
-        if system.id == script.POSTGRESQL:
-            raise UsageError(f"{draft.file}: a server runs scripts for PostgreSQL, which drafts are not sent to.")
-        return sql, system
+        return script.fitted(sql, system, draft=True), system
     from simulator.stream import source_of
     from simulator.stream.scenario.loader import read
 

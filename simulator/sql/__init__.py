@@ -1,5 +1,7 @@
 """A SQL script as a scenario: run on rows in memory as MySQL or MariaDB would, its log read as a stream of changes.
 
+Scripts for PostgreSQL are run by a server alone.
+
 Read `script` first: it runs a file statement by statement; `stream` makes its log a stream.
 
 | package | holds |
@@ -10,7 +12,7 @@ Read `script` first: it runs a file statement by statement; `stream` makes its l
 | `store` | rows, the session and its transactions, the log, foreign keys |
 | `functions`, `expressions` | what is called by name, and what compiles to Python functions |
 | `queries`, `dml`, `ddl`, `programs`, `statements` | the kinds of statements; `statements.execute` tells them apart |
-| `server` | a real server that runs a script instead (`--sql-engine`), its binlog read |
+| `server` | a real server that runs a script instead (`--sql-engine`), its log read |
 
 A module imports from its own package and those above it in this table. What the engine does not do it refuses with a
 sentence (`errors.Unsupported`); what the server refuses ends with the server's own error (`errors.SqlError`).

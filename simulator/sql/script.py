@@ -108,10 +108,12 @@ def _spec(parts: Sequence[Statement | Meta]) -> Spec:
     return Spec(snapshot=any(isinstance(part, Meta) and part.word == "snapshot" for part in parts))
 
 
-def fitted(script: Script, source: Source) -> Script:
-    """The script as the client of its source takes it apart."""
+def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
+    """The script as the client of its source takes it apart. Raises UsageError for a draft that only a server runs."""
     if source.id != POSTGRESQL:
         return script
+    if draft:
+        raise UsageError(f"{script.file}: only a server runs scripts for PostgreSQL, and no draft is sent to one.")
     from simulator.sql.server.postgresql.client import split as split_as_psql
 
     parts = tuple(split_as_psql(script.text))

@@ -21,8 +21,9 @@ from native import native
 from simulator import sources
 from simulator.errors import UsageError
 from simulator.sql.script import run, script_of
-from simulator.sql.server.connection import Connection, engine_of
-from simulator.sql.server.json_binary import document
+from simulator.sql.server.mysql.connection import Connection
+from simulator.sql.server.mysql.json_binary import document
+from simulator.sql.server.url import engine_of
 from simulator.sql.values.documents import text_of
 from simulator.stream.literal.transactions import RowChange
 
@@ -111,7 +112,8 @@ def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Comm
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
-        ("postgresql://h", "expected mysql://USER:PASSWORD@HOST:PORT"),
+        ("oracle://h", "expected mysql://USER:PASSWORD@HOST:PORT"),
+        ("postgresql:///db", "expected mysql://"),
         ("mysql://h/db", "expected mysql://"),
         ("mysql://h:x", "the port is no number"),
         ("mysql://h?keep=1", "the only option of its URL is keep=yes"),

@@ -59,4 +59,5 @@ def engine_of(url: str) -> Engine:
     user, password = unquote(parts.username or default_user), unquote(parts.password or "")
     if system == "postgresql":
         database = database or DATABASE
-    return Engine(system, parts.hostname or "", port, user, password, database, keep == "yes")
+    # a folder with a socket is written as %2Frun%2Fpostgresql
+    return Engine(system, unquote(parts.hostname or ""), port, user, password, database, keep == "yes")
