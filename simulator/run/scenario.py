@@ -43,10 +43,11 @@ def load(
         from simulator.sql import script
 
         sql = script.read_script(name, sql_engine)
+        system = script.source_of(sql, source)
+        sql = script.fitted(sql, system)
         for setting in settings:
             sql = script.with_setting(sql, setting)
-        system = script.source_of(sql, source)
-        return script.fitted(sql, system), system
+        return sql, system
     if sql_engine is not None:
         raise UsageError(f"--sql-engine {sql_engine}: {name} is no SQL script, so no server runs it.")
     from simulator.stream import source_of

@@ -49,11 +49,11 @@ class Connection:
 
     def run(self, sql: str) -> None:
         """Run statements as a client does; their results are read and left."""
-        self.client.execute(sql.encode())
+        self.client.execute(sql.encode(errors="surrogateescape"))
 
     def copy(self, sql: str, data: str) -> None:
         with self.client.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-            copy.write(data)
+            copy.write(data.encode(errors="surrogateescape"))
 
     @property
     def in_transaction(self) -> bool:
