@@ -134,6 +134,8 @@ def short_tables(draw: st.DrawFn) -> dict[str, Any]:
     if update > 9 * insert and draw(st.booleans()):
         table["hot"] = [{"share": 0.1, "times": draw(st.sampled_from([2.5, 4]))}]
     elif update and not delete and draw(st.booleans()):
+        table["hot"] = {"share": 0.1, "times": 3, "moves": "20m"}
+    elif update and not delete and draw(st.booleans()):
         table["zipf"] = 1.1
     return table
 
@@ -249,6 +251,19 @@ def changes(draw: st.DrawFn, scenario: dict[str, Any]) -> list[dict[str, Any]]:
     return out
 
 
+def surges(scenario: dict[str, Any]) -> list[dict[str, Any]]:
+    """Two that overlap, of what changes in the scenario."""
+    if "lifecycles" in scenario:
+        whole, some = {"of": "order"}, {"of": "customer"}
+        stay = scenario["lifecycles"]["customer"].get("then") != "restart"
+    else:
+        (name, table), *others = scenario["tables"].items()
+        whole, some = {"of": others[0][0]} if others else {}, {"of": name}
+        stay = not table["mix"]["delete"] and "moves" not in table.get("hot", {})
+    out = [{"at": 60, "lasts": "1m", "times": 5, **whole}] if whole else []
+    return out + ([{"at": 100, "lasts": 200, "share": 0.2, "times": 20, **some}] if stay else [])
+
+
 @st.composite
 def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     """A whole scenario."""
@@ -266,5 +281,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     scenario["transactions"] = draw(st.sampled_from([{"1": 1}, {"1": 70, "2..5": 30}, {"3": 1}, {"1": 10, "40": 1}]))
     if draw(st.booleans()):
         scenario["heartbeat"] = "10s" if scenario["rate"] == 1 else "100ms"
+    if draw(st.booleans()):
+        scenario["surges"] = surges(scenario)
     scenario["schema_changes"] = draw(changes(scenario))
     return scenario

@@ -194,6 +194,31 @@ MISTAKES = [
         "hot: [{share: 0.5, times: 2}, {share: 0.6, times: 4}]",
         "10: tables.users.hot: the hot shares add up to 1.1; keep the sum below 1.",
     ),
+    (
+        "mix: {update: 1}",
+        "hot: {share: 0.1, times: 2, moves: 1m}",
+        "10: tables.users.hot: rows must stay to be hot: set `mix` to no deletes.",
+    ),
+    (
+        "mix: {update: 1}",
+        "mix: {update: 1}\n    hot: {share: 0.6, times: 2, moves: 1m}",
+        "11: tables.users.hot: only one hot share can move, of half of the rows at the most.",
+    ),
+    (
+        "source: mysql",
+        "source: mysql\nsurges: [{at: 5, lasts: 1m, of: user, times: 9}]",
+        "2: surges[0].of: no table with rows, or lifecycle, 'user'. Did you mean 'users'?",
+    ),
+    (
+        "source: mysql",
+        "source: mysql\nsurges: [{at: 1999-01-01, lasts: 9, of: users, times: 9}]",
+        "2: surges[0].at: this is before the stream's start.",
+    ),
+    (
+        "source: mysql",
+        "source: mysql\nsurges: [{at: 5, lasts: 9, of: order, share: 0.5, times: 9}]",
+        "2: surges[0].share: rows must stay to be hot: add `then: repeat`, or leave the share out.",
+    ),
     ("[1, 99]", "[99, 1]", "8: tables.users.columns.age.values.range: '99' is above '1'."),
     ("[1, 99]", "[1, 99x]", "8: tables.users.columns.age.values.range[1]: '99x' is not a whole number."),
     (

@@ -159,6 +159,36 @@ def test_hot_rows_and_cold_ones_are_anywhere() -> None:
         assert abs(runs - mean) < NORMAL * (mean - 1) / sqrt(above + below)
 
 
+def test_a_hot_set_that_moves() -> None:
+    """At any time ten of 400 rows take half of the changes; some time later they are as cold as others."""
+    hot = {"share": 0.025, "times": 40, "moves": "50s"}
+    told = changes({"rate": 100, "tables": {"t": table(400, {"update": 1}, hot=hot)}}, 40_000)
+    counts = [Counter(change.key for change in told[at : at + 500]) for at in range(0, 40_000, 500)]
+    hottest = [{key for key, _ in count.most_common(10)} for count in counts]
+    shares = [sum(count[key] for key in keys) / 500 for count, keys in zip(counts, hottest, strict=True)]
+    assert np.mean(shares) == pytest.approx(0.025 * 40 / (0.025 * 40 + 0.975), rel=0.06)
+    alike = [np.mean([len(a & b) / 10 for a, b in zip(hottest[:-gap], hottest[gap:], strict=True)]) for gap in (1, 12)]
+    assert alike[0] > 0.7
+    assert alike[1] < 0.1
+    assert len(set().union(*hottest)) > 60
+
+
+def test_surges() -> None:
+    """Of some rows, and of a table: before and after, nothing is hot."""
+    surges = [
+        {"at": 10_000, "lasts": 5000, "of": "t", "share": 0.01, "times": 200},
+        {"at": "2024-05-01T00:04:00Z", "lasts": "30s", "of": "u", "times": 4},
+    ]
+    tables = {name: table(500, {"update": 1}, every=every) for name, every in (("t", 1), ("u", 2))}
+    told = changes({"rate": 100, "surges": surges, "tables": tables}, 30_000)
+    five = 5 * 200 / (5 * 200 + 495 + 250)
+    for first, stop, hot, u in ((0, 10_000, 0, 1 / 3), (10_000, 15_000, five, 0.1433), (24_000, 27_000, 0, 2 / 3)):
+        part = told[first + 150 : stop - 150]
+        counts = Counter(change.key for change in part if change.table == "t")
+        assert sum(count for _, count in counts.most_common(5)) / len(part) == pytest.approx(hot, abs=0.03)
+        assert sum(change.table == "u" for change in part) / len(part) == pytest.approx(u, abs=0.03)
+
+
 def test_lives() -> None:
     """Ways, chances, repetitions, states and references come in the shares asked for."""
     update = [{"update": "t", "set": ["state", "n"]}]

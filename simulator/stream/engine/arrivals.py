@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from simulator.stream.engine.traffic import Gaps
+from simulator.stream.engine.traffic.seats import Gaps
 from simulator.values.draw import Ints, below, bits, key, unit
 
 Floats = npt.NDArray[np.float64]

@@ -20,10 +20,11 @@ from simulator.stream.engine.plan import plan
 from simulator.stream.engine.program import Member, Plan
 from simulator.stream.engine.sizes import COLUMN_BYTES, sizes
 from simulator.stream.engine.timeline import Timeline
-from simulator.stream.engine.traffic import Traffic
+from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.stream.generators.columns import Columns, CompiledColumn
 from simulator.stream.generators.computed.sequence import Numbers, row_numbers
 from simulator.stream.generators.keys import KeyColumn
+from simulator.stream.scenario.language import Surge
 from simulator.stream.scenario.scenario import Change, Field, Scenario
 from simulator.values.draw import Ints
 
@@ -73,7 +74,7 @@ class Compiled:
         }
         always = _Always(self, fields)
         self.plan = plan(scenario, {name: list(fields[name]) for name in self.names}, always)
-        self.traffic = Traffic(self.plan.cohorts, self.seed)
+        self.traffic = Traffic(self.plan.cohorts, self.seed, [self._turns_of(surge) for surge in spec.surges])
         self.ticks = Ticks(self.plan, self.traffic, self.seed)
         self._columns = self.columns(fields, self.ticks, self.traffic)
         self._row_numbers: dict[str, Numbers] = {}
@@ -103,6 +104,17 @@ class Compiled:
                 f"more than {MOST_HEARTBEATS}; take a longer time, or a higher rate",
             )
         return heartbeat
+
+    def _turns_of(self, surge: Surge) -> tuple[int, int]:
+        """The turns of a surge."""
+        arrivals, (unit, first) = self.timeline.arrivals, surge.at
+        if unit == "ms":
+            first = max(0, arrivals.turn_near(first * 1000))
+        unit, stop = surge.lasts
+        if unit == "ms":
+            begins_us = int(arrivals.us(np.array([first], dtype=np.int64))[0])
+            stop = max(1, arrivals.turn_near(begins_us + stop * 1000) - first)
+        return first, first + stop
 
     def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, traffic: Traffic) -> Columns:
         return Columns(self.scenario, fields, ticks, traffic, self.timeline)

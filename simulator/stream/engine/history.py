@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from simulator.model import DELETE, INSERT
 from simulator.stream.engine.program import Member, Plan
-from simulator.stream.engine.traffic import Traffic
+from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.values.draw import Bits, Ints, below, bits, identity, key
 
 Mask = npt.NDArray[np.bool_]

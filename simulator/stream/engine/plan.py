@@ -8,8 +8,9 @@ from simulator.model import UPDATE
 from simulator.stream.engine.lives import program_of
 from simulator.stream.engine.program import Always, Plan, Program, Share
 from simulator.stream.engine.short import short
-from simulator.stream.engine.tiers import tiers
-from simulator.stream.engine.traffic import Cohort, fitting
+from simulator.stream.engine.traffic.cohorts import Cohort, fitting
+from simulator.stream.engine.traffic.moving import Moving, moving
+from simulator.stream.engine.traffic.tiers import tiers
 from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.scenario import Scenario
 
@@ -22,10 +23,11 @@ def plan(scenario: Scenario, fields: Mapping[str, Sequence[str]], always: Always
         program = program_of(name, life, fields, scenario.seed)
         if not program.lives:
             scenario.fail(("lifecycles", name, "steps"), "no step is sure to come: raise a chance")
-        shares += [Share(program, count, weight, life.gaps) for weight, count in tiers(life, life.slots)]
+        shares += [Share(program, tier, life.gaps) for tier in tiers(life, life.slots, _surges(scenario, name))]
     for name, table in spec.tables.items():
         if table.rows is not None:
-            shares += short(scenario, name, table, always)
+            shares += short(scenario, name, table, always, _surges(scenario, name))
+    turns = spec.rate / sum(share.tier.weight * share.tier.slots for share in shares)
     programs: list[Program] = []
     cohorts: list[Cohort] = []
     base = 0
@@ -33,9 +35,38 @@ def plan(scenario: Scenario, fields: Mapping[str, Sequence[str]], always: Always
         if not any(share.program is other for other in programs):
             programs.append(share.program)
             _changes_something(scenario, share.program, always)
-        cohorts.append(Cohort(programs.index(share.program), base, fitting(share.slots), share.weight, share.gaps))
-        base += cohorts[-1].count
+        moves = _moving(scenario, share, turns)
+        slots = fitting(share.tier.slots) if moves is None else moves.groups * moves.slots
+        name = share.program.lifecycle
+        times = tuple(
+            surge.times if surge.of == name and surge.share is None else share.tier.times.get(number, 1.0)
+            for number, surge in enumerate(spec.surges)
+        )
+        number, weight = programs.index(share.program), share.tier.weight
+        cohorts.append(Cohort(number, base, slots, weight, share.gaps, times, moves))
+        base += slots
     return Plan(tuple(programs), tuple(cohorts))
+
+
+def _surges(scenario: Scenario, name: str) -> dict[int, tuple[float, float]]:
+    """The surges of a share of a table's rows or of a lifecycle's entities, by their numbers: (share, times)."""
+    surges = enumerate(scenario.spec.surges)
+    return {number: (surge.share, surge.times) for number, surge in surges if surge.of == name and surge.share}
+
+
+def _moving(scenario: Scenario, share: Share, turns: float) -> Moving | None:
+    """How the hot set of a share of the slots moves, if it does; `turns` come in a second for a weight of 1."""
+    tier = share.tier
+    if tier.moving is None or tier.moving.moves is None:
+        return None
+    a_second = turns * tier.weight * tier.slots
+    moves = moving(tier.slots, tier.moving.share, tier.moving.times, tier.moving.moves / 1000 * a_second)
+    if moves is None:
+        least = tier.slots * (1 + tier.moving.share * (tier.moving.times - 1)) / a_second
+        name = share.program.lifecycle
+        where = ("lifecycles" if name in scenario.spec.lifecycles else "tables", name, "hot")
+        scenario.fail(where, f"moves: each cold row changes about once in {least:.3g} seconds; let it take longer")
+    return moves
 
 
 def _changes_something(loaded: Loaded, program: Program, always: Always) -> None:

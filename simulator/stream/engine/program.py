@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.model import DELETE, INSERT, Kind
-from simulator.stream.engine.traffic import Cohort, Gaps
+from simulator.stream.engine.traffic.cohorts import Cohort
+from simulator.stream.engine.traffic.seats import Gaps
+from simulator.stream.engine.traffic.tiers import Tier
 from simulator.values.draw import Ints
 
 # (table, field, step): an update of that column in that step never gives the value it had.
@@ -147,11 +149,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Share:
-    """Slots that run a program: about `slots` of them, each with `weight` as its share of the turns."""
+    """About as many slots as a tier has, which run a program."""
 
     program: Program
-    slots: int
-    weight: float
+    tier: Tier
     gaps: Gaps
 
 

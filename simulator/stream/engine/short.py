@@ -6,7 +6,7 @@ ones among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, islice
@@ -18,7 +18,7 @@ from simulator.model import DELETE, INSERT, UPDATE
 from simulator.stream.engine.decks import dealt, order
 from simulator.stream.engine.lives import LIVES, lengths
 from simulator.stream.engine.program import Act, Always, Member, Program, Share, Step
-from simulator.stream.engine.tiers import tiers
+from simulator.stream.engine.traffic.tiers import Tier, tiers
 from simulator.stream.scenario.language.tables import TableSpec
 from simulator.stream.scenario.loader import Loaded
 from simulator.values.draw import bits, key
@@ -59,23 +59,25 @@ def _cold(shares: tuple[float, float, float], hot: float) -> Cold:
     return Cold(delete * 2 + update, insert - delete, 0.0, update / delete)
 
 
-def short(loaded: Loaded, name: str, table: TableSpec, always: Always) -> list[Share]:
+def short(
+    loaded: Loaded, name: str, table: TableSpec, always: Always, surges: Mapping[int, tuple[float, float]]
+) -> list[Share]:
     """Share the slots out so that visits, which are row changes here, come in the shares of the mix."""
     assert table.rows is not None
     rows = max(1, table.rows // table.rows_per_statement)
     deck = _Deck(loaded, name, table, always)
-    *warm, (weight, cold_rows) = tiers(table, rows)
-    warm_visits = sum(weight * count for weight, count in warm)
+    all_tiers = tiers(table, rows, surges)
+    *warm, cold_tier = all_tiers
+    weight, cold_rows = cold_tier.weight, cold_tier.slots
     insert, update, _ = table.shares
-    if table.zipf:
+    if table.zipf or table.moves or surges:
         # all rows are permanent, and a few slots insert others
-        shares = [
-            Share(deck.forever, count, each, table.gaps) for each, count in [*warm, (weight, cold_rows)] if update
-        ]
-        visits = warm_visits + weight * cold_rows
+        shares = [Share(deck.forever, tier, table.gaps) for tier in all_tiers if update]
+        visits = sum(tier.weight * tier.slots for tier in all_tiers)
         slots = min(rows, APPENDING)
-        inserting = Share(deck.append, slots, visits * (insert / update if update else 1) / slots, table.gaps)
-        return [*shares, inserting] if insert else shares
+        weight = visits * (insert / update if update else 1) / slots
+        return [*shares, Share(deck.append, Tier(weight, slots), table.gaps)] if insert else shares
+    warm_visits = sum(tier.weight * tier.slots for tier in warm)
     # Cold slots are empty between two lives, so there are more of them than rows; how many more depends on what they
     # do, which depends on how much the hot rows leave over.
     slots_asked = float(cold_rows)
@@ -89,19 +91,16 @@ def short(loaded: Loaded, name: str, table: TableSpec, always: Always) -> list[S
             )
         cold = _cold(table.shares, hot)
         slots_asked = cold_rows / cold.alive if cold.visits and cold.alive else float(cold_rows)
-    shares = [Share(deck.forever, count, each, table.gaps) for each, count in warm]
-    if cold.full > 1e-9:
-        shares.append(Share(deck.full(cold.updates), _slots(cold.full / cold.visits * slots_asked), weight, table.gaps))
-    if cold.append > 1e-9:
-        shares.append(Share(deck.append, _slots(cold.append / cold.visits * slots_asked), weight, table.gaps))
-    if cold.forever > 1e-9:
-        shares.append(Share(deck.forever, _slots(cold.forever / cold.visits * slots_asked), weight, table.gaps))
+    shares = [Share(deck.forever, tier, table.gaps) for tier in warm]
+    for share, program in (
+        (cold.full, lambda: deck.full(cold.updates)),
+        (cold.append, lambda: deck.append),
+        (cold.forever, lambda: deck.forever),
+    ):
+        if share > 1e-9:
+            slots = max(1, round(share / cold.visits * slots_asked))
+            shares.append(Share(program(), Tier(weight, slots), table.gaps))
     return shares
-
-
-def _slots(asked: float) -> int:
-    """A whole number of slots, one at least."""
-    return max(1, round(asked))
 
 
 def _packs(cards: int, dealt: int, key: np.uint64) -> Iterator[list[int]]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from simulator.model import Column
 from simulator.stream.engine.history import History, State, Ticks
 from simulator.stream.engine.timeline import Timeline
-from simulator.stream.engine.traffic import Traffic
+from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.stream.generators.arrays import overlaid, with_nulls
 from simulator.stream.generators.generator import Draws, Target
 from simulator.stream.generators.keys import KeyColumn

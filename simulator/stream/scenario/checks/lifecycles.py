@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from simulator.errors import all_problems
+from simulator.stream.scenario.checks.traffic import check_hot, check_surges
 from simulator.stream.scenario.language.tables import LifecycleSpec, Statement, Step, TableSpec
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.loader import Loaded
@@ -70,6 +71,8 @@ def homes(loaded: Loaded, columns: Mapping[str, Mapping[str, object]]) -> Mappin
             with part():
                 if name not in by_table:
                     loaded.fail(("tables", name), "nothing happens to this table: add rows, or use it in a lifecycle")
+        with part():
+            check_surges(loaded)
     return by_table
 
 
@@ -86,9 +89,10 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
             f"a row would be updated {update / delete:g} times before its delete, more than {LONGEST_LIFE}: "
             "raise delete or lower update",
         )
-    _check_hot(loaded, path, table)
-    if table.zipf and delete:
-        loaded.fail((*path, "zipf"), "rows must stay to be hot: set `mix` to no deletes")
+    check_hot(loaded, path, table)
+    for key, asked in (("zipf", table.zipf), ("hot", table.moves)):
+        if asked and delete:
+            loaded.fail((*path, key), "rows must stay to be hot: set `mix` to no deletes")
     if table.rows_per_statement > (table.rows or 0):
         loaded.fail((*path, "rows_per_statement"), f"this is more than the table's {table.rows} rows")
     if table.key_updates and not update:
@@ -103,14 +107,6 @@ def _has_permanent_rows(table: TableSpec) -> bool:
     """Whether the short form has rows that live for the whole stream: hot ones, or updates beyond the full lives'."""
     _, update, delete = table.shares
     return bool(table.hot) or (update > 0 and not delete)
-
-
-def _check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> None:
-    total = sum(share.share for share in spec.hot)
-    if total >= 1:
-        loaded.fail((*path, "hot"), f"the hot shares add up to {total:g}; keep the sum below 1")
-    if spec.hot and spec.zipf:
-        loaded.fail((*path, "zipf"), "use either hot or zipf")
 
 
 class _Lifecycle:
@@ -135,7 +131,7 @@ class _Lifecycle:
         for key, given in (("hot", life.hot), ("zipf", life.zipf)):
             if given and not life.repeats:
                 loaded.fail((*self.path, key), "hot entities are permanent: add `then: repeat`")
-        _check_hot(loaded, self.path, life)
+        check_hot(loaded, self.path, life)
         if life.repeats and len(life.steps) < 2:
             loaded.fail((*self.path, "then"), "a lifecycle that repeats needs a second step: the first happens once")
         if life.steps[0].varies or life.steps[0].times != (1, 1):

@@ -8,6 +8,7 @@ table, say) are in `checks`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Self
 
 from pydantic import (
@@ -19,7 +20,18 @@ from pydantic import (
 
 from simulator.stream.scenario.language.changes import ScriptEntry, TimedChange
 from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Gaps, LifecycleSpec, TableSpec
-from simulator.stream.scenario.language.words import MOST_WEIGHT, Duration, Instant, Name, Strict, Weight, quoted, span
+from simulator.stream.scenario.language.words import (
+    MOST_WEIGHT,
+    Duration,
+    Instant,
+    Name,
+    Strict,
+    Weight,
+    duration_ms,
+    instant_ms,
+    quoted,
+    span,
+)
 
 # Turns in a transaction: none crosses a block of the stream.
 LARGEST_TRANSACTION: Final = 1024
@@ -50,6 +62,40 @@ class Curve(Strict):
     days: Annotated[list[Weight], Field(min_length=7, max_length=7, description="From Monday on.")] = [1.0] * 7
 
 
+def turn_or(read: Callable[[Any], int]) -> Callable[[Any], tuple[str, int]]:
+    """A number of turns, or something of time."""
+
+    def parse(text: Any) -> tuple[str, int]:
+        if str(text).isdigit() and len(str(text)) <= 15:
+            return "turns", int(text)
+        return "ms", read(text)
+
+    return parse
+
+
+_TURNS: Final = {"type": "integer", "minimum": 0}
+
+
+class Surge(Strict):
+    """For some time, a table's rows or a lifecycle's entities change more often."""
+
+    at: Annotated[
+        tuple[str, int],
+        BeforeValidator(turn_or(instant_ms)),
+        WithJsonSchema({"anyOf": [_TURNS, {"type": "string", "format": "date-time"}]}),
+        Field(description="When it begins: a turn, or a time."),
+    ]
+    lasts: Annotated[
+        tuple[str, int],
+        BeforeValidator(turn_or(duration_ms)),
+        WithJsonSchema({"anyOf": [_TURNS, {"type": "string"}]}),
+        Field(description="For how many turns, or how long."),
+    ]
+    of: Annotated[Name, Field(description="A table of the short form, or a lifecycle.")]
+    share: Annotated[float | None, Field(gt=0, lt=1, description="Of some of its rows; left out: of all.")] = None
+    times: Annotated[float, Field(gt=0, le=1e6, description="How much more often they change.")]
+
+
 class ScenarioSpec(Strict):
     """A whole scenario file."""
 
@@ -67,6 +113,7 @@ class ScenarioSpec(Strict):
     rate: Annotated[float, Field(ge=1e-6, le=1e9, description="Turns per second of simulated time, on average.")] = 1000
     arrivals: Gaps = "independent"
     curve: Annotated[Curve, Field(description="Busy and quiet hours; default: all alike.")] = Curve()
+    surges: Annotated[list[Surge], Field(max_length=64, description="Times at which some rows change more often.")] = []
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     snapshot: bool = False
     transactions: Annotated[
@@ -93,7 +140,9 @@ class ScenarioSpec(Strict):
         if self.script is not None:
             if generated or self.schema_changes:
                 raise ValueError("a script cannot be combined with lifecycles, rows or schema_changes")
-            if odd := sorted(self.model_fields_set & {"rate", "arrivals", "curve", "heartbeat", "transactions"}):
+            if odd := sorted(
+                self.model_fields_set & {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions"}
+            ):
                 raise ValueError(f"{odd[0]} has no effect in a script; remove it")
         if self.script is None and not generated:
             raise ValueError("nothing happens: add rows to a table, or lifecycles, or a script")

@@ -19,6 +19,7 @@ from simulator.stream.scenario.language.words import (
     MOST_WEIGHT,
     ONE,
     Count,
+    Duration,
     Name,
     Names,
     Share,
@@ -69,6 +70,9 @@ class Hot(Strict):
 
     share: Annotated[float, Field(gt=0, lt=1, description="Share of the rows.")]
     times: Annotated[float, Field(gt=1, le=1e6, description="How much more often they change.")]
+    moves: Annotated[
+        Duration | None, Field(description="About so long a row is hot, then others are; left out: always the same.")
+    ] = None
 
 
 Hots = Annotated[
@@ -163,6 +167,11 @@ class TableSpec(Strict):
         if self.each and not any(column.type == TYPE_PLACEHOLDER for column in self.columns.values()):
             raise ValueError(f"a table for each type needs a column of type {TYPE_PLACEHOLDER!r}")
         return self
+
+    @property
+    def moves(self) -> bool:
+        """Whether other rows are hot after some time."""
+        return any(hot.moves for hot in self.hot)
 
     @property
     def shares(self) -> tuple[float, float, float]:
@@ -265,6 +274,11 @@ class LifecycleSpec(Strict):
             "Default: restart if a step deletes or all only insert, else repeat."
         ),
     ] = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether other entities are hot after some time."""
+        return any(hot.moves for hot in self.hot)
 
     @property
     def repeats(self) -> bool:

@@ -1,0 +1,1 @@
+"""Which slot does which turn touch: arithmetic and tables only, both ways."""

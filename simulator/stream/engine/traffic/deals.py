@@ -1,0 +1,154 @@
+"""Which cohort has which turn: a period of turns deals the cohorts out by weight, and surges change the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from simulator.stream.engine.decks import dealt, order
+from simulator.stream.engine.traffic.seats import ORDERS
+from simulator.values.draw import Ints, below, bits, key
+
+# Turns in a period: from so many to so many, enough for each cohort to get RARE of them.
+PERIOD: Final = 1 << 14
+LONGEST_PERIOD: Final = 1 << 19
+RARE: Final = 8
+# Of a longer period there is one order only.
+LONG: Final = 1 << 16
+
+
+class Deal:
+    """Turns dealt to cohorts by weight, for ever. Which order a period has is drawn by hash."""
+
+    def __init__(self, weights: Sequence[float], salt: np.uint64) -> None:
+        self._key = salt
+        self.single = len(weights) == 1
+        self.period, orders = max(1, len(weights)), 1
+        hand: Ints = np.arange(len(weights))
+        if len(weights) > 1:
+            rarest = min(weights) / sum(weights)
+            wanted = RARE / max(rarest, RARE / LONGEST_PERIOD)
+            self.period = min(LONGEST_PERIOD, max(PERIOD, 1 << int(wanted).bit_length()))
+            if rarest * self.period < 1:  # each cohort has a card at least
+                hand = np.concatenate([dealt(weights, self.period - len(weights)), hand])
+            else:
+                hand = dealt(weights, self.period)
+            orders = 1 if self.period > LONG else ORDERS
+        self._orders = orders
+        self.cards: Ints = np.bincount(hand, minlength=len(weights)).astype(np.int64)
+        shuffled = [order(len(hand), key("period", which)) for which in range(orders)]
+        cohort = np.stack([hand[each] for each in shuffled])
+        by_cohort = np.argsort(cohort.astype(np.uint16), axis=1, kind="stable")
+        self._cohort = cohort.astype(np.int32)
+        self._first = np.cumsum(self.cards) - self.cards
+        number = np.empty(cohort.shape, dtype=np.int32)
+        within = np.arange(len(hand)) - np.repeat(self._first, self.cards)
+        np.put_along_axis(number, by_cohort, np.tile(within.astype(np.int32), (orders, 1)), axis=1)
+        self._nth = number  # by order and position: how many cards of its cohort come before
+        self._position = by_cohort.astype(np.int32)  # by order, cohort and number
+        self._counted: dict[frozenset[int], tuple[int, Ints]] = {}
+
+    def visits(self, turns: Ints) -> tuple[Ints, Ints]:
+        """(cohort, which of its turns) of turns."""
+        if self.single:
+            return np.zeros(len(turns), dtype=np.int64), turns
+        period, position = np.divmod(turns, self.period)
+        at = self._order(period), position
+        cohort = self._cohort[at].astype(np.int64)
+        return cohort, period * self.cards[cohort] + self._nth[at]
+
+    def turns(self, cohort: Ints, nth: Ints) -> Ints:
+        """The way back."""
+        if self.single:
+            return nth
+        period, rank = np.divmod(nth, self.cards[cohort])
+        turns: Ints = period * self.period + self._position[self._order(period), self._first[cohort] + rank]
+        return turns
+
+    def count(self, cohorts: frozenset[int], turns: Ints) -> Ints:
+        """How many turns before each of these belong to some of the cohorts."""
+        if len(cohorts) == len(self.cards):
+            return turns
+        if cohorts not in self._counted:
+            mine = np.isin(self._cohort, list(cohorts))
+            counts = np.cumsum(mine, axis=1, dtype=np.int64) - mine
+            self._counted[cohorts] = int(mine[0].sum()), counts
+        whole, before = self._counted[cohorts]
+        period, position = np.divmod(turns, self.period)
+        counted: Ints = period * whole + before[self._order(period), position]
+        return counted
+
+    def _order(self, period: Ints) -> Ints:
+        return below(bits(self._key, period), self._orders)
+
+
+class Span(NamedTuple):
+    """Turns from `first` on, dealt with the same weights; `before` is how many turns each cohort had by then."""
+
+    first: int
+    deal: Deal
+    before: Ints
+
+
+class Deals:
+    """Spans of turns, each with its deal. The first has no beginning and the last no end."""
+
+    def __init__(
+        self, weights: Sequence[float], times: Sequence[Sequence[float]], surges: Sequence[tuple[int, int]], seed: int
+    ) -> None:
+        """Cohorts have so many `times` their weight in the turns of a surge (first, stop): `times[surge][cohort]`."""
+        salt = key(seed, "traffic", "turns")
+        deals: dict[tuple[float, ...], Deal] = {}
+
+        def deal(turn: int | None) -> Deal:
+            now = np.array(weights)
+            for (first, stop), each in zip(surges, times, strict=True):
+                if turn is not None and first <= turn < stop:
+                    now = now * each
+            known = tuple(now.tolist())
+            if known not in deals:
+                deals[known] = Deal(known, salt)
+            return deals[known]
+
+        self.first = deal(None)
+        self._spans = [Span(0, self.first, np.zeros(len(weights), dtype=np.int64))]
+        for turn in sorted({turn for surge in surges for turn in surge}):
+            last = self._spans[-1]
+            at = np.array([turn - last.first], dtype=np.int64)
+            counts = [int(last.deal.count(frozenset([c]), at)[0]) for c in range(len(weights))]
+            self._spans.append(Span(turn, deal(turn), last.before + counts))
+        self._starts: Ints = np.array([span.first for span in self._spans[1:]], dtype=np.int64)
+
+    def visits(self, turns: Ints) -> tuple[Ints, Ints]:
+        """(cohort, which of its turns) of turns."""
+        if len(self._spans) == 1:
+            return self.first.visits(turns)
+        cohort, nth = np.empty_like(turns), np.empty_like(turns)
+        for rows, span in self._parted(np.searchsorted(self._starts, turns, side="right")):
+            cohort[rows], nth[rows] = span.deal.visits(turns[rows] - span.first)
+            nth[rows] += span.before[cohort[rows]]
+        return cohort, nth
+
+    def turns(self, cohort: Ints, nth: Ints) -> Ints:
+        """The way back."""
+        if len(self._spans) == 1:
+            return self.first.turns(cohort, nth)
+        turns = np.empty_like(nth)
+        which = np.sum([span.before[cohort] <= nth for span in self._spans[1:]], axis=0)
+        for rows, span in self._parted(which):
+            turns[rows] = span.first + span.deal.turns(cohort[rows], nth[rows] - span.before[cohort[rows]])
+        return turns
+
+    def count(self, cohorts: frozenset[int], turns: Ints) -> Ints:
+        """How many turns before each of these (from turn 0; negative before it) belong to some of the cohorts."""
+        if len(self._spans) == 1:
+            return self.first.count(cohorts, turns)
+        counts = np.empty_like(turns)
+        for rows, span in self._parted(np.searchsorted(self._starts, turns, side="right")):
+            counts[rows] = span.deal.count(cohorts, turns[rows] - span.first) + span.before[list(cohorts)].sum()
+        return counts
+
+    def _parted(self, which: Ints) -> list[tuple[Ints, Span]]:
+        return [(np.flatnonzero(which == number), self._spans[number]) for number in np.unique(which)]

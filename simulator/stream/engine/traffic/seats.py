@@ -1,0 +1,83 @@
+"""Decks that deal a cohort's slots out: each slot sits on a seat, and each seat has some cards."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.stream.engine.decks import order
+from simulator.values.draw import Ints, bits, key, unit
+
+Gaps = Literal["independent", "steady", "bursts"]
+
+# Different orders of a deck.
+ORDERS: Final = 4
+# Slots of a group at most; cards of each slot in a deck at least, cards of a deck at least.
+GROUP: Final = 1 << 13
+VISITS: Final = 16
+CARDS: Final = 1 << 12
+# Of a bursty cohort: the visits of a burst on average, and how many cards lie between them on average.
+BURST: Final = 4
+BURST_GAP: Final = 3
+
+
+class Deck(NamedTuple):
+    """A deck of `slots` seats in `ORDERS` orders. Each seat has `visits` cards, and the first `hot` ones `more`."""
+
+    slots: int
+    visits: int
+    hot: int
+    more: int
+    seat: npt.NDArray[np.int32]  # by order and card
+    number: npt.NDArray[np.int32]  # by order and card: how many cards of its seat come before
+    card: npt.NDArray[np.int32]  # by order, seat and number
+
+    @property
+    def cards(self) -> int:
+        return self.seat.shape[1]
+
+
+@lru_cache(maxsize=64)
+def deck(slots: int, gaps: Gaps, visits: int = 0, hot: int = 0, more: int = 0) -> Deck:
+    """The same for all seeds, which choose among the orders and turn the seats round. `visits` 0: enough of them."""
+    visits = visits or max(VISITS, CARDS // slots)
+    each = np.full(slots, visits, dtype=np.int64)
+    each[:hot] += more
+    cards = int(each.sum())
+    owner = np.repeat(np.arange(slots, dtype=np.int64), each)
+    seats = np.empty((ORDERS, cards), dtype=np.int32)
+    for which in range(ORDERS):
+        salt = key("deck", slots, gaps, which)
+        if gaps == "independent":
+            seats[which] = owner[order(cards, salt)]
+            continue
+        drawn = unit(bits(salt, np.arange(cards)))
+        split = hot * (visits + more)
+        alike = drawn[:split].reshape(-1, visits + more), drawn[split:].reshape(-1, visits)
+        places = [_steady(part) if gaps == "steady" else _bursts(part, cards) for part in alike if part.size]
+        seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in places]), kind="stable")]
+    by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # 16 bits are sorted by radix
+    within: Ints = np.arange(cards) - np.repeat(np.cumsum(each) - each, each)
+    number = np.empty((ORDERS, cards), dtype=np.int32)
+    np.put_along_axis(number, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)
+    return Deck(slots, visits, hot, more, seats, number, by_seat.astype(np.int32))
+
+
+def _steady(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Cards of a seat one after the other: each seat once in each pass."""
+    steady: npt.NDArray[np.float64] = (places + np.arange(places.shape[1])) / places.shape[1]
+    return steady
+
+
+def _bursts(places: npt.NDArray[np.float64], cards: int) -> npt.NDArray[np.float64]:
+    """Cards of a seat behind each other: each BURST of them near the first, at gaps that are exponential."""
+    numbers = np.arange(places.shape[1])
+    gaps = -np.log1p(-places) * BURST_GAP / cards
+    gaps[:, numbers % BURST == 0] = 0
+    heads = places[:, numbers // BURST * BURST]
+    since = np.cumsum(gaps, axis=1)
+    bursts: npt.NDArray[np.float64] = heads + since - since[:, numbers // BURST * BURST]
+    return bursts

@@ -1,0 +1,66 @@
+"""How often rows change: shares of them, each with a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from simulator.stream.engine.traffic.seats import GROUP
+from simulator.stream.scenario.language.tables import Hot, LifecycleSpec, TableSpec
+
+# By Zipf's law: this many rows have weights of their own, the others share one with about a sixth of those before them.
+FIRST_RANKS: Final = 32
+STEP: Final = 6
+
+
+class Tier(NamedTuple):
+    """`slots` of the same weight each, relative to other tables'. In surges, by their numbers, it is so many `times` as
+    high; `moving` slots take turns in being hot."""
+
+    weight: float
+    slots: int
+    times: Mapping[int, float] = {}
+    moving: Hot | None = None
+
+
+def tiers(spec: TableSpec | LifecycleSpec, slots: int, surges: Mapping[int, tuple[float, float]]) -> list[Tier]:
+    """The tiers of so many slots; the last are the cold ones. `surges` are those of a share of them: (share, times)."""
+    if spec.moves:
+        (hot,) = spec.hot
+        return [Tier((1 + hot.share * (hot.times - 1)) / spec.every, slots, {}, hot)]
+    if spec.zipf is not None:
+        *warm, last = _zipf(spec.zipf, slots, 1 / spec.every)
+    else:
+        counts = [(hot, max(1, round(slots * hot.share))) for hot in sorted(spec.hot, key=lambda h: -h.times)]
+        warm = [Tier(hot.times / spec.every, count) for hot, count in counts]
+        last = Tier(1 / spec.every, max(slots - sum(count for _, count in counts), 1))
+    for surge, (share, times) in surges.items():
+        count = min(max(1, round(slots * share)), last.slots - 1)
+        if count:
+            warm.append(Tier(last.weight, count, {surge: times}))
+            last = last._replace(slots=last.slots - count)
+    return [*warm, last]
+
+
+def _zipf(exponent: float, slots: int, mean: float) -> list[Tier]:
+    """Ranks with about the same weight together: as many as a power of two, so that few different decks are needed."""
+    sizes: list[int] = []
+    first = 0
+    while first < slots:
+        size = 1 if first < FIRST_RANKS else 1 << (first // STEP).bit_length() - 1
+        size = min(size, slots - first)
+        if size > GROUP:  # cohorts of whole groups
+            size -= size % GROUP
+        sizes.append(size)
+        first += size
+    ends = np.cumsum(sizes)
+    # the mean of rank^-s over the ranks of each
+    if exponent == 1:
+        integral = np.log(ends + 0.5) - np.log(ends - sizes + 0.5)
+    else:
+        integral = ((ends + 0.5) ** (1 - exponent) - (ends - sizes + 0.5) ** (1 - exponent)) / (1 - exponent)
+    weights = np.where(np.array(sizes) == 1, ends.astype(float) ** -exponent, integral / np.array(sizes))
+    weights *= mean * slots / float((weights * sizes).sum())
+    return [Tier(float(weight), size) for weight, size in zip(weights, sizes, strict=True)]

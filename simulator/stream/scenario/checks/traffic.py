@@ -1,0 +1,43 @@
+"""How often rows change: hot ones, surges."""
+
+from __future__ import annotations
+
+from simulator.stream.scenario.language.tables import LifecycleSpec, TableSpec
+from simulator.stream.scenario.lines import Key
+from simulator.stream.scenario.loader import Loaded
+from simulator.stream.scenario.tables import unknown
+
+
+def check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> None:
+    """Hot rows are some of all, and it is clear which."""
+    total = sum(share.share for share in spec.hot)
+    if total >= 1:
+        loaded.fail((*path, "hot"), f"the hot shares add up to {total:g}; keep the sum below 1")
+    if spec.hot and spec.zipf:
+        loaded.fail((*path, "zipf"), "use either hot or zipf")
+    if spec.moves and (len(spec.hot) > 1 or total > 0.5):
+        loaded.fail((*path, "hot"), "only one hot share can move, of half of the rows at the most")
+
+
+def check_surges(loaded: Loaded) -> None:
+    """Surges are of something that can be hot, in the time of the stream."""
+    spec = loaded.spec
+    changing: dict[str, TableSpec | LifecycleSpec] = {n: t for n, t in spec.tables.items() if t.rows is not None}
+    changing |= spec.lifecycles
+    for s, surge in enumerate(spec.surges):
+        path: Key = ("surges", s)
+        if surge.of not in changing:
+            unknown(loaded, (*path, "of"), "table with rows, or lifecycle,", surge.of, changing)
+        one = changing[surge.of]
+        if surge.share is None and len(changing) == 1:
+            loaded.fail(path, f"nothing but {surge.of} changes, so this has no effect; write a share of its rows")
+        stays = one.repeats if isinstance(one, LifecycleSpec) else not one.mix.delete
+        if surge.share is not None and not stays:
+            hint = "add `then: repeat`" if isinstance(one, LifecycleSpec) else "set `mix` to no deletes"
+            loaded.fail((*path, "share"), f"rows must stay to be hot: {hint}, or leave the share out")
+        if surge.share is not None and one.moves:
+            loaded.fail((*path, "share"), f"the hot rows of {surge.of} move; leave the share out")
+        if surge.at[0] == "ms" and surge.at[1] < spec.start:
+            loaded.fail((*path, "at"), "this is before the stream's start")
+        if not surge.lasts[1]:
+            loaded.fail((*path, "lasts"), "it lasts a turn at least")
