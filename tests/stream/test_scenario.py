@@ -211,11 +211,6 @@ MISTAKES = [
     ),
     (
         "source: mysql",
-        "source: mysql\nsurges: [{at: 1999-01-01, lasts: 9, of: users, times: 9}]",
-        "2: surges[0].at: this is before the stream's start.",
-    ),
-    (
-        "source: mysql",
         "source: mysql\nsurges: [{at: 5, lasts: 9, of: order, share: 0.5, times: 9}]",
         "2: surges[0].share: rows must stay to be hot: add `then: repeat`, or leave the share out.",
     ),

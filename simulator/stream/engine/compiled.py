@@ -106,15 +106,15 @@ class Compiled:
         return heartbeat
 
     def _turns_of(self, surge: Surge) -> tuple[int, int]:
-        """The turns of a surge."""
-        arrivals, (unit, first) = self.timeline.arrivals, surge.at
+        """The turns of a surge; none, where it ends before the stream begins."""
+        arrivals, (unit, first), (lasting, long) = self.timeline.arrivals, surge.at, surge.lasts
+        begins_us = first * 1000
         if unit == "ms":
-            first = max(0, arrivals.turn_near(first * 1000))
-        unit, stop = surge.lasts
-        if unit == "ms":
+            first = arrivals.turn_near(begins_us)
+        elif lasting == "ms":
             begins_us = int(arrivals.us(np.array([first], dtype=np.int64))[0])
-            stop = max(1, arrivals.turn_near(begins_us + stop * 1000) - first)
-        return first, first + stop
+        stop = first + long if lasting == "turns" else max(first + 1, arrivals.turn_near(begins_us + long * 1000))
+        return max(first, 0), max(stop, 0)
 
     def columns(self, fields: Mapping[str, Mapping[str, Field]], ticks: Ticks, traffic: Traffic) -> Columns:
         return Columns(self.scenario, fields, ticks, traffic, self.timeline)

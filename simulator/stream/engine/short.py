@@ -6,7 +6,7 @@ ones among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, islice
@@ -91,16 +91,19 @@ def short(
             )
         cold = _cold(table.shares, hot)
         slots_asked = cold_rows / cold.alive if cold.visits and cold.alive else float(cold_rows)
-    shares = [Share(deck.forever, tier, table.gaps) for tier in warm]
-    for share, program in (
+    programs: list[tuple[float, Callable[[], Program]]] = [
         (cold.full, lambda: deck.full(cold.updates)),
         (cold.append, lambda: deck.append),
         (cold.forever, lambda: deck.forever),
-    ):
-        if share > 1e-9:
-            slots = max(1, round(share / cold.visits * slots_asked))
-            shares.append(Share(program(), Tier(weight, slots), table.gaps))
-    return shares
+    ]
+    return [
+        *(Share(deck.forever, tier, table.gaps) for tier in warm),
+        *(
+            Share(program(), Tier(weight, max(1, round(share / cold.visits * slots_asked))), table.gaps)
+            for share, program in programs
+            if share > 1e-9
+        ),
+    ]
 
 
 def _packs(cards: int, dealt: int, key: np.uint64) -> Iterator[list[int]]:

@@ -37,7 +37,7 @@ class Deck(NamedTuple):
 
     @property
     def cards(self) -> int:
-        return self.seat.shape[1]
+        return int(self.seat.shape[1])
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ def check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> Non
 
 
 def check_surges(loaded: Loaded) -> None:
-    """Surges are of something that can be hot, in the time of the stream."""
+    """Surges are of something that can be hot."""
     spec = loaded.spec
     changing: dict[str, TableSpec | LifecycleSpec] = {n: t for n, t in spec.tables.items() if t.rows is not None}
     changing |= spec.lifecycles
@@ -37,7 +37,5 @@ def check_surges(loaded: Loaded) -> None:
             loaded.fail((*path, "share"), f"rows must stay to be hot: {hint}, or leave the share out")
         if surge.share is not None and one.moves:
             loaded.fail((*path, "share"), f"the hot rows of {surge.of} move; leave the share out")
-        if surge.at[0] == "ms" and surge.at[1] < spec.start:
-            loaded.fail((*path, "at"), "this is before the stream's start")
         if not surge.lasts[1]:
             loaded.fail((*path, "lasts"), "it lasts a turn at least")
