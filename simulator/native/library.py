@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 # Of `write.c`: a library of another number was built from other sources.
-ABI: Final = 3
+ABI: Final = 4
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -16,6 +16,8 @@ from simulator.native.library import LIBRARY
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+# A table of short texts: cells of eight bytes, of which the last says how many of the others count.
+Cells = npt.NDArray[np.uint8]
 
 # Room behind constants and behind the buffer: the library copies in blocks of so many bytes.
 BLOCK: Final = 32
@@ -54,6 +56,15 @@ class Kind(IntEnum):
     TRIMMED = 15
     DAY = 16
     LENGTH = 17
+    MAPPED = 18
+    DRAWN = 19
+
+
+def cells(texts: Iterable[str | bytes]) -> Cells:
+    """A table of texts of up to seven bytes."""
+    encoded = [text.encode() if isinstance(text, str) else text for text in texts]
+    data = b"".join(text.ljust(7, b"\0") + bytes([len(text)]) for text in encoded)
+    return np.frombuffer(data, dtype=np.uint8).reshape(-1, 8)
 
 
 class Program:
@@ -80,16 +91,20 @@ class Program:
             index = (_address(indices, 4), len(indices))
         else:
             kind, entries, indices, index = Kind.SIZED if sized else Kind.TEXT, array, None, (0, 0)
-        if not pa.types.is_string(entries.type) and not pa.types.is_binary(entries.type):
-            entries = entries.cast(pa.binary())
-        _, offsets, data = entries.buffers()
-        size = 0 if data is None else data.size
-        address = 0 if data is None else data.address
-        begins = 0 if offsets is None else offsets.address + 4 * entries.offset
-        # slices, too: an estimate
-        self._count(min(size / max(len(entries), 1), 1 << 16) + (2 if sized else 0))
-        self._add(kind, address, size, begins, len(entries) if begins else 0, *index)
-        self._kept += [entries, indices]
+        self._texts(kind, entries, *index, more=2 if sized else 0)
+        self._kept.append(indices)
+
+    def mapped(self, array: pa.Array, table: Cells) -> None:
+        """Texts or bytes with a text of the table for each of their bytes."""
+        self._texts(Kind.MAPPED, array, _memory(table), len(table))
+        self._kept.append(table)
+
+    def drawn(self, draws: npt.NDArray[np.uint64], lengths: Int64s, table: Cells) -> None:
+        """`lengths` texts of the table for each draw."""
+        draws, sizes = np.ascontiguousarray(draws), lengths.astype(np.int32)
+        self._count(float(sizes.mean()) * float(table[:, -1].mean()) if len(sizes) else 0)
+        self._add(Kind.DRAWN, _memory(draws), draws.nbytes, _memory(table), len(table), _memory(sizes), len(sizes))
+        self._kept += [draws, sizes, table]
 
     def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
         """Numbers of 64 bits, or decimals of 128. `option`: a decimal's scale, the digits of a time's fraction."""
@@ -133,6 +148,19 @@ class Program:
     def finished(self) -> Program:
         self._flush()
         return self
+
+    def _texts(self, kind: Kind, array: pa.Array, indices: int, index_count: int, more: int = 0) -> None:
+        """`more` bytes than the texts have are written."""
+        if not pa.types.is_string(array.type) and not pa.types.is_binary(array.type):
+            array = array.cast(pa.binary())
+        _, offsets, data = array.buffers()
+        size = 0 if data is None else data.size
+        address = 0 if data is None else data.address
+        begins = 0 if offsets is None else offsets.address + 4 * array.offset
+        # slices, too: an estimate
+        self._count(min(size / max(len(array), 1), 1 << 16) + more)
+        self._add(kind, address, size, begins, len(array) if begins else 0, indices, index_count)
+        self._kept.append(array)
 
     def _count(self, size: float) -> None:
         self.bytes_each += size * self._shares[-1]

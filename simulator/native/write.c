@@ -8,9 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ABI 3
+#define ABI 4
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
+
+/* The cells of tables: a text of up to seven bytes, and how many it has. */
+#define CELL 8
 
 /* The longest number or time: a decimal with a sign, a point and a zero before it. */
 #define NUMBER 30
@@ -34,6 +37,8 @@ enum kind {
     TRIMMED, /* the same, the fraction without zeros at its end */
     DAY,     /* int64 days as `2024-05-01` */
     LENGTH,  /* the next `span` pieces behind their length as an Avro long */
+    MAPPED,  /* a text as the texts of a table (indices) for its bytes */
+    DRAWN,   /* so many texts (indices) of a table (offsets), drawn by a hash of uint64 */
     KINDS
 };
 
@@ -45,9 +50,9 @@ struct piece {
     int64_t lead_size;
     const uint8_t *data; /* texts, numbers, or the other text of a choice */
     int64_t data_size;   /* in bytes */
-    const void *offsets; /* int32 of texts, int64 of a run's rows */
-    int64_t count;       /* of texts, numbers or runs */
-    const int32_t *indices; /* of entries, or the slots of a choice */
+    const void *offsets; /* int32 of texts, int64 of a run's rows, or a table's cells */
+    int64_t count;       /* of texts, numbers, runs or cells */
+    const int32_t *indices; /* of entries, the slots of a choice, how many texts are drawn, or a table's cells */
     int64_t index_count;    /* of them, or the rows of all runs */
     int64_t span;   /* of what holds pieces */
     int64_t option; /* how a number is written */
@@ -182,6 +187,54 @@ broken:
     return NULL;
 }
 
+static inline uint8_t *cell(uint8_t *to, const uint8_t *cell) {
+    memcpy(to, cell, CELL);
+    return to + (cell[CELL - 1] & (CELL - 1));
+}
+
+static inline uint8_t *mapped(uint8_t *to, const struct piece *piece, int64_t row, struct out *out) {
+    const int32_t *offsets = piece->offsets;
+    const uint8_t *cells = (const uint8_t *)piece->indices;
+    if (row < 0 || row >= piece->count || piece->index_count != 256) goto broken;
+    int64_t at = offsets[row], end = offsets[row + 1];
+    if (at < 0 || end < at || end > piece->data_size) goto broken;
+    for (; at < end; at++) {
+        if (to > out->end) goto full;
+        to = cell(to, cells + CELL * piece->data[at]);
+    }
+    return to;
+full:
+    out->failure = FULL;
+    return NULL;
+broken:
+    out->failure = BROKEN;
+    return NULL;
+}
+
+/* SplitMix64: the draws of `simulator.values.draw`. */
+static inline uint64_t mix(uint64_t bits) {
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+    return bits ^ bits >> 31;
+}
+
+static inline uint8_t *drawn(uint8_t *to, const struct piece *piece, int64_t row, struct out *out) {
+    if (row < 0 || row >= piece->index_count || row >= piece->data_size / 8 || piece->count < 1) goto broken;
+    uint64_t bits = ((const uint64_t *)piece->data)[row], limit = (uint64_t)piece->count;
+    if (limit > UINT32_MAX) goto broken;
+    for (int32_t left = piece->indices[row]; left > 0; left--, bits += 0x9E3779B97F4A7C15u) {
+        if (to > out->end) goto full;
+        to = cell(to, (const uint8_t *)piece->offsets + CELL * ((mix(bits) >> 32) * limit >> 32));
+    }
+    return to;
+full:
+    out->failure = FULL;
+    return NULL;
+broken:
+    out->failure = BROKEN;
+    return NULL;
+}
+
 static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t count, int64_t row, struct out *out) {
     for (int64_t at = 0; at < count; at++) {
         const struct piece *piece = pieces + at;
@@ -198,6 +251,12 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
         case SIZED_ENTRY:
             if (row < 0 || row >= piece->index_count) goto broken;
             if (!(to = text(to, piece, piece->indices[row], piece->kind == SIZED_ENTRY, out))) return NULL;
+            break;
+        case MAPPED:
+            if (!(to = mapped(to, piece, row, out))) return NULL;
+            break;
+        case DRAWN:
+            if (!(to = drawn(to, piece, row, out))) return NULL;
             break;
         case DIGITS: {
             if (row < 0 || row >= piece->count) goto broken;

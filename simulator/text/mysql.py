@@ -20,6 +20,8 @@ import pyarrow.compute as pc
 from simulator.carriers import FIRST_DAY, US_PER_DAY, validity
 from simulator.model import ColumnType
 from simulator.native.program import Kind, Program, compiled
+from simulator.text.base64 import number_bytes
+from simulator.text.bytewise import HEX, mapped
 from simulator.text.fixed_width import (
     LAST_DAY,
     LAST_US,
@@ -45,7 +47,6 @@ Nulls = npt.NDArray[np.bool_] | None
 Renderer = Callable[..., pa.Array]
 # Whole numbers below this are looked up.
 SMALL: Final = 1 << 12
-_HEX: Final = np.frombuffer(b"0123456789ABCDEF", dtype=np.uint8)
 
 
 def _of_dictionary(render: Renderer) -> Renderer:
@@ -98,13 +99,7 @@ def bit_hex(array: pa.Array, type: ColumnType) -> pa.Array:
     >>> bit_hex(pa.array([513, 1, None], pa.uint64()), ColumnType("bit", 10)).to_pylist()
     ['0201', '0001', None]
     """
-    values, nulls = whole_numbers(array)
-    data = values.astype(">i8").view(np.uint8).reshape(-1, 8)[:, 8 - ((type.length or 1) + 7) // 8 :]
-    digits = np.stack((_HEX[data >> 4], _HEX[data & 15]), axis=-1).reshape(len(array), -1)
-    width = digits.shape[1]
-    ends = np.arange(0, (len(array) + 1) * width, width, dtype=np.int32)
-    buffers = [validity(nulls), pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(digits))]
-    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+    return mapped(number_bytes(array, ((type.length or 1) + 7) // 8), HEX)
 
 
 def year(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -289,23 +284,13 @@ def latin1_bytes(array: pa.Array, type: ColumnType) -> pa.Array:
     return java.latin1(array)
 
 
-@_of_dictionary
 def hex_bytes(array: pa.Array, type: ColumnType) -> pa.Array:
     """Bytes as upper-case hexadecimal digits.
 
     >>> hex_bytes(pa.array([b"jk", b"", None]), ColumnType("blob")).to_pylist()
     ['6A6B', '', None]
     """
-    if not len(array) or array.buffers()[2] is None:
-        return array.cast(pa.string())
-    ends = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
-    data = np.frombuffer(array.buffers()[2], dtype=np.uint8)[ends[0] : ends[-1]]
-    if len(data) >= 1 << 30:
-        raise OverflowError("a column of this block holds more than 2 GiB as text")
-    digits = np.empty((len(data), 2), dtype=np.uint8)
-    digits[:, 0], digits[:, 1] = _HEX[data >> 4], _HEX[data & 15]
-    buffers = [validity(nulls_of(array)), pa.py_buffer((ends - ends[0]) * np.int32(2)), pa.py_buffer(digits)]
-    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+    return mapped(array, HEX)
 
 
 @_of_dictionary

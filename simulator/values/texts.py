@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from simulator.native.program import Cells, Program, cells, compiled, write
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix
 
 Bytes = npt.NDArray[np.uint8]
@@ -29,9 +30,19 @@ TOO_LARGE: Final = "a column of this block holds more than 2 GiB"
 _HEX: Final = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
+_OCTETS: Final = cells(bytes([octet]) for octet in range(256))
+
+
 @lru_cache(maxsize=64)
-def _characters(alphabet: str) -> pa.Array:
-    return pa.array(list(alphabet), pa.string())
+def _table(alphabet: str) -> Cells:
+    return cells(alphabet)
+
+
+def _written(draws: Bits, lengths: Ints, table: Cells, type: pa.DataType) -> pa.Array:
+    """The library's texts: those of the table at the places that `_stream` draws."""
+    program = Program()
+    program.drawn(draws, lengths, table)
+    return write([program], len(draws), type=type)
 
 
 def _stream(draws: Bits, lengths: Ints) -> Bits:
@@ -53,7 +64,10 @@ def _strings(data: Bytes, sizes: Ints, type: pa.DataType) -> pa.Array:
 
 def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
     """Random text: `lengths` characters of `alphabet` (a name of ALPHABETS, or the characters) for each draw."""
-    characters = _characters(ALPHABETS.get(alphabet, alphabet))
+    letters = ALPHABETS.get(alphabet, alphabet)
+    if compiled():
+        return _written(draws, lengths, _table(letters), pa.string())
+    characters = pa.array(list(letters), pa.string())
     try:
         drawn = characters.take(pa.array(below(_stream(draws, lengths), len(characters))))
     except pa.ArrowInvalid:
@@ -66,6 +80,8 @@ def text(draws: Bits, lengths: Ints, alphabet: str) -> pa.Array:
 
 def blob(draws: Bits, lengths: Ints) -> pa.Array:
     """Random bytes."""
+    if compiled():
+        return _written(draws, lengths, _OCTETS, pa.binary())
     stream = _stream(draws, lengths)
     return _strings((stream >> np.uint64(56)).astype(np.uint8), lengths, pa.binary())
 

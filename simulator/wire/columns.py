@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 import pyarrow as pa
 
 from simulator.model import Table
-from simulator.text.json_style import Style, quote
+from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import join
-from simulator.wire.fields import Cell, Cells, Order, PerTable
+from simulator.wire.fields import Cell, Cells, Order, PerTable, plain
 
 # Dictionaries that are kept in finished form.
 KEPT_DICTIONARIES: Final = 512
+
+
+class Dictionaries:
+    """What was made of the values of dictionaries. Pools come again with every batch, and are written once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Hashable, int, int, int], tuple[pa.Array, pa.Array]] = {}
+
+    def of(self, values: pa.Array, how: Hashable, make: Callable[[pa.Array], pa.Array]) -> pa.Array:
+        """`make(values)`, made once for these values and `how`."""
+        offsets = values.buffers()[1]
+        key = (how, offsets.address if offsets is not None else 0, values.offset, len(values))
+        if key not in self._made:
+            if len(self._made) >= KEPT_DICTIONARIES:
+                self._made.clear()
+            # the values are kept, too, so that their address is not given to others
+            self._made[key] = (values, make(values))
+        return self._made[key][1]
 
 
 class WrittenTable:
@@ -23,7 +41,7 @@ class WrittenTable:
         self.table = table
         self.names = [column.name for column in table.columns]
         self.quoted = [quote(member(name), style) for name in self.names]
-        self._style, self._cells = style, cells
+        self._style, self._cells, self._dictionaries = style, cells, Dictionaries()
         self._known: dict[tuple[int, Cells], Cell] = {}
         self._texts: dict[PerTable, str] = {}
 
@@ -33,6 +51,16 @@ class WrittenTable:
         if key not in self._known:
             self._known[key] = key[1](self.table.columns[column])
         return self._known[key]
+
+    def texts(self, column: int, array: pa.Array) -> pa.Array:
+        """Values of the column at this place as text, escaped; nulls kept."""
+        if pa.types.is_dictionary(array.type):
+            values = self._dictionaries.of(array.dictionary, column, lambda values: plain(self.texts(column, values)))
+            encoded = pa.DictionaryArray.from_arrays(array.indices, values)
+            return plain(encoded) if values.null_count else encoded
+        cell = self.cell(column)
+        text = cell.text(array)
+        return escape(text, self._style) if cell.escaped else text
 
     def text(self, value: PerTable) -> str:
         """The text of a placeholder."""
@@ -48,7 +76,7 @@ class WrittenColumns:
         self.style, self.order = style, order
         self._cells, self._member = cells, member
         self._tables: dict[Table, WrittenTable] = {}
-        self._surrounded: dict[tuple[str, str, int, int, int], tuple[pa.Array, pa.Array]] = {}
+        self._surrounded = Dictionaries()
 
     def table(self, table: Table) -> WrittenTable:
         """To be asked once a batch: finding a table takes as long as comparing all that it has."""
@@ -57,14 +85,9 @@ class WrittenColumns:
         return self._tables[table]
 
     def surrounded(self, before: str, values: pa.Array, after: str, null: str) -> pa.Array:
-        """Values of a dictionary with text before and after each, and behind them what stands for a null. Pools come
-        again with every batch and are kept."""
-        data = values.buffers()[2]
-        key = (before, null, data.address if data is not None else 0, values.offset, len(values))
-        if key not in self._surrounded:
-            if len(self._surrounded) >= KEPT_DICTIONARIES:
-                self._surrounded.clear()
-            whole = pa.concat_arrays([join([before, values, after], len(values)), pa.array([null], pa.string())])
-            # the values are kept, too, so that their address is not given to others
-            self._surrounded[key] = (values, whole)
-        return self._surrounded[key][1]
+        """Values of a dictionary with text before and after each, and behind them what stands for a null."""
+
+        def whole(values: pa.Array) -> pa.Array:
+            return pa.concat_arrays([join([before, values, after], len(values)), pa.array([null], pa.string())])
+
+        return self._surrounded.of(values, (before, null), whole)

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import Delta, Ints, PackedBatch
-from simulator.text.json_style import escape
 from simulator.text.template import COMMAS, Choice, Members, Piece, Run, object_pieces
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import Cells, Rows
@@ -101,8 +100,7 @@ class Images:
         cell = self.table.cell(column)
         if cell.parts is not None and array.null_count == 0 and not pa.types.is_dictionary(array.type):
             return cell.parts(array)
-        text = cell.text(array)
-        return escape(text, self.written.style) if cell.escaped else text
+        return self.table.texts(column, array)
 
     def _member(self, lead: str, column: int, text: Text) -> list[Piece]:
         """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""

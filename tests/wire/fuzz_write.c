@@ -59,6 +59,20 @@ static int fill(struct piece *pieces, int room, int64_t rows) {
         case SIZED:
             texts(piece, count);
             break;
+        case MAPPED:
+            texts(piece, count);
+            piece->indices = keep(exactly(256 * CELL));
+            piece->index_count = 256 - !below(50);
+            break;
+        case DRAWN:
+            piece->count = below(300);
+            piece->offsets = keep(exactly((size_t)piece->count * CELL));
+            piece->data_size = 8 * (below(20) ? count : below(count + 1));
+            piece->data = keep(exactly((size_t)piece->data_size));
+            piece->indices = indices(count, 40);
+            for (int64_t at = 0; at < count; at++) ((int32_t *)piece->indices)[at] %= 1000;
+            piece->index_count = count;
+            break;
         case ENTRY:
         case SIZED_ENTRY:
             texts(piece, 1 + below(5));

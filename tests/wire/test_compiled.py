@@ -17,9 +17,11 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY, decimals
 from simulator.model import ColumnType
 from simulator.native import library, program
 from simulator.text import mysql
+from simulator.text.bytewise import LATIN1, Mapped
 from simulator.text.decimals import decimal_groups, decimal_plain
 from simulator.text.fixed_width import LAST_US
 from simulator.text.template import Choice, Members, Piece, Run, join
+from simulator.values import texts
 from simulator.wire.avro import Longs, Strings
 
 FUZZ: Final = Path(__file__).with_name("fuzz_write.c")
@@ -56,7 +58,7 @@ def columns(draw: st.DrawFn, count: int, nulls: bool) -> pa.Array:
 @st.composite
 def lists(draw: st.DrawFn, count: int, binary: bool = False, depth: int = 2) -> list[Piece]:
     """Pieces for so many rows; only those at the top may be null."""
-    kinds = ["constant", "column"] + (["run", "choice", "members"] if depth and not binary else [])
+    kinds = ["constant", "column", "mapped"] + (["run", "choice", "members"] if depth and not binary else [])
     kinds += ["longs", "strings"] if binary else []
     pieces: list[Piece] = []
     for kind in draw(st.lists(st.sampled_from(kinds), max_size=5)):
@@ -68,6 +70,9 @@ def lists(draw: st.DrawFn, count: int, binary: bool = False, depth: int = 2) -> 
                 pieces.append(text.encode() if binary else text)
             case "column":
                 pieces.append(draw(columns(count, nulls=depth == 2)))
+            case "mapped":
+                column = draw(columns(count, nulls=depth == 2).filter(lambda column: pa.types.is_string(column.type)))
+                pieces.append(Mapped(column, LATIN1))
             case "longs":
                 pieces.append(Longs(np.array(draw(st.lists(INT64, min_size=count, max_size=count)), dtype=np.int64)))
             case "strings":
@@ -135,6 +140,15 @@ def test_decimals(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
     monkeypatch.setattr(program, "LIBRARY", None)
     assert texts == [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
+
+
+@BUILT
+@pytest.mark.parametrize("alphabet", ["x", *texts.ALPHABETS])
+def test_drawn_texts(alphabet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    draws, lengths = RANDOM.integers(0, 2**64, ROWS, dtype=np.uint64), RANDOM.integers(0, 50, ROWS)
+    drawn = texts.text(draws, lengths, alphabet), texts.blob(draws, lengths)
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert drawn == (texts.text(draws, lengths, alphabet), texts.blob(draws, lengths))
 
 
 @BUILT

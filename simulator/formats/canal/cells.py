@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.batch import decoded
+from simulator.batch import Delta, decoded, scatter
 from simulator.formats.canal.definitions import checked_text, misread, read_as_text
 from simulator.formats.canal.json_column import json_column
 from simulator.formats.canal.options import CanalOptions
@@ -68,10 +69,13 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
 
 def in_charset(array: pa.Array, charset: str) -> pa.Array:
     """Texts as Canal reads the bytes of a column in another character set: as if they were UTF-8."""
-    codec = CHARSETS[charset][1]
-    values = decoded(array).to_pylist()
-    raw = [None if value is None else _encoded(value, codec) for value in values]
-    return pa.array([None if value is None else value.decode(errors="replace") for value in raw], pa.string())
+    codec, values = CHARSETS[charset][1], decoded(array)
+    rows = np.arange(len(values))
+    if bytes(range(128)).decode(codec) == "".join(map(chr, range(128))):  # ASCII looks the same
+        rows = np.flatnonzero(pc.invert(pc.string_is_ascii(values)).fill_null(False))
+    raw = [None if value is None else _encoded(value, codec) for value in values.take(pa.array(rows)).to_pylist()]
+    texts = [None if value is None else value.decode(errors="replace") for value in raw]
+    return scatter(values, Delta(rows, pa.array(texts, pa.string())))
 
 
 def _encoded(text: str, codec: str) -> bytes:

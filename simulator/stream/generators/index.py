@@ -107,15 +107,30 @@ class WeightedIndex:
         return index
 
 
-def longest(values: pa.Array) -> int:
-    """The bytes of the longest of some values (`Draws.most_bytes`)."""
-    if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
-        return max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
-    return SHORT_BYTES
+class Picks:
+    """Values that are picked by their places. Texts and bytes stay a dictionary, the same each time, so that work on
+    them is done once per different value."""
+
+    def __init__(self, values: pa.Array) -> None:
+        self.values, self.count = values, len(values)
+        self.differ = len(values) > 1 and len(values.unique()) == len(values)
+        self.most_bytes, self._places = SHORT_BYTES, None
+        self._dictionary = _is_text(values.type) and values.null_count < max(len(values), 1)
+        if self._dictionary:
+            self.most_bytes = max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
+            if values.null_count:
+                there = np.asarray(values.is_valid())
+                self._places = pa.array((np.cumsum(there) - 1).astype(np.int32), mask=~there)
+                self.values = values.drop_null()
+
+    def __call__(self, index: npt.NDArray[np.intp]) -> pa.Array:
+        if not self._dictionary:
+            return self.values.take(pa.array(index))
+        places = pa.array(index.astype(np.int32))
+        return pa.DictionaryArray.from_arrays(
+            places if self._places is None else self._places.take(places), self.values
+        )
 
 
-def pick(values: pa.Array, index: npt.NDArray[np.intp]) -> pa.Array:
-    """`values[index]`; texts and bytes stay a dictionary, so that work on them is done once per different value."""
-    if (pa.types.is_string(values.type) or pa.types.is_binary(values.type)) and not values.null_count:
-        return pa.DictionaryArray.from_arrays(pa.array(index.astype(np.int32)), values)
-    return values.take(pa.array(index))
+def _is_text(type: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type) or pa.types.is_binary(type))

@@ -16,12 +16,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from simulator.carriers import numbers, validity
+from simulator.carriers import numbers
+from simulator.native.program import cells
+from simulator.text.bytewise import LATIN1, mapped
+from simulator.text.template import join
 
 # Bits of 5 to the power of the index (FloatingDecimal.N_5_BITS), a table that ends at 26.
 _BITS_OF_5: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
-# The UTF-8 bytes of the characters U+0000 to U+00FF, the first byte low.
-_LATIN1: Final = np.array([b if b < 0x80 else 0xC0 | b >> 6 | (0x80 | b & 0x3F) << 8 for b in range(256)], dtype="<u2")
 _FRACTION_BITS: Final = 52
 _HIDDEN_BIT: Final = 1 << 52
 
@@ -280,39 +281,10 @@ def latin1(array: pa.Array) -> pa.Array:
     >>> latin1(pa.array([b"abc", b"\x00\xff", None])).to_pylist()
     ['abc', '\x00ÿ', None]
     """
-    if pa.types.is_dictionary(array.type):
-        return pa.DictionaryArray.from_arrays(array.indices, latin1(array.dictionary))
-    if not len(array) or array.buffers()[2] is None:
-        return array.cast(pa.string())
-    ends = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
-    data = np.frombuffer(array.buffers()[2], dtype=np.uint8)[ends[0] : ends[-1]]
-    offsets = ends.astype(np.int64) - int(ends[0])
-    high = data >> 7
-    if high.any():
-        grown = np.zeros(len(data) + 1, dtype=np.int64)
-        np.cumsum(high, out=grown[1:])
-        if len(data) + int(grown[-1]) >= 1 << 31:
-            raise OverflowError("a column of this block holds more than 2 GiB as text")
-        # two bytes for each byte, of which the second counts where there is one
-        pairs = _LATIN1[data].view(np.uint8)
-        counts = np.ones(len(pairs), dtype=bool)
-        counts[1::2] = high
-        data, offsets = np.compress(counts, pairs), offsets + grown[offsets]
-    nulls = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    buffers = [validity(nulls), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))]
-    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+    return mapped(array, LATIN1)
 
 
-# Texts of an array of bytes, in the order of their numbers: a byte behind another, the first one, the end, none at all.
-_LIST_TEXTS: Final = [
-    *(f", {number - 256 if number > 127 else number}" for number in range(256)),
-    *(f"[{number - 256 if number > 127 else number}" for number in range(256)),
-    "]",
-    "[]",
-]
-_LIST_CELLS: Final = np.array(_LIST_TEXTS, dtype="S6").view(np.uint8).reshape(-1, 6)
-_LIST_SIZES: Final = np.array([len(text) for text in _LIST_TEXTS])
-_FIRST, _END, _NONE = 256, 512, 513
+_LISTED: Final = cells(f", {number - 256 if number > 127 else number}" for number in range(256))
 
 
 def byte_list(array: pa.Array) -> pa.Array:
@@ -323,27 +295,4 @@ def byte_list(array: pa.Array) -> pa.Array:
     """
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, byte_list(array.dictionary))
-    if not len(array):
-        return pa.array([], pa.string())
-    ends = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]
-    data = np.frombuffer(array.buffers()[2] or b"", dtype=np.uint8)[ends[0] : ends[-1]]
-    offsets = ends.astype(np.int64) - int(ends[0])
-    rows = np.arange(len(array))
-    # the numbers of the texts: one of each byte, and one that ends each value
-    texts = np.empty(len(data) + len(array), dtype=np.int16)
-    closing = offsets[1:] + rows
-    inner = np.ones(len(texts), dtype=bool)
-    inner[closing] = False
-    texts[inner] = data
-    some = np.diff(offsets) > 0
-    texts[closing] = np.where(some, _END, _NONE)
-    texts[(offsets[:-1] + rows)[some]] += _FIRST
-    sizes = _LIST_SIZES[texts]
-    done = np.cumsum(sizes)
-    if int(done[-1]) >= 1 << 31:
-        raise OverflowError("a column of this block holds more than 2 GiB as text")
-    out = _LIST_CELLS[texts][np.arange(6) < sizes[:, None]]
-    nulls = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    starts = np.concatenate([[0], done[closing]]).astype(np.int32)
-    buffers = [validity(nulls), pa.py_buffer(starts), pa.py_buffer(np.ascontiguousarray(out))]
-    return pa.Array.from_buffers(pa.string(), len(array), buffers, -1)
+    return join(["[", pc.binary_replace_slice(mapped(array, _LISTED), 0, 2, ""), "]"], len(array))

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import longest, pick
+from simulator.stream.generators.index import Picks
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Name, Text
 from simulator.values.draw import Ints
@@ -17,12 +17,12 @@ class States(Draws):
     """The literal of the step that last set the column. `index[tick]` is its number among `values`."""
 
     def __init__(self, values: pa.Array, index: Ints, history: History) -> None:
-        self.values, self.index, self.history = values, index, history
-        self.most_bytes = longest(values)
+        self.picks, self.index, self.history = Picks(values), index, history
+        self.most_bytes = self.picks.most_bytes
         self.always = len(values.unique()) == len(values)
 
     def array(self, state: State) -> pa.Array:
-        return pick(self.values, self.index[state.written(self.history).tick - self.history.start])
+        return self.picks(self.index[state.written(self.history).tick - self.history.start])
 
 
 def check(check: ColumnCheck, states: dict[str, str | None]) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import Index, WeightedIndex, longest, pick
+from simulator.stream.generators.index import Index, Picks, WeightedIndex
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text, Weight
 
@@ -21,37 +21,35 @@ class Even(Draws):
     """All as often as each other."""
 
     def __init__(self, values: pa.Array, target: Target) -> None:
-        self.values, self.most_bytes = values, longest(values)
+        self.picks = Picks(values)
+        self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
         self.index = Index(len(values), target.history, target.salt)
-        self.always = len(values) > 1 and len(values.unique()) == len(values)
 
     def array(self, state: State) -> pa.Array:
-        return pick(self.values, self.index(state))
+        return self.picks(self.index(state))
 
 
 class Weighted(Draws):
     """By weights: an update takes another one, by weight among the others."""
 
     def __init__(self, values: pa.Array, weights: Sequence[float], target: Target) -> None:
-        self.values, self.most_bytes = values, longest(values)
+        self.picks = Picks(values)
+        self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
         self.index = WeightedIndex(weights, target.history, target.salt)
-        self.always = len(values) > 1 and len(values.unique()) == len(values)
 
     def array(self, state: State) -> pa.Array:
-        return pick(self.values, self.index(state))
+        return self.picks(self.index(state))
 
 
 class InTurn(Draws):
     """One after the other over neighbouring rows, and over the settings of each."""
 
     def __init__(self, values: pa.Array, history: History) -> None:
-        self.values, self.history, self.most_bytes = values, history, longest(values)
-        self.always = len(values) > 1 and len(values.unique()) == len(values)
+        self.picks, self.history = Picks(values), history
+        self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
 
     def array(self, state: State) -> pa.Array:
-        return pick(
-            self.values, (state.slot + state.row + state.life + 1 + state.changes(self.history)) % len(self.values)
-        )
+        return self.picks((state.slot + state.row + state.life + 1 + state.changes(self.history)) % self.picks.count)
 
 
 def check(check: ColumnCheck, choices: Choices) -> None:

@@ -7,17 +7,18 @@ import pyarrow as pa
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.generator import Draws, Generator, Target
-from simulator.stream.generators.index import longest, pick
+from simulator.stream.generators.index import Picks
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text
 
 
 class Constant(Draws):
     def __init__(self, value: pa.Array) -> None:
-        self.value, self.most_bytes = value, longest(value)
+        self.picks = Picks(value)
+        self.most_bytes = self.picks.most_bytes
 
     def array(self, state: State) -> pa.Array:
-        return pick(self.value, np.zeros(len(state), dtype=np.int64))
+        return self.picks(np.zeros(len(state), dtype=np.int64))
 
 
 def check(check: ColumnCheck, text: str | None) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.model import Column
 from simulator.sources.source import Source
@@ -21,6 +20,7 @@ from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.values import Values, is_leaf
 from simulator.stream.scenario.lines import Key
 from simulator.stream.scenario.scenario import Field
+from simulator.text.template import join
 from simulator.values.pools import Pool
 
 # A leaf makes a column of finished JSON text for a number of rows.
@@ -74,13 +74,7 @@ def pieces(shape: Any, leaf: Callable[[dict[str, Any]], Leaf | None], style: str
             out.append(literal(node))
 
     write(shape)
-    merged: list[str | Leaf] = []
-    for piece in out:
-        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += piece
-        else:
-            merged.append(piece)
-    return merged
+    return out
 
 
 class Documents(Draws):
@@ -89,11 +83,8 @@ class Documents(Draws):
         self.most_bytes = leaf_bytes + sum(len(part) for part in parts if isinstance(part, str))
 
     def array(self, state: State) -> pa.Array:
-        if all(isinstance(part, str) for part in self.parts):
-            text = "".join(part for part in self.parts if isinstance(part, str))
-            return pa.array([text] * len(state), pa.string())
         columns = [part if isinstance(part, str) else part(state) for part in self.parts]
-        return pc.binary_join_element_wise(*columns, "")
+        return join(columns, len(state))
 
 
 def leaves(shape: Any, path: Key = ()) -> Iterator[tuple[Key, dict[str, Any]]]:
