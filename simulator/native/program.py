@@ -57,7 +57,10 @@ class Kind(IntEnum):
     DAY = 16
     LENGTH = 17
     MAPPED = 18
-    DRAWN = 19
+    CLOCK = 19
+    TRIMMED_CLOCK = 20
+    SCALED = 21
+    DRAWN = 22
 
 
 def cells(texts: Iterable[str | bytes]) -> Cells:
@@ -107,9 +110,9 @@ class Program:
         self._kept += [draws, sizes, table]
 
     def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
-        """Numbers of 64 bits, or decimals of 128. `option`: a decimal's scale, the digits of a time's fraction."""
+        """Numbers of 64 bits; decimals and pairs of 128. `option`: a decimal's scale, a time's fraction digits."""
         self._count(TIME_BYTES if kind in (Kind.TIME, Kind.TRIMMED) else DIGITS_BYTES)
-        width = 16 if kind in (Kind.DECIMAL, Kind.GROUPED) else 8
+        width = 16 if kind in (Kind.DECIMAL, Kind.GROUPED, Kind.SCALED) else 8
         self._add(kind, _address(array, width), width * len(array), 0, len(array), option=option, kept=array)
 
     def run(self, starts: Int64s, separator: bytes, rows: int) -> int:

@@ -38,6 +38,9 @@ enum kind {
     DAY,     /* int64 days as `2024-05-01` */
     LENGTH,  /* the next `span` pieces behind their length as an Avro long */
     MAPPED,  /* a text as the texts of a table (indices) for its bytes */
+    CLOCK,   /* int64 microseconds of less than 1000 hours as `-12:34:56` and the fraction's first digits (option) */
+    TRIMMED_CLOCK,
+    SCALED,  /* pairs of int64: a number and its scale */
     DRAWN,   /* so many texts (indices) of a table (offsets), drawn by a hash of uint64 */
     KINDS
 };
@@ -145,14 +148,12 @@ static inline uint8_t *date(uint8_t *to, int64_t day) {
 #define FIRST_DAY (-719162)
 #define LAST_DAY 2932896
 #define DAY_US 86400000000
+#define CLOCK_END 3600000000000
 
-static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trimmed) {
-    int64_t day = us / DAY_US, rest = us - day * DAY_US;
-    if (rest < 0) rest += DAY_US, day--;
-    uint32_t second = (uint32_t)(rest / 1000000), fraction = (uint32_t)(rest - (int64_t)second * 1000000);
-    to = date(to, day);
-    *to++ = ' ';
-    to = padded(to, second / 3600, 2);
+/* A time of day or an interval, not negative. */
+static inline uint8_t *clock_text(uint8_t *to, uint64_t us, int64_t size, int trimmed) {
+    uint32_t second = (uint32_t)(us / 1000000), fraction = (uint32_t)(us - (uint64_t)second * 1000000);
+    to = padded(to, second / 3600, second < 360000 ? 2 : 3);
     *to++ = ':';
     to = padded(to, second / 60 % 60, 2);
     *to++ = ':';
@@ -167,6 +168,14 @@ static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trim
     if (!size) return to;
     *to++ = '.';
     return padded(to, fraction / POWERS[6 - size], size);
+}
+
+static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trimmed) {
+    int64_t day = us / DAY_US, rest = us - day * DAY_US;
+    if (rest < 0) rest += DAY_US, day--;
+    to = date(to, day);
+    *to++ = ' ';
+    return clock_text(to, (uint64_t)rest, size, trimmed);
 }
 
 static inline uint8_t *text(uint8_t *to, const struct piece *piece, int64_t row, int sized, struct out *out) {
@@ -280,6 +289,22 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             int64_t us = ((const int64_t *)piece->data)[row];
             if (us < FIRST_DAY * DAY_US || us >= (LAST_DAY + 1) * DAY_US) goto broken;
             to = time_text(to, us, piece->option, piece->kind == TRIMMED);
+            break;
+        }
+        case CLOCK:
+        case TRIMMED_CLOCK: {
+            if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 6) goto broken;
+            int64_t us = ((const int64_t *)piece->data)[row];
+            if (us <= -CLOCK_END || us >= CLOCK_END) goto broken;
+            if (us < 0) *to++ = '-';
+            to = clock_text(to, (uint64_t)(us < 0 ? -us : us), piece->option, piece->kind == TRIMMED_CLOCK);
+            break;
+        }
+        case SCALED: {
+            if (row < 0 || row >= piece->count) goto broken;
+            const int64_t *pair = (const int64_t *)piece->data + 2 * row;
+            if (pair[1] < 0 || pair[1] > 18) goto broken;
+            to = decimal(to, pair[0], pair[1], 0);
             break;
         }
         case DAY: {

@@ -47,6 +47,8 @@ Nulls = npt.NDArray[np.bool_] | None
 Renderer = Callable[..., pa.Array]
 # Whole numbers below this are looked up.
 SMALL: Final = 1 << 12
+# Times of day have up to three digits of hours.
+CLOCK_END_US: Final = 1000 * 3_600_000_000
 
 
 def _of_dictionary(render: Renderer) -> Renderer:
@@ -121,7 +123,7 @@ def date(array: pa.Array, type: ColumnType) -> pa.Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times(Compound):
-    """Dates, or dates and times in microseconds, within the calendar, as the library writes them."""
+    """Dates, dates and times within the calendar, or times of less than 1000 hours, as the library writes them."""
 
     numbers: Ints
     kind: Kind
@@ -200,8 +202,10 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
     | `12:34:56`, `-00:00:01` | `12:34:56.70`, `-00:00:00.05` |
     | `838:59:59`, `-100:00:00` | `00:00:00.00` |
     """
-    clock, fraction = _clock(array)
     digits = type.length or 0
+    if compiled() and (written := _written_clock(array, Kind.CLOCK, digits)) is not None:
+        return written
+    clock, fraction = _clock(array)
     if not digits:
         return clock
     return join([clock, joined(len(array), None, *fraction_cells(fraction, digits))], len(array))
@@ -209,7 +213,17 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
     """A time without zeros at the end of its fraction: `00:00:00.5`, `-838:59:59`."""
+    if compiled() and (written := _written_clock(array, Kind.TRIMMED_CLOCK, 0)) is not None:
+        return written
     return with_trimmed(*_clock(array))
+
+
+def _written_clock(array: pa.Array, kind: Kind, digits: int) -> pa.Array | None:
+    """Times of day as the library writes them; None if one is too long."""
+    us, nulls = whole_numbers(array)
+    if not len(us) or int(us.min()) <= -CLOCK_END_US or int(us.max()) >= CLOCK_END_US:
+        return None
+    return join([Times(us, kind, digits, nulls)], len(us))
 
 
 @lru_cache(maxsize=2)

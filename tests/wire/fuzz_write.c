@@ -86,9 +86,14 @@ static int fill(struct piece *pieces, int room, int64_t rows) {
         case GROUPED:
         case TIME:
         case TRIMMED:
+        case CLOCK:
+        case TRIMMED_CLOCK:
+        case SCALED:
         case DAY: {
             int64_t *numbers = keep(exactly((size_t)count * 16)), shift = below(64);
             for (int64_t at = 0; at < 2 * count; at++) numbers[at] >>= piece->kind < TIME ? shift : 8 + below(40);
+            if (piece->kind == SCALED)
+                for (int64_t at = 1; at < 2 * count; at += 2) numbers[at] = below(below(30) ? 19 : 30);
             if (piece->kind == DAY)
                 for (int64_t at = 0; at < count; at++) numbers[at] %= 1000000;
             piece->data = (uint8_t *)numbers;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from simulator.text import mysql
 from simulator.text.bytewise import LATIN1, Mapped
 from simulator.text.decimals import decimal_groups, decimal_plain
 from simulator.text.fixed_width import LAST_US
+from simulator.text.java import numbers as java
 from simulator.text.template import Choice, Members, Piece, Run, join
 from simulator.values import texts
 from simulator.wire.avro import Longs, Strings
@@ -140,6 +142,45 @@ def test_decimals(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
     monkeypatch.setattr(program, "LIBRARY", None)
     assert texts == [render(array, ColumnType("decimal")) for render in (decimal_plain, decimal_groups)]
+
+
+@BUILT
+@pytest.mark.parametrize("digits", range(7))
+def test_clocks(digits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two and of three digits of hours, and below zero."""
+    limits = RANDOM.choice([10**6, 10**11, mysql.CLOCK_END_US], ROWS)
+    us = RANDOM.integers(1 - limits, limits) // 10 ** RANDOM.integers(0, 7, ROWS)
+    array, type = pa.array(us, mask=NULLS).cast(pa.duration("us")), ColumnType("time", digits)
+    texts = [mysql.time_fixed(array, type), mysql.time_trimmed(array, type)]
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert texts == [mysql.time_fixed(array, type), mysql.time_trimmed(array, type)]
+
+
+@BUILT
+@pytest.mark.parametrize("render", [java.double_text, java.float_text])
+def test_java_numbers(render: Callable[[pa.Array], pa.Array], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few digits and many, of all sizes; some have two neighbours that are as near to their shortest text."""
+    few = RANDOM.integers(-(10**9), 10**9, 2 * ROWS) / 10.0 ** RANDOM.integers(0, 13, 2 * ROWS)
+    many = RANDOM.random(ROWS) * 10.0 ** RANDOM.integers(-5, 10, ROWS)
+    odd = [
+        0.0,
+        -0.0,
+        1e-3,
+        1e7,
+        9999999.0,
+        2e23,
+        4.9e-324,
+        1e-45,
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        16777217.0,
+    ]
+    values = np.concatenate([few, many, odd])
+    array = pa.array(values if render is java.double_text else values.astype(np.float32), mask=values == 7)
+    texts = render(array)
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert texts == render(array)
 
 
 @BUILT

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -17,14 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import numbers
-from simulator.native.program import cells
+from simulator.native.program import Kind, Program, cells, compiled
 from simulator.text.bytewise import LATIN1, mapped
-from simulator.text.template import join
+from simulator.text.template import Compound, join, nulls_of
 
 # Bits of 5 to the power of the index (FloatingDecimal.N_5_BITS), a table that ends at 26.
 _BITS_OF_5: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
 _FRACTION_BITS: Final = 52
 _HIDDEN_BIT: Final = 1 << 52
+# Decimals of values below ten million; more than so many need no double to be told apart.
+_MOST_PLACES: Final = 9
 
 
 def double_text(array: pa.Array) -> pa.Array:
@@ -71,7 +74,7 @@ def _texts(array: pa.Array, dtype: type[np.floating[Any]]) -> pa.Array:
     if not len(array):
         return pa.array([], type=pa.string())
     values = numbers(array)
-    text, easy = _easy(array, values)
+    text, easy = _written(array, values) if compiled() else _easy(array, values)
     if easy.all():
         return text
     if array.null_count:
@@ -106,9 +109,51 @@ def _easy(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Ar
         easy = middle & (np.spacing(size).astype(np.float64) < tens[decimals] * 0.999)
         whole = middle & (point < 0)
     if whole.any():
-        suffix = pa.array(["", ".0"]).take(pa.array(whole.astype(np.int8)))
-        text = pc.binary_join_element_wise(text, suffix, "")
+        text = pc.if_else(pa.array(whole), join([text, ".0"], len(text)), text)
     return text, easy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scaled(Compound):
+    """Pairs of a number and its scale as decimals, as the library writes them."""
+
+    pairs: npt.NDArray[np.int64]
+    nulls: npt.NDArray[np.bool_] | None
+
+    def column(self) -> pa.Array:
+        raise TypeError("only the library writes these")
+
+    def add_to(self, program: Program) -> None:
+        data = pa.py_buffer(self.pairs)
+        program.numbers(pa.Array.from_buffers(pa.binary(16), len(self.pairs), [None, data]), Kind.SCALED)
+
+
+def _written(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
+    """The same by the library: the fewest decimals that bring the value back are looked for."""
+    pairs = np.zeros((len(values), 2), dtype=np.int64)
+    pairs[:, 1] = 1
+    with np.errstate(invalid="ignore"):
+        size = np.abs(values)
+        easy = (values == 0) & ~np.signbit(values)
+        left = np.flatnonzero((size >= 1e-3) & (size < 1e7))
+    exact, gap = values[left].astype(np.float64), np.spacing(size[left]).astype(np.float64)
+    # the quotient is rounded: of a float it may seem to be nearer than it is
+    near = 0.49 * gap if values.dtype == np.float32 else 0.0
+    for places in range(_MOST_PLACES):
+        ten = 10.0**places
+        number = np.rint(exact * ten)
+        some = gap < 0.999 / ten
+        found = some & (np.abs(number / ten - exact) <= near)
+        rows = left[found]
+        easy[rows] = True
+        pairs[rows, 0] = number[found] * (1 if places else 10)
+        pairs[rows, 1] = max(places, 1)
+        some &= ~found
+        left, exact, gap = left[some], exact[some], gap[some]
+        near = near[some] if values.dtype == np.float32 else near
+        if not len(left):
+            break
+    return join([_Scaled(pairs, nulls_of([array]))], len(array)), easy
 
 
 def _double(bits: int) -> str:
