@@ -131,7 +131,7 @@ def _moments(array: pa.Array, type: ColumnType, show: Show, zone: str | None) ->
             return show(value, type)
         # the calendar's ends have the offsets of their last days
         inside = min(max(value, (FIRST_DAY + 1) * US_PER_DAY), _LAST_DAY * US_PER_DAY)
-        offset = int(_offsets(pa.array([inside]).view(pa.timestamp("us")), zone)[0])
+        offset = int(_offsets(pa.array([inside], pa.int64()).view(pa.timestamp("us")), zone)[0])
         return show(value + offset, type).replace("+00", offset_text(offset), 1)
 
     return _with_rare(array, rare, ordinary, one)

@@ -19,7 +19,9 @@ import pyarrow.compute as pc
 from simulator.batch import ChangeBatch, Delta, changed_rows
 from simulator.model import Absent, Column, Table
 from simulator.sources.mongodb import json as bson
+from simulator.sources.mongodb.shapes import can_be_named, shape_of
 from simulator.sources.mongodb.values import extended_text
+from simulator.text.template import Choice, Piece, constant, join, repeat
 
 ID: Final = "_id"
 # A field's values as finished text in the format's own spelling; nulls stay null.
@@ -55,17 +57,19 @@ def documents(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTE
         ]
         return _braces(_joined(members, spelling.comma, len(image[0])))
     # the first member is always there, so that all others have a comma in front
-    pieces: list[pa.Array | str] = []
+    pieces: list[Piece] = []
+    count = len(image[0])
     for column, array in zip(table.columns, image, strict=True):
         if array.null_count == len(array) and len(array):
             continue
         lead = f"{spelling.comma if pieces else '{'}{spelling.key(column.name)}{spelling.colon}"
         text = _plain(spelling.text(column, array))
         if text.null_count:
-            pieces.append(pc.fill_null(pc.binary_join_element_wise(lead, text, ""), ""))
+            slots = np.where(np.asarray(text.is_valid()), np.arange(count), -1).astype(np.int32)
+            pieces.append(Choice([lead, text], slots, "", count))
         else:
             pieces += [lead, text]
-    return pc.binary_join_element_wise(*pieces, "}", "")
+    return join([*pieces, "}"], count)
 
 
 def keys(table: Table, image: Sequence[pa.Array], spelling: Spelling = EXTENDED) -> pa.Array:
@@ -96,16 +100,18 @@ def updates(
         gone = np.asarray(new.is_null())
         if gone.any():
             word = pa.array([removed(column.name)], pa.string())
-            unset_members.append(_spread(word.take(pa.array(np.zeros(int(gone.sum()), np.int64))), rows[gone], batch))
+            unset_members.append(
+                _spread(word.take(pa.array(np.zeros(int(gone.sum()), np.int64))), rows[gone], len(batch))
+            )
         if column.type.name == "object":
             old = _plain(batch.full_before(place).take(pa.array(rows)))
             sets, unsets = _nested(column.name, new, old, removed, spelling)
-            set_members.append(_spread(sets, rows, batch))
-            unset_members.append(_spread(unsets, rows, batch))
+            set_members.append(_spread(sets, rows, len(batch)))
+            unset_members.append(_spread(unsets, rows, len(batch)))
         elif not gone.all():
             kept = np.flatnonzero(~gone)
             text = _member(column.name, spelling.text(column, new.take(pa.array(kept))), spelling)
-            set_members.append(_spread(text, rows[kept], batch))
+            set_members.append(_spread(text, rows[kept], len(batch)))
     return _joined(set_members, spelling.comma, len(batch)), _joined(unset_members, spelling.comma, len(batch))
 
 
@@ -149,46 +155,31 @@ def _plain(array: pa.Array) -> pa.Array:
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
-@lru_cache(maxsize=4096)
-def _constant(text: str) -> pa.Scalar:
-    """A text scalar. Given a plain str, Arrow looks for the optional package dateutil on disk, every time."""
-    return pa.scalar(text, pa.string())
-
-
-def _beside(*parts: pa.Array | pa.Scalar) -> pa.Array:
-    """Texts and constants put together; null where one is."""
-    return pc.binary_join_element_wise(*parts, _constant(""))
-
-
 def _member(name: str, text: pa.Array, spelling: Spelling) -> pa.Array:
-    return _beside(_constant(spelling.key(name) + spelling.colon), _plain(text))
+    return join([spelling.key(name) + spelling.colon, text], len(text))
 
 
 def _joined(members: list[pa.Array], comma: str, count: int) -> pa.Array:
     """Texts side by side, nulls left out."""
     if not members:
         return pa.array([""] * count, pa.string())
-    between, nothing = _constant(comma), _constant("")
-    parts: list[pa.Array | pa.Scalar] = []
+    parts: list[Piece] = []
     for text in members:
-        if text.null_count:
-            parts.append(pc.fill_null(_beside(between, text), nothing))
-        else:
-            parts += [between, text]
+        parts += [join([comma, text], count).fill_null(constant(""))] if text.null_count else [comma, text]
     if not members[0].null_count:
-        return _beside(*parts[1:])
-    return pc.binary_replace_slice(_beside(*parts), 0, len(comma.encode()), "")
+        return join(parts[1:], count)
+    return pc.binary_replace_slice(join(parts, count), 0, len(comma.encode()), "")
 
 
 def _braces(text: pa.Array) -> pa.Array:
-    return _beside(_constant("{"), text, _constant("}"))
+    return join(["{", text, "}"], len(text))
 
 
-def _spread(text: pa.Array, rows: Ints, batch: ChangeBatch) -> pa.Array:
-    """Texts of some rows as a column of the whole batch, null elsewhere."""
-    if len(rows) == len(batch):
+def _spread(text: pa.Array, rows: Ints, count: int) -> pa.Array:
+    """Texts of some of `count` rows as a column of all, null elsewhere."""
+    if len(rows) == count:
         return text
-    places = np.full(len(batch), -1, dtype=np.int64)
+    places = np.full(count, -1, dtype=np.int64)
     places[rows] = np.arange(len(rows))
     return text.take(pa.array(places, mask=places < 0))
 
@@ -200,6 +191,42 @@ def _nested(
     name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
 ) -> tuple[pa.Array, pa.Array]:
     """Members of set and unset for changes of an object field; null where there are none."""
+    alike, found = _alike(name, new, old, spelling)
+    if not alike.any():
+        return _differing(name, new, old, removed, spelling)
+    nothing = pa.nulls(len(new), pa.string())
+    if alike.all():
+        return found, nothing
+    others = pa.array(~alike)
+    sets, unsets = _differing(name, new.filter(others), old.filter(others), removed, spelling)
+    return pc.replace_with_mask(found, others, sets), pc.replace_with_mask(nothing, others, unsets)
+
+
+def _alike(name: str, new: pa.Array, old: pa.Array, spelling: Spelling) -> tuple[npt.NDArray[np.bool_], pa.Array]:
+    """In which rows both objects have the shape of the first one, and what sets the parts that differ there; nothing
+    is unset."""
+    present = new.drop_null()
+    shape = shape_of(present[0].as_py(), name) if len(present) else None
+    if shape is None:
+        return np.zeros(len(new), dtype=np.bool_), new
+    now, before = shape.texts(new), shape.texts(old)
+    alike = np.asarray(now.is_valid()) & np.asarray(before.is_valid())
+    members: list[pa.Array] = []
+    for i, part in enumerate(shape.parts):
+        text = now.field(i)
+        rows = np.flatnonzero(alike & np.asarray(pc.not_equal(text, before.field(i)).fill_null(False)))
+        if len(rows):
+            values = part.values(text.take(pa.array(rows)))
+            member = _member(part.path, spelling.text(part.column, values), spelling)
+            members.append(_spread(member, rows, len(new)))
+    sets = _joined(members, spelling.comma, len(new))
+    return alike, pc.if_else(pc.equal(sets, constant("")), pa.scalar(None, pa.string()), sets)
+
+
+def _differing(
+    name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
+) -> tuple[pa.Array, pa.Array]:
+    """Members of set and unset, found row by row."""
     sets: list[str | None] = []
     unsets: list[str | None] = []
     for after, before in zip(new.to_pylist(), old.to_pylist(), strict=True):
@@ -255,7 +282,7 @@ def _compare(new: Any, old: Any, path: str, changed: list[tuple[str, Any]], gone
 
 def _expressible(new: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether setting and unsetting fields makes the new document: fields that come are put behind the others."""
-    if any(not name or "." in name or name.startswith("$") for name in (*new, *old)):
+    if not can_be_named(new) or not can_be_named(old):
         return False
     made = [name for name in old if name in new] + [name for name in new if name not in old]
     return made == list(new)

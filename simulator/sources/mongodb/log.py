@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.batch import Ints
 from simulator.model import SECOND_NUMBERS
-from simulator.sources.log import Entries, Log, text
+from simulator.sources.log import Entries, Log
+from simulator.text.template import join
 
 
 class MongodbLog(Log):
@@ -38,4 +38,5 @@ class MongodbLog(Log):
 
     def position(self, at: Entries) -> pa.Array:
         """`1714557600:8`."""
-        return pc.binary_join_element_wise(*map(text, self.cluster_times(at)), ":")
+        seconds, ordinals = self.cluster_times(at)
+        return join([pa.array(seconds), ":", pa.array(ordinals)], len(at.txn))

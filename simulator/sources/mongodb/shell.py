@@ -35,11 +35,12 @@ from simulator.model import Column, ColumnType
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb import type_table as mongodb_table
+from simulator.sources.mongodb.values import is_small
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import distinct_text
 from simulator.text.java import numbers as java
 from simulator.text.json_style import SHORT, Style, escape
-from simulator.text.template import join
+from simulator.text.template import constant, join
 
 _ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
 _EASY: Final = r"^[ !#-\[\]-~]*$"
@@ -48,7 +49,8 @@ _is_easy: Final = re.compile(r"[ !#-\[\]-~]*").fullmatch
 _EASY_INSIDE: Final = r"^[ !#-%(-;?-\[\]-~]*$"
 # In extended JSON: a long of up to nine digits; and what the shell may write otherwise, or what may look like that.
 _SMALL_LONG: Final = r'\{"\$numberLong": "(-?\d{1,9})"\}'
-_HARD: Final = r'\\|[^ -~]|"\$|\d{10}|\d\.\d|\d[eE]'
+# Doubles of up to seven digits before the point and eight behind it look the same in both, from 0.001 on.
+_HARD: Final = r'\\|[^ -~]|"\$|\d{10}|\d{8}\.|\.\d{9}|0\.00|\d[eE]'
 # What the driver prints as a date, in milliseconds; other moments are numbers.
 _FIRST_MS, _LAST_MS = -59_014_396_800_000, 253_399_536_000_000
 # 1582-10-15, the day after 1582-10-04 in Java's calendar, which has leap days as Julius Caesar had them before.
@@ -208,7 +210,7 @@ class Shell:
             case "double":
                 return java.double_text(array)
             case "bool":
-                return pc.if_else(array, "true", "false")
+                return pc.if_else(array, constant("true"), constant("false"))
             case "objectId":
                 return join([f"ObjectId({mark}", array, f"{mark})"], len(array))
             case "decimal":
@@ -227,7 +229,7 @@ class Shell:
 
     def _longs(self, array: pa.Array) -> pa.Array:
         text, count, mark = array.cast(pa.string()), len(array), self.mark
-        small = pc.and_(pc.greater_equal(array, -(1 << 31)), pc.less(array, 1 << 31))
+        small = is_small(array)
         plain = join(["NumberLong(", text, ")"], count)
         if pc.all(small).as_py() is not False:
             return plain

@@ -18,7 +18,11 @@ from simulator.sources import literals
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.type_table import arrow_type, bounds, family, subtype
 from simulator.sources.mongodb.types import type_text
+from simulator.text.base64 import number_bytes
+from simulator.text.bytewise import HEX, mapped
 from simulator.text.fixed_width import distinct_text
+from simulator.text.json_style import escape
+from simulator.text.template import constant, join
 
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _HEX: Final = re.compile(r"0[xX]([0-9A-Fa-f]*)")
@@ -227,8 +231,17 @@ def _ids(array: pa.Array) -> pa.Array:
         return array
     if (sizes == 36).all():  # UUIDs: the digits behind those that make the same day of all
         digits = pc.utf8_slice_codeunits(pc.replace_substring(array, "-", ""), 0, 20)
-        return pc.binary_join_element_wise(f"{ID_SECONDS:08x}"[:4], digits, "")
+        return join([f"{ID_SECONDS:08x}"[:4], digits], len(array))
+    if sizes.max() < 19 and not array.null_count and pc.all(pc.utf8_is_decimal(array)).as_py():
+        digits = pc.ascii_lower(mapped(number_bytes(array.cast(pa.int64()), 8), HEX))
+        return join([f"{ID_SECONDS:08x}", digits], len(array))
     return pa.array([None if text is None else _object_id(text, ColumnType("objectId")) for text in array.to_pylist()])
+
+
+def is_small(array: pa.Array) -> pa.Array:
+    """Whether whole numbers fit 32 bits."""
+    least, limit = pa.scalar(-(1 << 31), pa.int64()), pa.scalar(1 << 31, pa.int64())
+    return pc.and_(pc.greater_equal(array, least), pc.less(array, limit))
 
 
 def extended_text(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -244,22 +257,22 @@ def extended_text(array: pa.Array, type: ColumnType) -> pa.Array:
     if type.name == "int":
         return array.cast(pa.string())
     if type.name == "bool":
-        return pc.if_else(array, "true", "false")
+        return pc.if_else(array, constant("true"), constant("false"))
     if type.name == "objectId":
-        return pc.binary_join_element_wise('{"$oid": "', array, '"}', "")
+        return join(['{"$oid": "', array, '"}'], len(array))
     if type.name == "decimal":
-        return pc.binary_join_element_wise('{"$numberDecimal": "', array.cast(pa.string()), '"}', "")
+        return join(['{"$numberDecimal": "', array.cast(pa.string()), '"}'], len(array))
     if type.name == "long":
-        small = pc.and_(pc.greater_equal(array, -(1 << 31)), pc.less(array, 1 << 31))
         text = array.cast(pa.string())
-        return pc.if_else(small, pc.binary_join_element_wise('{"$numberLong": "', text, '"}', ""), text)
+        return pc.if_else(is_small(array), join(['{"$numberLong": "', text, '"}'], len(array)), text)
+    if type.name == "string":
+        return join(['"', escape(array), '"'], len(array))
     if type.name == "date":
         return _date_text(array)
     return distinct_text(array, lambda value: _LEAVES[type.name](value, type))
 
 
 _LEAVES: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
-    "string": lambda value, type: bson.quoted(value),
     "double": lambda value, type: bson.double_text(value),
     "timestamp": lambda value, type: bson.extended(bson.Timestamp(value >> 32, value & 0xFFFFFFFF)),
     "binData": lambda value, type: bson.binary_text(subtype(type), value),
@@ -271,10 +284,9 @@ def _date_text(array: pa.Array) -> pa.Array:
     us = np.asarray(array.view(pa.int64()).fill_null(0))
     inside = (us >= 0) & (us < _ISO_US)
     shown = time_text(primitive(np.where(inside, us, 0), array.type), 3)
-    text = pc.binary_join_element_wise('{"$date": "', pc.replace_substring(shown, " ", "T"), 'Z"}', "")
+    text = join(['{"$date": "', pc.replace_substring(shown, " ", "T"), 'Z"}'], len(array))
     if not inside.all():
-        ms = pa.array(us // 1000).cast(pa.string())
-        outside = pc.binary_join_element_wise('{"$date": {"$numberLong": "', ms, '"}}', "")
+        outside = join(['{"$date": {"$numberLong": "', pa.array(us // 1000), '"}}'], len(array))
         text = pc.if_else(pa.array(inside), text, outside)
     if array.null_count:
         text = pc.if_else(array.is_valid(), text, pa.scalar(None, pa.string()))

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import Ints
 from simulator.sources.log import Entries, Log, spread, text
+from simulator.text.template import join
 
 # A file takes so many transactions, and each of them a share of its 1 GiB (max_binlog_size).
 TRANSACTIONS_PER_FILE: Final = 1024
@@ -115,7 +116,7 @@ class MysqlLog(Log):
         if at.header is not None:
             return pa.array([one.gtid or f"{server_uuid}:{one.last}" for one in at.header], pa.string())
         numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
-        return pc.binary_join_element_wise(server_uuid, numbers, ":")
+        return join([server_uuid, ":", numbers], len(numbers))
 
     def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """The set of GTIDs executed with each transaction: `3e11fa47-…:1-7`; the first alone is `…:1`.
@@ -126,7 +127,7 @@ class MysqlLog(Log):
             sets = [_set(server_uuid, before + one.last, one.others) for one in at.header]
             return pa.array(sets, pa.string())
         last = before + at.txn
-        several = pc.binary_join_element_wise(f"{server_uuid}:1-", text(last), "")
+        several = join([f"{server_uuid}:1-", pa.array(last)], len(last))
         if last.min(initial=2) > 1:
             return several
         return pc.if_else(pa.array(last > 1), several, pc.if_else(pa.array(last == 1), f"{server_uuid}:1", ""))

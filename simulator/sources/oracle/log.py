@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import Ints
-from simulator.sources.log import Entries, Log, text
+from simulator.sources.log import Entries, Log
+from simulator.text.bytewise import HEX, mapped
+from simulator.text.template import join
 
 # The SCN at which the log begins; a transaction takes so many. An SCN is a time, not a change: those of a long
 # transaction share the last one before its commit.
@@ -38,7 +40,8 @@ class OracleLog(Log):
 
     def transaction_id(self, at: Entries) -> pa.Array:
         """`usn.slot.sequence`, as V$TRANSACTION counts them: `7.0.411499`."""
-        return pc.binary_join_element_wise(*map(text, _transaction(at.txn)), ".")
+        usn, slot, sequence = map(pa.array, _transaction(at.txn))
+        return join([usn, ".", slot, ".", sequence], len(at.txn))
 
     def xid(self, at: Entries) -> pa.Array:
         """The same as 16 hexadecimal digits in lower case, the RAW(8) that LogMiner shows as XID: usn and slot in two
@@ -46,7 +49,8 @@ class OracleLog(Log):
         usn, slot, sequence = _transaction(at.txn)
         number = (usn << 48) | (slot << 32) | sequence
         raw = number.astype(np.int64).view(np.uint8).reshape(-1, 8)[:, [6, 7, 4, 5, 0, 1, 2, 3]]
-        return pa.array([row.tobytes().hex() for row in raw], pa.string())
+        octets = pa.Array.from_buffers(pa.binary(8), len(raw), [None, pa.py_buffer(np.ascontiguousarray(raw))])
+        return pc.ascii_lower(mapped(octets.cast(pa.binary()), HEX))
 
 
 def _transaction(txn: Ints) -> tuple[Ints, Ints, Ints]:

@@ -23,6 +23,7 @@ from simulator.sources import literals
 from simulator.sources.oracle import times as oracle_times
 from simulator.sources.oracle.type_table import TYPES, arrow_type, family, most_bytes, number_digits
 from simulator.sources.oracle.types import type_text
+from simulator.text.template import join
 
 _HEX: Final = re.compile(r"(?:0x|hextoraw\s*\(\s*'|x')([0-9A-Fa-f]*)(?:'\s*\)|')?", re.IGNORECASE)
 _EMPTY_LOB: Final = re.compile(r"empty_[cb]lob\s*\(\s*\)", re.IGNORECASE)
@@ -100,7 +101,7 @@ def _stored_moments(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
-    empty = pc.equal(pc.binary_length(array), 0)
+    empty = pc.equal(pc.binary_length(array), pa.scalar(0, pa.int32()))
     if type.name not in _LARGE and pc.any(empty).as_py():
         array = pc.if_else(empty, pa.scalar(None, array.type), array)
     if type.name not in ("char", "nchar"):
@@ -110,8 +111,8 @@ def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
     twice = pc.count_substring_regex(array, r"[^\x{0}-\x{FFFF}]") if type.name == "nchar" else 0
     sizes = pc.add(pc.utf8_length(array), twice) if type.characters else pc.binary_length(array)
     lengths = np.asarray(pc.fill_null(sizes, length)).astype(np.int64)
-    blanks = pa.array([" " * n for n in range(length + 1)])
-    return pc.binary_join_element_wise(array, blanks.take(pa.array(length - lengths)), "")
+    blanks = pa.array([" " * n for n in range(length + 1)], pa.string())
+    return join([array, blanks.take(pa.array(length - lengths))], len(array))
 
 
 def generated(type: ColumnType) -> pa.DataType:

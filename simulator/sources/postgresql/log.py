@@ -10,6 +10,9 @@ import pyarrow.compute as pc
 
 from simulator.batch import Ints
 from simulator.sources.log import Entries, Log, spread, text
+from simulator.text.base64 import number_bytes
+from simulator.text.bytewise import HEX, mapped
+from simulator.text.template import constant, join
 
 # Where the log begins, and how much of it a transaction takes: a small row has a record of about 128 bytes.
 FIRST_LSN: Final = 0x1_6B6C_50
@@ -60,7 +63,9 @@ def lsn_text(numbers: Ints) -> pa.Array:
     >>> lsn_text(np.array([0x16B374D848, FIRST_LSN])).to_pylist()
     ['16/B374D848', '0/16B6C50']
     """
-    high, inverse = np.unique(numbers >> 32, return_inverse=True)
-    firsts = pa.array([f"{number:X}" for number in high.tolist()]).take(pa.array(inverse))
-    lasts = pa.array([f"{number:X}" for number in (numbers & 0xFFFF_FFFF).tolist()], pa.string())
-    return pc.binary_join_element_wise(firsts, lasts, "/")
+    return join([_hexadecimal(numbers >> 32), "/", _hexadecimal(numbers & 0xFFFF_FFFF)], len(numbers))
+
+
+def _hexadecimal(numbers: Ints) -> pa.Array:
+    text = pc.ascii_ltrim(mapped(number_bytes(pa.array(numbers)), HEX), "0")
+    return text if numbers.all() else pc.if_else(pa.array(numbers > 0), text, constant("0"))

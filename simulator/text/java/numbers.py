@@ -138,19 +138,18 @@ def _written(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa
         left = np.flatnonzero((size >= 1e-3) & (size < 1e7))
     exact, gap = values[left].astype(np.float64), np.spacing(size[left]).astype(np.float64)
     # the quotient is rounded: of a float it may seem to be nearer than it is
-    near = 0.49 * gap if values.dtype == np.float32 else 0.0
+    near = 0.49 if values.dtype == np.float32 else 0.0
     for places in range(_MOST_PLACES):
         ten = 10.0**places
         number = np.rint(exact * ten)
         some = gap < 0.999 / ten
-        found = some & (np.abs(number / ten - exact) <= near)
+        found = some & (np.abs(number / ten - exact) <= near * gap)
         rows = left[found]
         easy[rows] = True
         pairs[rows, 0] = number[found] * (1 if places else 10)
         pairs[rows, 1] = max(places, 1)
         some &= ~found
         left, exact, gap = left[some], exact[some], gap[some]
-        near = near[some] if values.dtype == np.float32 else near
         if not len(left):
             break
     return join([_Scaled(pairs, nulls_of([array]))], len(array)), easy

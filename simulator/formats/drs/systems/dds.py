@@ -34,7 +34,7 @@ from simulator.sources.mongodb.shell import Shell
 from simulator.sources.source import Source
 from simulator.text import json_style
 from simulator.text.json_style import quote
-from simulator.text.template import join
+from simulator.text.template import constant, join
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, PerChange, PerEvent, PerTable
 
@@ -78,19 +78,21 @@ def change(batch: ChangeBatch) -> pa.Array:
 def _updated(batch: ChangeBatch) -> pa.Array:
     sets, unsets = mongodb_documents.updates(batch, lambda path: f"{INSIDE.key(path)}: true", SPELLING)
     count = len(batch)
-    has_set, has_unset = pc.not_equal(sets, ""), pc.not_equal(unsets, "")
+    nothing = constant("")
+    has_set, has_unset = pc.not_equal(sets, nothing), pc.not_equal(unsets, nothing)
     set_part = join([_SET, sets, "}"], count)
     if not pc.all(has_set).as_py():
-        set_part = pc.if_else(has_set, set_part, "")
+        set_part = pc.if_else(has_set, set_part, nothing)
     if not pc.any(has_unset).as_py():
         return join(['"{', set_part, '}"'], count)
-    unset_part = pc.if_else(has_unset, join([_UNSET, unsets, "}"], count), "")
-    comma = pc.if_else(pc.and_(has_set, has_unset), ", ", "")
+    unset_part = pc.if_else(has_unset, join([_UNSET, unsets, "}"], count), nothing)
+    comma = pc.if_else(pc.and_(has_set, has_unset), constant(", "), nothing)
     return join(['"{', unset_part, comma, set_part, '}"'], count)
 
 
 def record_type(batch: ChangeBatch) -> pa.Array:
-    return pc.if_else(pa.array(mongodb_documents.replaced(batch)), '"replace"', '"update"')
+    replaced = pa.array(mongodb_documents.replaced(batch))
+    return pc.if_else(replaced, constant('"replace"'), constant('"update"'))
 
 
 def collection(event: SchemaChange) -> str:

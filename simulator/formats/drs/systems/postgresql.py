@@ -36,6 +36,7 @@ from simulator.sources.postgresql import values as postgresql_values
 from simulator.sources.postgresql.type_table import EVERY_TYPE
 from simulator.text import mysql as binlog_text
 from simulator.text import postgresql as postgresql_text
+from simulator.text.template import constant
 from simulator.wire.fields import Cell
 
 # No list of types that DRS reads has those of extensions, of the system, and multiranges. GaussDB's list has neither
@@ -72,7 +73,7 @@ def text(array: pa.Array, type: ColumnType, zone: str) -> pa.Array:
     """A column's values as text; nulls stay null."""
     family = postgresql_table.family(type)
     if family == "boolean":
-        return pc.if_else(array, "true", "false")
+        return pc.if_else(array, constant("true"), constant("false"))
     if family == "binary":
         upper = binlog_text.hex_bytes(array, type)
         return _lower(upper) if type.name == "bytea" else upper

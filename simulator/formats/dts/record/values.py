@@ -35,7 +35,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import nulls_of
-from simulator.text.template import Piece
+from simulator.text.template import Piece, constant
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import plain
@@ -185,5 +185,5 @@ def label_texts(array: pa.Array, type: ColumnType) -> pa.Array:
         render = binlog_text.set_labels if type.name == "set" else binlog_text.enum_label
         return render(decoded(array), type)
     if pa.types.is_boolean(decoded_type(array)):
-        return pc.if_else(decoded(array), "t", "f")
+        return pc.if_else(decoded(array), constant("t"), constant("f"))
     return array
