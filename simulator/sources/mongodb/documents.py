@@ -21,7 +21,7 @@ from simulator.model import Absent, Column, Table
 from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb.shapes import can_be_named, shape_of
 from simulator.sources.mongodb.values import extended_text
-from simulator.text.template import Choice, Piece, constant, join, repeat
+from simulator.text.template import Choice, Piece, constant, join
 
 ID: Final = "_id"
 # A field's values as finished text in the format's own spelling; nulls stay null.
