@@ -243,11 +243,10 @@ class Ledger:
                 where = f"topic {parcel.topic!r} partition {parcel.partition}"
                 self._failure = (dropped, key), f"{key} for {where} ({parcel.size(number)} bytes): {reason}"
 
-    def withhold(self, parcels: Sequence[Parcel], row: int) -> None:
-        """The messages of a batch from this row on were never sent."""
-        for parcel in parcels:
-            for number in range(parcel.number(row), parcel.end):
-                self.fail(parcel, number, NOT_SENT, dropped=True)
+    def withhold(self, parcel: Parcel, number: int) -> None:
+        """The messages of a parcel from this number on were never sent."""
+        for each in range(max(number, parcel.first), parcel.end):
+            self.fail(parcel, each, NOT_SENT, dropped=True)
 
     def fail_open(self, reason: str = NOT_SENT, *, dropped: bool = True) -> None:
         """Whatever has not been answered for will not be delivered."""

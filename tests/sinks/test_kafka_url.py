@@ -147,7 +147,6 @@ def test_defaults_keep_order_and_java_partitions() -> None:
         (KafkaUrl("h:1", linger_ms=9), "queue.buffering.max.ms=7", {"linger.ms": "9"}),
         (KafkaUrl("h:1", compression="zstd"), "compression.codec=lz4", {"compression.type": "zstd"}),
         (KafkaUrl("h:1"), "metadata.broker.list=other:2", {"bootstrap.servers": "h:1"}),
-        (KafkaUrl("h:1"), "statistics.interval.ms=0", {"statistics.interval.ms": "0"}),
         (KafkaUrl("h:1", idempotence=False), "", {"max.in.flight.requests.per.connection": "1"}),
         (KafkaUrl("h:1", idempotence=False), "max.in.flight=3", {"max.in.flight.requests.per.connection": "3"}),
         (KafkaUrl("h:1", idempotence=False, acks="1"), "", {"acks": "1", "enable.idempotence": "false"}),

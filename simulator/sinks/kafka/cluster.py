@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
-from simulator.errors import MissingPackage, OptionError, SinkError
+from simulator.errors import OptionError, SinkError
+from simulator.sinks.kafka import library
+from simulator.sinks.kafka.producer import Producer
 from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_settings
 
 # A broker that elects leaders for a new topic takes well under a second; one that has just started may take some.
@@ -26,36 +28,32 @@ def _silent() -> logging.Logger:
 
 
 class Cluster:
-    """A connected producer. Raises OptionError, MissingPackage, and SinkError when the cluster cannot be used."""
+    """A connected producer. Raises OptionError, MissingPackage, and SinkError when the cluster cannot be used.
 
-    def __init__(self, url: KafkaUrl, file: Mapping[str, str]) -> None:
-        try:
-            import confluent_kafka
-            from confluent_kafka import admin
-        except ImportError:
-            raise MissingPackage("the kafka sink needs confluent-kafka: pip install 'cdc-simulator[kafka]'.") from None
+    `give_up` is called with what ends the client for good.
+    """
+
+    def __init__(self, url: KafkaUrl, file: Mapping[str, str], give_up: Callable[[str], None]) -> None:
+        self.settings = client_settings(url, file)
+        self.url = url
+        self.fatal = ""
+        self.last_error: tuple[int, str] | None = None
+        self._give_up = give_up
+        self._counts: dict[str, int] = {}
+        self._hidden = sorted(set(file.values()) - OPEN_WORDS, key=len, reverse=True)
+        library.load()
+        import confluent_kafka
+        from confluent_kafka import admin
+
         self.client: Any = confluent_kafka
         self.exception: Any = confluent_kafka.KafkaException
         self.codes: Any = confluent_kafka.KafkaError
-        self._admin: Any = admin
-        self.url = url
-        self.settings = client_settings(url, file)
-        self.fatal = ""
-        self.last_error: tuple[int, str] | None = None
-        self._counts: dict[str, int] = {}
-        self._hidden = sorted(set(file.values()) - OPEN_WORDS, key=len, reverse=True)
-        self.idempotent = self.settings["enable.idempotence"] == "true"
-        # The Python client takes this first one over: reports become Python calls only for failed messages.
-        # What it logs even so, to stderr, is reported as an error, too.
-        own = {"delivery.report.only.error": self.idempotent, "log_level": 0, "logger": _silent()}
-        # Filled inside of polls by code in C: an exception there, such as a Ctrl-C, would be lost.
-        self.errors: deque[Any] = deque()
-        self.statistics: deque[str] = deque(maxlen=1)
-        self._callbacks = {"error_cb": self.errors.append}
+        self._new: Any = admin
+        quiet: dict[str, Any] = self.settings | {"log_level": "0"}
         try:
-            self.producer: Any = confluent_kafka.Producer(
-                self.settings | own | self._callbacks | {"stats_cb": self.statistics.append}
-            )
+            # The Python client asks about topics. What it logs even so, to stderr, is reported as an error, too.
+            self._admin: Any = admin.AdminClient(quiet | {"error_cb": self.note, "logger": _silent()})
+            self.producer = Producer(quiet | {"delivery.report.only.error": "false"})
         except (confluent_kafka.KafkaException, TypeError, ValueError) as error:
             where = f" or of {url.properties}" if url.properties else ""
             raise OptionError(f"librdkafka refuses a setting of the Kafka URL{where}: {self.words(error)}.") from None
@@ -67,12 +65,8 @@ class Cluster:
         """Ask for metadata until it is there. What is wrong only reaches the error callback, never the exception."""
         deadline = time.monotonic() + self.url.connect_secs
         while (left := deadline - time.monotonic()) > 0:
-            try:
-                self.producer.list_topics(timeout=min(left, 1))
-            except self.exception:
-                self.producer.poll(0)
-                self.read_errors()
-            else:
+            with suppress(self.exception):
+                self._admin.list_topics(timeout=min(left, 1))
                 return
             # Repeating does not help these; a refused connection may be a broker that is just starting.
             if self.last_error and self.last_error[0] in (self.codes._AUTHENTICATION, self.codes._SSL):
@@ -119,10 +113,9 @@ class Cluster:
                 raise SinkError(
                     f"there is no topic {topic!r} at {self}: add partitions=N to the URL to have it made with N."
                 )
-            client = self._admin.AdminClient(self.settings | {"log_level": 0} | self._callbacks)
-            self._create(client, topic, wanted)
+            self._create(topic, wanted)
             # Another process may have made it just before, with another count.
-            leaders = self._wait_for_leaders(client, topic)
+            leaders = self._wait_for_leaders(topic)
         if wanted not in (None, len(leaders)):
             raise SinkError(
                 f"topic {topic!r} at {self} has {len(leaders)} partitions, and the URL asks for {wanted}:"
@@ -136,10 +129,8 @@ class Cluster:
         deadline = time.monotonic() + self.url.connect_secs
         while True:
             try:
-                found = self.producer.list_topics(topic, timeout=self.url.connect_secs).topics[topic]
+                found = self._admin.list_topics(topic, timeout=self.url.connect_secs).topics[topic]
             except self.exception as error:
-                self.producer.poll(0)
-                self.read_errors()
                 raise SinkError(self.unusable() if self.last_error else self._topic_error(topic, error)) from None
             code = found.error.code() if found.error else None
             if code == self.codes.UNKNOWN_TOPIC_OR_PART:
@@ -150,34 +141,34 @@ class Cluster:
                 raise SinkError(self._topic_error(topic, found.error))
             time.sleep(0.1)
 
-    def _create(self, client: Any, topic: str, count: int) -> None:
+    def _create(self, topic: str, count: int) -> None:
         settings = {} if self.url.max_message_bytes is None else {"max.message.bytes": str(self.url.max_message_bytes)}
-        new = self._admin.NewTopic(topic, count, self.url.replication or -1, config=settings)
+        new = self._new.NewTopic(topic, count, self.url.replication or -1, config=settings)
         try:
-            client.create_topics([new], request_timeout=TOPIC_SECS)[topic].result()
+            self._admin.create_topics([new], request_timeout=TOPIC_SECS)[topic].result()
         except self.exception as error:
             if error.args[0].code() != self.codes.TOPIC_ALREADY_EXISTS:
                 raise SinkError(self._topic_error(topic, error)) from None
 
-    def _wait_for_leaders(self, client: Any, topic: str) -> list[bool]:
+    def _wait_for_leaders(self, topic: str) -> list[bool]:
         """Until the leader of each partition says that it is one.
 
         Metadata names leaders a little earlier than the brokers know. A message with an explicit partition is refused
         until then as of an unknown partition, and a refused batch is sent again: without idempotence behind the next.
         """
         deadline = time.monotonic() + TOPIC_SECS
-        while not ((leaders := self._leaders(topic)) and all(leaders) and self._answer(client, topic, len(leaders))):
+        while not ((leaders := self._leaders(topic)) and all(leaders) and self._answer(topic, len(leaders))):
             if time.monotonic() > deadline:
                 raise SinkError(f"topic {topic!r} at {self} has partitions without a leader: see the broker's log.")
             time.sleep(0.05)
         return leaders
 
-    def _answer(self, client: Any, topic: str, count: int) -> bool:
+    def _answer(self, topic: str, count: int) -> bool:
         """Whether each partition's leader tells its last offset."""
-        latest = self._admin.OffsetSpec.latest()
+        latest = self._new.OffsetSpec.latest()
         asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
         try:
-            for answer in client.list_offsets(asked, request_timeout=TOPIC_SECS).values():
+            for answer in self._admin.list_offsets(asked, request_timeout=TOPIC_SECS).values():
                 answer.result()
         except self.exception:
             return False
@@ -198,14 +189,15 @@ class Cluster:
 
     # Errors
 
-    def read_errors(self) -> None:
-        """What polls reported. Connections that break are mended by librdkafka and are only remembered."""
-        while self.errors:
-            self._read_error(self.errors.popleft())
+    def poll(self) -> None:
+        """Let the client that asks about topics work: it reports errors and renews logins."""
+        self._admin.poll(0)
 
-    def _read_error(self, error: Any) -> None:
+    def note(self, error: Any) -> None:
+        """What a client reported. Connections that break are mended by librdkafka and are only remembered."""
         if error.fatal() or error.code() in (self.codes._FATAL, self.codes._FENCED):
             self.fatal = self.reason(error) if self._is_fenced(error) else self.words(error)
+            self._give_up(self.fatal)
         elif error.code() != self.codes._ALL_BROKERS_DOWN:
             words = self.words(error)
             # A bare "Disconnected" comes between two more telling ones.

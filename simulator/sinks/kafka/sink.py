@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
-import warnings
-from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from itertools import repeat, starmap
-from operator import length_hint
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import orjson
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
-from simulator.sinks.kafka.chunk import Chunk
 from simulator.sinks.kafka.cluster import Cluster
+from simulator.sinks.kafka.messages import Outgoing
+from simulator.sinks.kafka.partition import NUMBER_BITS, Partition
+from simulator.sinks.kafka.producer import Delivery
 from simulator.sinks.kafka.url import KafkaUrl, parse_url, read_properties
 from simulator.sinks.ledger import Ints, Parcel
 from simulator.sinks.sink import Sink
 
-# Rows between two polls: failures are seen within a millisecond, and the poll costs nothing per message.
-CHUNK: Final = 1000
 # Python returns from the client this often, so that Ctrl-C gets through.
 SLICE_SECS: Final = 0.2
 # How long close() and a failed run wait for messages that are on their way.
@@ -51,9 +46,7 @@ class KafkaSink(Sink):
     little as can be is written after the gap, and this and each later `send` and `flush` raises DeliveryFailed.
     Brokers that go and come back only cost time, up to librdkafka's `message.timeout.ms`.
 
-    What is acknowledged is read from librdkafka's statistics, some twenty times a second: a Python call for each
-    message would cost a third of the throughput, and more while other threads work. Without idempotence there is no
-    such number, and each message is reported. Not for use after a fork: librdkafka's threads stay behind.
+    A thread reads librdkafka's reports. Not for use after a fork: no thread comes along.
     """
 
     # Whether a message that the broker has stored counts as delivered at once.
@@ -65,12 +58,16 @@ class KafkaSink(Sink):
         # Whether something failed after it had been queued, so that what is queued behind it must not be written.
         self._gap = False
         self._closed = False
-        self._answers: Counter[tuple[str, int]] = Counter()
-        self.cluster = Cluster(url, file or {})
+        self._partitions: list[Partition] = []
+        self._places: dict[tuple[str, int], Partition] = {}
+        self._answered = threading.Event()
+        self.cluster = Cluster(url, file or {}, self.ledger.give_up)
         self.settings = self.cluster.settings
-        self._producer: Any = self.cluster.producer
-        self._chosen = self.cluster.chooser()
+        self._producer = self.cluster.producer
+        self._listener = threading.Thread(target=self._listen, name="cdcsim-kafka-reports", daemon=True)
+        self._listener.start()
         try:
+            self._chosen = self.cluster.chooser()
             self.cluster.connect()
         except BaseException:
             self.close()
@@ -99,108 +96,116 @@ class KafkaSink(Sink):
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         """Queue all messages; blocks while the queue is full."""
-        columns = _columns(batch)
-        produce = self._producer.produce
-        row = 0
+        outgoing = Outgoing(batch, int(self.settings["message.max.bytes"]))
+        partitions = [self._partition(parcel) for parcel in parcels]
         try:
-            while row < len(batch):
-                end = min(row + CHUNK, len(batch))
-                chunk = Chunk(batch.slice(row, end - row), row, self._reporter(parcels))
-                here = [column[row:end] for column in columns]
-                rows = iter(list(zip(*here[:4], repeat(chunk), *([repeat(None), *here[4:]] if here[4:] else []))))
-                full, refusal = False, None
-                try:
-                    # The loop in C: a signal is seen before or after it, so the count of what was queued stays exact.
-                    deque(starmap(produce, rows), maxlen=0)
-                except BufferError:
-                    full = True
-                except self.cluster.exception as error:
-                    refusal = error.args[0]
-                finally:
-                    row = end - length_hint(rows) - (full or refusal is not None)
-                self._poll(SLICE_SECS if full else 0)
-                if refusal is not None:
-                    self._refused(parcels, batch["topic"][row].as_py(), row, refusal)
-                if self.ledger.has_failed:
-                    self.ledger.withhold(parcels, row)
-                    self.check()
-        except BaseException:
-            self.ledger.withhold(parcels, row)
-            raise
+            for parcel, partition in zip(parcels, partitions, strict=True):
+                partition.hold(parcel, batch)
+                self._queue(outgoing, parcel, partition)
+        finally:
+            for parcel, partition in zip(parcels, partitions, strict=True):
+                self.ledger.withhold(parcel, partition.sent)
+        self.check()
+
+    def _partition(self, parcel: Parcel) -> Partition:
+        place = parcel.topic, parcel.partition
+        if place not in self._places:
+            self._places[place] = Partition(*place, len(self._partitions))
+            self._partitions.append(self._places[place])
+        return self._places[place]
+
+    def _queue(self, outgoing: Outgoing, parcel: Parcel, partition: Partition) -> None:
+        """Queue a parcel, up to the first message that is refused."""
+        if parcel.partition >= (count := self.partitions(parcel.topic)):
+            self.ledger.fail(parcel, parcel.first, f"the topic has {count} partitions, numbered from 0")
+        topic = self._producer.topic(parcel.topic)
+        messages = outgoing.messages(parcel.rows, partition.ticket + parcel.first)
+        while len(messages) and not self.ledger.has_failed:
+            self._answered.clear()
+            try:
+                if outgoing.each:
+                    rows = parcel.rows[-len(messages) :]
+                    self._producer.produce_each(messages, *outgoing.arguments(rows, messages, topic, parcel.partition))
+                else:
+                    self._producer.produce(topic, parcel.partition, messages)
+            finally:
+                accepted = len(messages) - int(np.count_nonzero(messages["error"]))
+                partition.sent += accepted
+            messages = messages[accepted:]
+            if len(messages):
+                code = int(messages["error"][0])
+                if code == self.cluster.codes._QUEUE_FULL:
+                    self._answered.wait(SLICE_SECS)
+                else:
+                    self.ledger.fail(parcel, partition.sent, self._refusal(code))
+
+    def _refusal(self, code: int) -> str:
+        """Why librdkafka did not take on a message."""
+        if code == self.cluster.codes.MSG_SIZE_TOO_LARGE:
+            return (
+                f"with key and headers it is above this client's limit of {self.settings['message.max.bytes']} bytes;"
+                " raise max_message_bytes in the URL, and max.message.bytes of the topic"
+            )
+        return self.cluster.reason(self.cluster.codes(code))
 
     def flush(self) -> None:
         """Wait until each message is acknowledged or has failed. Raises DeliveryFailed."""
         self._drain(lambda: self.ledger.has_failed)
         self.check()
-        self.ledger.acknowledge_all()
-
-    def poll(self) -> None:
-        self._poll(0)
 
     def close(self) -> None:
         """Give what is queued five more seconds, count the rest as failed, and disconnect."""
         if self._closed:
             return
-        self._closed = True
         deadline = time.monotonic() + LEAVE_SECS
         self._drain(lambda: self._gap or time.monotonic() > deadline)
         self._drop_queue(deadline)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a transaction that cannot be aborted, which is accounted for
-            self._producer.close()
+        self._closed = True
+        self._producer.wake()
+        self._listener.join()
+        self._producer.close()
+        self._partitions.clear()
 
-    # Reports: librdkafka calls these inside a poll
+    # Reports
 
-    def _reporter(self, parcels: Sequence[Parcel]) -> Callable[[Chunk, Any, Any], None]:
-        def report(chunk: Chunk, error: Any, message: Any) -> None:
-            if error is not None:
-                self._gap = True
-                parcel = next(p for p in parcels if (p.topic, p.partition) == (message.topic(), message.partition()))
-                codes = self.cluster.codes
-                dropped = error.code() in (codes._PURGE_QUEUE, codes._PURGE_INFLIGHT)
-                number = parcel.number(chunk.find(message))
-                self.ledger.fail(parcel, number, self.cluster.reason(error), dropped=dropped)
-            if not self.cluster.idempotent:
-                place = message.topic(), message.partition()
-                self._answers[place] += 1
-                self.ledger.acknowledge(*place, self._answers[place])
-
-        return report
-
-    def _poll(self, seconds: float) -> None:
-        """Let librdkafka work, and read what it reported."""
-        self._producer.poll(seconds)
-        self.cluster.read_errors()
-        if self.cluster.fatal:
-            self.ledger.give_up(self.cluster.fatal)
-        while self.acknowledges_sent and self.cluster.idempotent and self.cluster.statistics:
-            # The idempotent producer numbers the messages of each partition from 1, and says which was acknowledged.
-            for topic, facts in orjson.loads(self.cluster.statistics.popleft())["topics"].items():
-                for partition, counts in facts["partitions"].items():
-                    if counts["acked_msgid"]:
-                        self.ledger.acknowledge(topic, int(partition), counts["acked_msgid"])
-
-    def _refused(self, parcels: Sequence[Parcel], topic: str, row: int, error: Any) -> None:
-        """`produce` itself refused a message: all before it are on their way, and none after it."""
-        codes, reason = self.cluster.codes, self.cluster.reason(error)
-        if error.code() == codes.MSG_SIZE_TOO_LARGE:
-            reason = (
-                f"with key and headers it is above this client's limit of {self.settings['message.max.bytes']} bytes;"
-                " raise max_message_bytes in the URL, and max.message.bytes of the topic"
+    def _listen(self) -> None:
+        try:
+            while not self._closed:
+                for report in self._producer.reports(SLICE_SECS):
+                    if isinstance(report, list):
+                        self._take(report)
+                    else:
+                        self.cluster.note(report)
+                self.cluster.poll()
+        except Exception as error:  # a bug: whoever waits for reports must not wait forever
+            self.cluster.note(
+                self.cluster.codes(self.cluster.codes._FATAL, f"a report cannot be read: {error!r}", True)
             )
-        elif error.code() == codes._UNKNOWN_PARTITION:
-            reason = f"the topic has {self.partitions(topic)} partitions, numbered from 0"
-        parcel = next(parcel for parcel in parcels if row in parcel)
-        self.ledger.fail(parcel, parcel.number(row), reason)
+            raise
+
+    def _take(self, deliveries: list[Delivery]) -> None:
+        changed = set()
+        for ticket, end, code in deliveries:
+            partition = self._partitions[ticket >> NUMBER_BITS]
+            number = ticket - partition.ticket
+            if code:
+                self._gap = True
+                dropped = code in (self.cluster.codes._PURGE_QUEUE, self.cluster.codes._PURGE_INFLIGHT)
+                reason = self.cluster.reason(self.cluster.codes(code))
+                self.ledger.fail(partition.parcel(number), number, reason, dropped=dropped)
+            partition.answer(number, end - partition.ticket)
+            changed.add(partition)
+        if self.acknowledges_sent:
+            for partition in changed:
+                self.ledger.acknowledge(partition.topic, partition.number, partition.answered)
+        self._answered.set()
 
     # Ends
 
     def _drain(self, enough: Callable[[], bool]) -> None:
-        """Send and poll until the queue is empty or it is enough."""
+        """Send until everything is reported or it is enough."""
         while len(self._producer) and not enough():
-            with suppress(self.cluster.exception):  # of a fenced transaction; it is in the error callback, too
-                self._producer.flush(SLICE_SECS)
-            self._poll(0)
+            self._producer.flush(SLICE_SECS)
 
     def check(self) -> None:
         if not self.ledger.has_failed:
@@ -213,28 +218,11 @@ class KafkaSink(Sink):
     def _drop_queue(self, deadline: float) -> None:
         """Fail what is queued at once, and what is on its way if it is not answered by the deadline."""
         if len(self._producer):
-            self._producer.purge(in_queue=True, in_flight=False, blocking=False)
+            self._producer.purge(in_flight=False)
             self._drain(lambda: time.monotonic() > deadline)
         if len(self._producer):
-            self._producer.purge(in_queue=True, in_flight=True, blocking=False)
+            self._producer.purge(in_flight=True)
             last = time.monotonic() + 1
             self._drain(lambda: time.monotonic() > last)
         if len(self._producer):
             self.ledger.fail_open("the broker did not answer")
-        self.ledger.acknowledge_all()
-
-
-def _columns(batch: MessageBatch) -> list[list[Any]]:
-    """Python lists in the order of `produce`: topics, values, keys, partitions[, timestamps, headers]."""
-    names = batch["topic"].dictionary.to_pylist()
-    indices = batch["topic"].indices.to_numpy()
-    used = np.unique(indices).tolist()
-    topics = [names[used[0]]] * len(batch) if len(used) == 1 else [names[index] for index in indices.tolist()]
-    columns = [topics, *(batch[name].to_pylist() for name in ("value", "key", "partition"))]
-    stamps, headers = batch["timestamp_ms"], batch["headers"]
-    if stamps.null_count < len(batch) or headers.null_count < len(batch):
-        columns += [
-            stamps.fill_null(0).to_pylist(),  # 0: the time of sending
-            [row and [(header["name"], header["value"]) for header in row] for row in headers.to_pylist()],
-        ]
-    return columns

@@ -43,11 +43,6 @@ class TransactionalSink(KafkaSink):
         self._whole = True
         super().__init__(url, file)
         try:
-            client, common = self.cluster.client, {**self.settings, "log_level": 0}
-            # A consumer that joins nothing: only the group's name is wanted.
-            reader = client.Consumer(_reader_settings(common, self._id))
-            self._group: Any = reader.consumer_group_metadata()
-            reader.close()
             deadline = time.monotonic() + max(url.connect_secs, 30.0)
             while (reason := self._failed(self._producer.init_transactions, CALL_SECS)) is not None:
                 if self.cluster.fatal or time.monotonic() > deadline:
@@ -81,7 +76,6 @@ class TransactionalSink(KafkaSink):
         self._commit_if_due()
 
     def poll(self) -> None:
-        super().poll()
         self._commit_if_due()
 
     def flush(self) -> None:
@@ -113,8 +107,8 @@ class TransactionalSink(KafkaSink):
         self._drain(lambda: self.ledger.has_failed or time.monotonic() > deadline)
         self.check()
         topic, key = self._last
-        place = self.cluster.client.TopicPartition(topic, 0, 0, f"{key.phase}.{key.turn}.{key.ordinal}")
-        self._try(self._producer.send_offsets_to_transaction, [place], self._group, CALL_SECS)
+        position = f"{key.phase}.{key.turn}.{key.ordinal}"
+        self._try(self._producer.send_position, self._id, topic, position, CALL_SECS)
         self._try(self._producer.commit_transaction, CALL_SECS)
         self._began = None
         self.ledger.acknowledge_all()
@@ -134,7 +128,6 @@ class TransactionalSink(KafkaSink):
             call(*arguments)
         except self.cluster.exception as problem:
             error = problem.args[0]
-            self._poll(0)
             self._hopeless = error.fatal() or error.txn_requires_abort() or not error.retriable()
             if error.code() == self.cluster.codes._TIMED_OUT and self.cluster.last_error:
                 return self.cluster.last_error[1]

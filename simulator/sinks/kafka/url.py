@@ -52,14 +52,11 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "linger.ms": "50",
     "compression.type": "none",
     "message.max.bytes": "16000000",
-    # Beside the queue, the Arrow batches of unacknowledged messages stay in memory: about as much again.
     "queue.buffering.max.messages": "200000",
     "queue.buffering.max.kbytes": "131072",
     # A topic that goes missing is reported after a second instead of thirty, and never made by the broker.
     "topic.metadata.propagation.max.ms": "1000",
     "allow.auto.create.topics": "false",
-    # How often acknowledgements are read, where each message is not reported.
-    "statistics.interval.ms": "50",
 }
 CONNECT_SECS: Final = 5.0
 # Other names for settings above: the file's spelling must not escape the order of precedence.

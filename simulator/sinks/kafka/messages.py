@@ -1,0 +1,96 @@
+"""A batch's messages as librdkafka takes them: structures that point into the batch's memory."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from simulator.batch import MessageBatch
+from simulator.sinks.framing import offsets_of
+from simulator.sinks.kafka import library
+from simulator.sinks.ledger import Ints
+
+Array: TypeAlias = npt.NDArray[Any]
+
+# More than a message's frame takes on the wire.
+FRAME_BYTES: Final = 200
+# What `error` is while nobody has taken a message on.
+NOT_SENT: Final = 1
+
+
+class Outgoing:
+    """The messages of a batch. Those of `each` must be sent one by one: they have headers or a timestamp, or one may
+    be above `most_bytes`, and the call that takes many goes on behind a message that it refuses."""
+
+    def __init__(self, batch: MessageBatch, most_bytes: int) -> None:
+        self._values, self._keys = _Spans(batch["value"]), _Spans(batch["key"])
+        stamps, headers = batch["timestamp_ms"], batch["headers"]
+        self._stamps_ms = None if stamps.null_count == len(batch) else np.asarray(stamps.fill_null(0))  # 0: now
+        self._headers = None if headers.null_count == len(batch) else headers
+        self._taken: _Headers | None = None
+        largest = int((self._values.sizes + self._keys.sizes).max(initial=0))
+        self.each = largest > most_bytes - FRAME_BYTES or not (self._stamps_ms is None and self._headers is None)
+
+    def messages(self, rows: Ints, ticket: int) -> Array:
+        """These rows, with tickets from this one on."""
+        found = np.zeros(len(rows), library.MESSAGE)
+        found["error"] = NOT_SENT
+        found["value"], found["value_size"] = self._values.addresses[rows], self._values.sizes[rows]
+        found["key"], found["key_size"] = self._keys.addresses[rows], self._keys.sizes[rows]
+        found["ticket"] = np.arange(ticket, ticket + len(rows))
+        return found
+
+    def arguments(self, rows: Ints, messages: Array, topic: int, partition: int) -> tuple[Array, list[int]]:
+        """The same messages as arguments, those of each behind those of the one before, and how many each has."""
+        fixed: list[tuple[int, Any, Any]] = [
+            (library.TOPIC, topic, 0),
+            (library.PARTITION, partition, 0),
+            (library.VALUE, messages["value"], messages["value_size"]),
+            (library.KEY, messages["key"], messages["key_size"]),
+            (library.TICKET, messages["ticket"], 0),
+            (library.TIMESTAMP, 0 if self._stamps_ms is None else self._stamps_ms[rows], 0),
+        ]
+        # they live until the next call
+        self._taken = headers = None if self._headers is None else _Headers(self._headers.take(pa.array(rows)))
+        counts = np.full(len(rows), len(fixed)) + (0 if headers is None else headers.counts)
+        starts = np.cumsum(counts) - counts
+        found = np.zeros(int(counts.sum()), library.ARGUMENT)
+        for place, (kind, a, b) in enumerate(fixed):
+            at = starts + place
+            found["kind"][at], found["a"][at], found["b"][at] = kind, a, b
+        if headers is not None:
+            before = np.cumsum(headers.counts) - headers.counts
+            at = np.repeat(starts + len(fixed) - before, headers.counts) + np.arange(len(headers.names))
+            found["kind"][at], found["a"][at] = library.HEADER, headers.names
+            found["b"][at], found["c"][at] = headers.values.addresses, headers.values.sizes
+        return found, counts.tolist()
+
+
+class _Spans:
+    """Where texts or bytes are in memory: addresses, 0 for null, and sizes."""
+
+    def __init__(self, array: pa.Array) -> None:
+        ends = offsets_of(array).astype(np.int64)
+        data = array.buffers()[2]
+        # an empty text has an address, too
+        self.addresses = ends[:-1] + (1 if data is None or not data.address else data.address)
+        if array.null_count:
+            self.addresses[np.asarray(array.is_null())] = 0
+        self.sizes = np.diff(ends)
+
+
+class _Headers:
+    """All headers of some messages, and how many each message has."""
+
+    def __init__(self, column: pa.Array) -> None:
+        self.counts = np.asarray(pc.list_value_length(column).fill_null(0)).astype(np.int64)
+        self._flat = flat = column.flatten()
+        self.values = _Spans(flat.field("value"))
+        names = flat.field("name").dictionary_encode()
+        self._texts = [ctypes.create_string_buffer(name.encode()) for name in names.dictionary.to_pylist()]
+        self.names = np.array([ctypes.addressof(text) for text in self._texts], np.uint64)[np.asarray(names.indices)]

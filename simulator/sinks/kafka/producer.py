@@ -1,0 +1,188 @@
+"""A producer of librdkafka that takes arrays of messages and reports them by the batch: no Python for each message."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping
+from itertools import repeat
+from operator import length_hint
+from typing import Any, Final
+
+import numpy as np
+
+from simulator.sinks.kafka import library
+from simulator.sinks.kafka.messages import Array
+
+ERROR_BYTES: Final = 1024
+_TICKET_AT: Final = library.MESSAGE.fields["ticket"][1]  # type: ignore[index]
+
+# Messages with the tickets from the first up to the second are answered for; the code says how.
+Delivery = tuple[int, int, int]
+
+
+class Producer:
+    """A handle of librdkafka. Another thread than the one that produces reads the reports.
+
+    librdkafka reads values from the caller's memory until their report is destroyed; it copies keys and headers.
+    """
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        """Raises MissingPackage, and ValueError with librdkafka's words for a setting."""
+        self._lib = lib = library.load()
+        self._handle: int | None = None
+        self._topics: dict[str, int] = {}
+        self._group: int | None = None
+        words = ctypes.create_string_buffer(ERROR_BYTES)
+        conf = lib.rd_kafka_conf_new()
+        for name, value in settings.items():
+            if lib.rd_kafka_conf_set(conf, name.encode(), value.encode(), words, ERROR_BYTES):
+                lib.rd_kafka_conf_destroy(conf)
+                raise ValueError(words.value.decode())
+        lib.rd_kafka_conf_set_log_cb(conf, None)
+        lib.rd_kafka_conf_set_events(conf, library.DELIVERIES | library.ERROR)
+        self._handle = lib.rd_kafka_new(library.PRODUCER, conf, words, ERROR_BYTES)
+        if not self._handle:
+            lib.rd_kafka_conf_destroy(conf)
+            raise ValueError(words.value.decode())
+        self._queue = lib.rd_kafka_queue_get_main(self._handle)
+
+    def __len__(self) -> int:
+        """Messages without an answer, and reports that nobody has read."""
+        return int(self._lib.rd_kafka_outq_len(self._handle)) if self._handle else 0
+
+    def topic(self, name: str) -> int:
+        if name not in self._topics:
+            self._topics[name] = self._lib.rd_kafka_topic_new(self._handle, name.encode(), None)
+        return self._topics[name]
+
+    # Sending
+
+    def produce(self, topic: int, partition: int, messages: Array) -> None:
+        """Queue messages of one partition, in order up to the first that is refused. Their field `error` says which."""
+        self._lib.rd_kafka_produce_batch(topic, partition, 0, messages.ctypes.data, len(messages))
+
+    def produce_each(self, messages: Array, arguments: Array, counts: list[int]) -> None:
+        """The same with arguments for each message, so many of each: for timestamps, headers and large messages."""
+        starts = arguments.ctypes.data + library.ARGUMENT.itemsize * (np.cumsum(counts) - counts)
+        addresses = iter(starts.tolist())
+        refused = 0
+        try:
+            # the loop in C: a signal is seen before or after it
+            calls = map(self._lib.rd_kafka_produceva, repeat(self._handle), addresses, counts)
+            refused = next(filter(None, calls), 0)
+        finally:
+            done = len(messages) - length_hint(addresses) - bool(refused)
+            messages["error"][:done] = 0
+        if refused:
+            messages["error"][done] = self._lib.rd_kafka_error_code(refused)
+            self._lib.rd_kafka_error_destroy(refused)
+
+    def flush(self, seconds: float) -> None:
+        """Send without lingering, until everything is reported or the time is over."""
+        self._lib.rd_kafka_flush(self._handle, int(seconds * 1000))
+
+    def purge(self, *, in_flight: bool) -> None:
+        """Give up what is queued, and what is on its way, too: it is reported as an error."""
+        kinds = library.QUEUED | library.AT_ONCE | (library.IN_FLIGHT if in_flight else 0)
+        self._lib.rd_kafka_purge(self._handle, kinds)
+
+    # Reports
+
+    def reports(self, seconds: float) -> Iterator[list[Delivery] | Any]:
+        """Deliveries, a batch at a time, and KafkaErrors: waits for the first and takes all that are there."""
+        lib, wait_ms = self._lib, int(seconds * 1000)
+        while event := lib.rd_kafka_queue_poll(self._queue, wait_ms):
+            wait_ms = 0
+            try:
+                kind = lib.rd_kafka_event_type(event)
+                if kind == library.DELIVERIES:
+                    yield self._deliveries(event)
+                elif kind == library.ERROR:
+                    yield self._event_error(event)
+            finally:
+                lib.rd_kafka_event_destroy(event)
+
+    def wake(self) -> None:
+        """Whoever waits for reports goes on."""
+        self._lib.rd_kafka_queue_yield(self._queue)
+
+    def _deliveries(self, event: int) -> list[Delivery]:
+        """Messages that arrived are reported a batch of one partition at a time, which the last one ends."""
+        count = self._lib.rd_kafka_event_message_count(event)
+        messages = (ctypes.c_void_p * count)()
+        self._lib.rd_kafka_event_message_array(event, messages, count)
+        if not self._lib.rd_kafka_event_error(event):
+            first, last = _ticket(messages[0]), _ticket(messages[-1])
+            if last - first == count - 1:
+                return [(first, last + 1, 0)]
+        tickets = map(_ticket, messages)
+        return [(t, t + 1, ctypes.c_int32.from_address(m).value) for t, m in zip(tickets, messages, strict=True)]
+
+    def _event_error(self, event: int) -> Any:
+        from confluent_kafka import KafkaError
+
+        lib, code = self._lib, self._lib.rd_kafka_event_error(event)
+        words = lib.rd_kafka_event_error_string(event)
+        if code == KafkaError._FATAL:
+            buffer = ctypes.create_string_buffer(ERROR_BYTES)
+            code = lib.rd_kafka_fatal_error(self._handle, buffer, ERROR_BYTES) or code
+            return KafkaError(code, buffer.value.decode(), True)
+        return KafkaError(code, words.decode() if words else None, bool(lib.rd_kafka_event_error_is_fatal(event)))
+
+    # Transactions; all raise KafkaException
+
+    def init_transactions(self, seconds: float) -> None:
+        self._call(self._lib.rd_kafka_init_transactions, int(seconds * 1000))
+
+    def begin_transaction(self) -> None:
+        self._call(self._lib.rd_kafka_begin_transaction)
+
+    def send_position(self, group: str, topic: str, position: str, seconds: float) -> None:
+        """Commit a text with the transaction: as the metadata of the group's offset of the topic's first partition."""
+        lib = self._lib
+        if self._group is None:
+            self._group = lib.rd_kafka_consumer_group_metadata_new(group.encode())
+        offsets = lib.rd_kafka_topic_partition_list_new(1)
+        entry = library.TopicPartition.from_address(lib.rd_kafka_topic_partition_list_add(offsets, topic.encode(), 0))
+        entry.offset, entry.metadata, entry.metadata_size = 0, position.encode(), len(position) + 1
+        try:
+            self._call(lib.rd_kafka_send_offsets_to_transaction, offsets, self._group, int(seconds * 1000))
+        finally:
+            entry.metadata, entry.metadata_size = None, 0  # it is not the library's to free
+            lib.rd_kafka_topic_partition_list_destroy(offsets)
+
+    def commit_transaction(self, seconds: float) -> None:
+        self._call(self._lib.rd_kafka_commit_transaction, int(seconds * 1000))
+
+    def abort_transaction(self, seconds: float) -> None:
+        self._call(self._lib.rd_kafka_abort_transaction, int(seconds * 1000))
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        from confluent_kafka import KafkaError, KafkaException
+
+        lib = self._lib
+        if error := function(self._handle, *arguments):
+            found = KafkaError(
+                lib.rd_kafka_error_code(error),
+                lib.rd_kafka_error_string(error).decode(),
+                bool(lib.rd_kafka_error_is_fatal(error)),
+                bool(lib.rd_kafka_error_is_retriable(error)),
+                bool(lib.rd_kafka_error_txn_requires_abort(error)),
+            )
+            lib.rd_kafka_error_destroy(error)
+            raise KafkaException(found)
+
+    def close(self) -> None:
+        """End the client; nobody may wait for its reports any more. What is unanswered is dropped."""
+        if self._handle:
+            if self._group:
+                self._lib.rd_kafka_consumer_group_metadata_destroy(self._group)
+            for topic in self._topics.values():
+                self._lib.rd_kafka_topic_destroy(topic)
+            self._lib.rd_kafka_queue_destroy(self._queue)
+            self._lib.rd_kafka_destroy(self._handle)
+            self._handle = None
+
+
+def _ticket(message: int) -> int:
+    return ctypes.c_uint64.from_address(message + _TICKET_AT).value
