@@ -327,7 +327,8 @@ _DTS_AVRO: Final = {
     "*": _MEMBER,
 }
 _DRS_ORACLE: Final = {
-    f"oracle {type}": _LEFT_OUT for type in ("interval", "binary", "bfile", "urowid", "xml", "long", "clob", "nclob")
+    f"oracle {type}": _LEFT_OUT
+    for type in ("interval", "binary", "bfile", "urowid", "xml", "long", "clob", "nclob", "json")
 }
 _MILLISECONDS: Final = Reading(epoch_microseconds, milliseconds)
 _DRS_AVRO: Final = {

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.cli.progress import counted
+from simulator.sources import VENDORS
 
 if TYPE_CHECKING:
     from simulator.stream.engine.block import Stream
@@ -66,7 +67,8 @@ def _mark(facts: Mapping[str, Any]) -> str:
 
 def sources_text(facts: Sequence[Mapping[str, Any]]) -> str:
     rows = [(f["id"], f["title"], ", ".join(f["versions"])) for f in facts]
-    return table(("source", "system", "versions"), rows)
+    names = ", ".join(f"{name} is {id}" for name, id in VENDORS.items())
+    return f"{table(('source', 'system', 'versions'), rows)}\n\nVendors' names: {names}."
 
 
 def scenarios_text(facts: Sequence[Mapping[str, Any]]) -> str:

@@ -62,10 +62,10 @@ def complete_format(ctx: click.Context, param: click.Parameter, incomplete: str)
 def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    from simulator.sources import listed
+    from simulator.sources import VENDORS, listed
 
     names = [name for id, (_, versions) in listed().items() for name in (id, *(f"{id}-{v}" for v in versions))]
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in (*names, *VENDORS) if name.startswith(incomplete)]
 
 
 scenario_argument = click.argument("scenario", shell_complete=complete_scenario)

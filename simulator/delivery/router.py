@@ -22,8 +22,7 @@ from simulator.model import MARKS, Event, Table
 
 def parse_route(text: str | None, routing: Routing) -> Route:
     """`None` (the product's default), `table`, `columns:customer_id,region`. Raises UsageError."""
-    if text is None:
-        return Route(next(iter(routing.policies)))
+    text = text or next(iter(routing.policies))
     typed, _, columns = text.partition(":")
     name = routing.aliases.get(typed, typed)
     if name not in routing.policies:

@@ -36,6 +36,7 @@ VENDORS: Final = {
     "canal_json_for_mq": "cloudcanal-canal-json",
     "cloudcanal_json_for_mq": "cloudcanal-json",
     "debezium_envelop_json_for_mq": "cloudcanal-debezium",
+    "drs-json_c": "drs-json-c",
     "oms-canal": "oms-canal-json",
     "oms-dataworks_v2": "oms-dataworks",
     "oms-default_with_schema": "oms-default-extend-column-type",

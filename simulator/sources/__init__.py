@@ -38,6 +38,8 @@ SOURCES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
 }
 # Systems that take the types and the SQL of another.
 SPEAKS: Final[Mapping[str, str]] = {"oceanbase-mysql": "mysql"}
+# What Huawei Cloud calls them: its products that are such a system to whoever reads their log.
+VENDORS: Final[Mapping[str, str]] = {"dds": "mongodb", "gaussdb-mysql": "mysql", "taurusdb": "mysql"}
 # The source of a scenario or SQL script that names none.
 DEFAULT: Final = "mysql"
 _CLASSES: Final = {id: where for id, (where, _, _) in SOURCES.items()}
@@ -54,7 +56,9 @@ def listed() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 @cache
 def find(text: str) -> Source:
-    """`find("mysql")`, `find("mysql-5.7")`. Raises UnknownName, or UsageError for a version that there is not."""
+    """`find("mysql")`, `find("mysql-5.7")`, `find("taurusdb")`. Raises UnknownName, or UsageError for a version that
+    there is not."""
+    text = VENDORS.get(text, text)
     known = SOURCES if _id(text, SOURCES) else registry.names("source", _CLASSES)
     id = _id(text, known)
     if not id:

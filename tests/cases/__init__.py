@@ -15,7 +15,7 @@ from typing import Final, cast
 from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, encoded, table_of
 
 from simulator import sources
-from simulator.errors import UnsupportedType
+from simulator.errors import NotOffered, UnsupportedType
 from simulator.model import DELETE, INSERT, READ, UPDATE, Column, SchemaChangeKind, Table, TableId
 
 # ------------------------------------------------------------------------------------------------------------- tables
@@ -841,18 +841,18 @@ def samples_of(source: str) -> Samples:
 
 @cache
 def cases_of(source: str, format: str | None = None) -> list[Case]:
-    """The named cases of a source; for a format without the columns of types that it refuses."""
+    """The named cases of a source; for a format without the columns and names that it refuses."""
     cases = samples_of(source).cases
     return cases if format is None else [readable(case, source, format) for case in cases]
 
 
 def case_of(name: str, source: str, format: str) -> Case:
-    """A case by its name, without the columns of types that the format refuses."""
+    """A case by its name, without the columns and names that the format refuses."""
     return readable(next(case for case in samples_of(source).cases if case.name == name), source, format)
 
 
 def readable(case: Case, source: str, format: str) -> Case:
-    """The case without the columns of types that the format refuses."""
+    """The case without the columns that the format refuses; tables whose names it refuses are called `strange`."""
     steps = []
     for step in case.steps:
         if isinstance(step, Rows) and refuses(format, source, step.table.columns):
@@ -864,6 +864,8 @@ def readable(case: Case, source: str, format: str) -> Case:
                 rows=[_cells(table, row, kept) for row in step.rows],
                 old=None if step.old is None else [_cells(table, row, kept) for row in step.old],
             )
+        if isinstance(step, Rows) and _refuses(format, source, step.table):  # now for its name
+            step = replace(step, table=replace(step.table, id=replace(step.table.id, name="strange")))
         steps.append(step)
     return replace(case, steps=tuple(steps))
 
@@ -875,12 +877,15 @@ def _cells(table: Table, row: Row, kept: list[int]) -> Row:
 
 @cache
 def refuses(format: str, source: str, columns: tuple[Column, ...]) -> bool:
-    """Whether a format says that it has no rendering for the type of one of the columns."""
-    nothing = dict.fromkeys(column.name for column in columns)
+    """Whether a format says that it has no rendering for the type or name of one of the columns."""
+    return _refuses(format, source, Table(TableId("d", "t", "s"), columns))
+
+
+@cache
+def _refuses(format: str, source: str, table: Table) -> bool:
+    nothing = dict.fromkeys(column.name for column in table.columns)
     try:
-        encoded(
-            codec_of(format, source), batch_of(Table(TableId("d", "t", "s"), columns), INSERT, [nothing], source=source)
-        )
-    except UnsupportedType:
+        encoded(codec_of(format, source), batch_of(table, INSERT, [nothing], source=source))
+    except (NotOffered, UnsupportedType):
         return True
     return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -344,6 +345,59 @@ def test_an_update_of_the_key_can_be_split(format: str) -> None:
     assert [m.kind for m in messages_of(format, "mysql-8.0", block_of(case))] == [UPDATE]
     halves = messages_of(f"{format},pk_update=split", "mysql-8.0", block_of(case))
     assert [(m.kind, m.key) for m in halves] == [(DELETE, b"1"), (INSERT, b"2")]
+
+
+@pytest.mark.parametrize(
+    ("source", "id", "column", "problem"),
+    [
+        ("mysql", ("shop", "订单"), "c", "table '订单' holds '订'"),
+        ("mysql", ("sh/op", "t"), "c", "database 'sh/op' holds '/'"),
+        ("oracle", ("shop", "T!"), "C", "table 'T!' holds '!'"),
+        ("postgresql", ("shop", "t", "a<b"), "c", "schema 'a<b' holds '<'"),
+        ("postgresql", ("shop", "t"), "it's", 'column "it\'s" holds "\'"'),
+        ("gaussdb", ("shop", "a,b"), "c", "table 'a,b' holds ','"),
+        ("sqlserver", ("shop", "a b"), "c", "table 'a b' holds ' '"),
+        ("mongodb", ("my shop", "t"), "c", "database 'my shop' holds ' '"),
+        ("mongodb", ("shop", "system.t"), "c", "table 'system.t' holds 'system.'"),
+    ],
+)
+def test_names_that_drs_refuses(source: str, id: tuple[str, ...], column: str, problem: str) -> None:
+    """The same names with a character less are taken."""
+    system = find(source)
+    type = "string" if source == "mongodb" else "char(1)"
+    for names, wrong in ((id, True), (("shop", "T_1"), column != "c" and source == "postgresql")):
+        table = table_of(names[1], {"_id": type, column: type}, ["_id"], database=names[0], source=source)
+        table = replace(table, id=replace(table.id, schema=names[2] if len(names) > 2 else table.id.schema))
+        case = Case("insert", (Rows(INSERT, table, [["1", "x"]]),), AT, source)
+        if wrong:
+            with pytest.raises(
+                NotOffered, match=re.escape(f"the {problem}, which DRS refuses in names of {system.title}")
+            ):
+                messages_of("drs-json", source, block_of(case))
+        else:
+            messages_of("drs-json", source, block_of(case))
+
+
+def test_the_vendors_names_of_sources() -> None:
+    assert (str(find("taurusdb")), str(find("dds"))) == ("mysql-8.0", "mongodb-6.0")
+    assert open_codec("drs-json_c", find("gaussdb-mysql")).format.id == "drs-json-c"
+
+
+def test_the_partition_policy_as_an_option() -> None:
+    block = block_of(SEVERAL)
+    for theirs, ours in (("0", "table"), ("2", "key"), ("3", "schema")):
+        assert messages_of(f"drs-json,partition_policy={theirs}", "mysql-8.0", block, partitions=5) == messages_of(
+            "drs-json", "mysql-8.0", block, route=ours, partitions=5
+        )
+    with pytest.raises(
+        OptionError, match="partition_policy=1: with topic_policy=single DRS offers 0, 2, 3, 5 for mysql"
+    ):
+        codec_of("drs-json,partition_policy=1")
+    with pytest.raises(UsageError, match="--route table: the product's policies are key"):
+        messages_of("drs-json,partition_policy=2", "mysql-8.0", block, route="table")
+    with pytest.raises(UsageError, match="--route columns: write the columns after a colon"):
+        messages_of("drs-json,partition_policy=5", "mysql-8.0", block)
+    assert messages_of("drs-json,partition_policy=5", "mysql-8.0", block, route="columns:name")
 
 
 def test_the_vendors_numbers_of_policies() -> None:

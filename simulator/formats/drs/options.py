@@ -21,8 +21,9 @@ def topic_name(text: str) -> str:
     return text
 
 
-# DRS's numbers of topic policies.
+# DRS's numbers of topic policies, and of partition policies.
 TOPIC_CODES: Final = {"0": "single", "1": "table", "2": "database", "3": "schema"}
+POLICY_CODES: Final = {"0": "table", "1": "single", "2": "key", "3": "schema", "5": "columns"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,9 @@ class DrsOptions:
     )
     topic_name_format: str | None = option(
         None, "Names of topics that DRS creates, such as $database$-$tablename$.", parse=topic_name
+    )
+    partition_policy: str | None = option(
+        None, "DRS's number of the partition policy, in place of --route; 5 needs --route columns:…", (*POLICY_CODES,)
     )
     ddl_topic: str = option(
         "",

@@ -3,7 +3,7 @@
 Spec: the vendor's SDK and Terraform provider (topic_policy, partition_policy, topic_name_format), and "Topic and
 Partition policies" for GaussDB.
 
-| DRS's partition_policy, which `--route 2` takes as well | here | key of a message, decided here |
+| DRS's partition_policy, which `--route 2` takes too | here | key of a message, decided here |
 | --- | --- | --- |
 | 0, hash of database.schema.table | `--route table` | the same text |
 | 1, partition 0 | `--route single` | as with 0 |
@@ -26,7 +26,7 @@ from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, fill, hashed_text, without
 from simulator.errors import OptionError
-from simulator.formats.drs.options import TOPIC_CODES, DrsOptions
+from simulator.formats.drs.options import POLICY_CODES, TOPIC_CODES, DrsOptions
 from simulator.formats.drs.systems.system import System, TableSystem
 from simulator.formats.format import Settings
 from simulator.model import Event, SchemaChange, TableId
@@ -38,10 +38,6 @@ TOPICS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "database": ("{database}", ("table", "single", "schema")),
     "schema": ("{database}-{schema}", ("table", "single")),
 }
-
-
-# DRS's numbers of partition policies.
-POLICY_CODES: Final = {"0": "table", "1": "single", "2": "key", "3": "schema", "5": "columns"}
 
 
 @dataclass(frozen=True)
@@ -80,6 +76,13 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
         topic = topic.replace("{database}-", "").replace("{database}", "{schema}")
     if policy == "single" and system.single_needs_topics:
         policies = tuple(each for each in policies if each != "single")
+    if options.partition_policy is not None:
+        chosen = POLICY_CODES[options.partition_policy]
+        if chosen not in policies:
+            offered = ", ".join(code for code, name in POLICY_CODES.items() if name in policies)
+            problem = f"with topic_policy={policy} DRS offers {offered} for {settings.source}"
+            raise OptionError(f"-f {format},partition_policy={options.partition_policy}: {problem}.")
+        policies = (chosen,)
     if options.topic_name_format is not None:
         if policy == "single":
             raise OptionError(f"-f {format},topic_name_format: with topic_policy=single there is one topic; see --to.")

@@ -26,18 +26,21 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch
 from simulator.formats.drs.options import SourceOptions
+from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import DocumentSystem
 from simulator.formats.members import EVENT_MS, WRITE_MS, per_entry, table_of
-from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind
+from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb.shell import Shell
 from simulator.sources.source import Source
 from simulator.text import json_style
-from simulator.text.json_style import quote
+from simulator.text.json_style import Style, quote
 from simulator.text.template import constant, join
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import Cell, Field, PerChange, PerEvent, PerTable
 
+TITLE: Final = "MongoDB"
+NAMES: Final = Names(r'[/\\."$ ]', r"\$|^system\.")
 STYLE: Final = json_style.HTML_SAFE
 
 # Documents in keys of messages, and inside JSON strings.
@@ -105,13 +108,18 @@ def fields(source: Source) -> tuple[Field, ...]:
     words: dict[Any, Any] = {
         READ: "insert", INSERT: "insert", UPDATE: PerChange(record_type), DELETE: "doc", DDL: "command"
     }  # fmt: skip
-    name = PerTable(lambda table, style: quote(table.id.name, style))
+
+    def checked_name(table: Table, style: Style) -> str:
+        NAMES.check(table, "drs-json", TITLE)
+        return quote(table.id.name, style)
+
+    name = PerTable(checked_name)
     database = PerTable(lambda table, style: quote(table.id.database, style))
     every = (READ, INSERT, UPDATE, DELETE)
     return (
         Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
         Field("op", {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: "DDL"}),
-        Field("dbType", "MongoDB"),
+        Field("dbType", TITLE),
         Field("db", {**dict.fromkeys(every, database), DDL: PerEvent(lambda event: event.database)}),
         Field("coll", {**dict.fromkeys(every, name), DDL: PerEvent(collection)}),
         Field(
@@ -140,6 +148,7 @@ def writer(source: Source) -> Encoder:
 
 def system(options: SourceOptions) -> DocumentSystem:
     return DocumentSystem(
+        title=TITLE,
         table_text="{database}.{table}",
         schema_text="{database}",
         topics=("single", "table", "database"),
@@ -149,4 +158,5 @@ def system(options: SourceOptions) -> DocumentSystem:
             {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}
         ),
         writer=writer,
+        names=NAMES,
     )

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
+from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import READ, Column, ColumnType, Kind
 from simulator.sources.mysql import type_table as mysql_table
@@ -36,6 +37,7 @@ TEXT: Final[Mapping[str, Any]] = {
     "set": binlog_text.set_labels,
     "geometry": binlog_text.byte_list,
 }
+_NAMES: Final = r"['<`>/\\]|[^\x00-\x7f]"
 ESCAPED: Final = frozenset({"text", "json", "enum", "set"})
 
 # A timestamp of JSON-C has no fraction, whatever the column has.
@@ -114,4 +116,5 @@ def system(options: SourceOptions) -> TableSystem:
         single_needs_topics=True,
         ddl=True,
         full_sync=True,
+        names=Names(_NAMES, _NAMES),
     )

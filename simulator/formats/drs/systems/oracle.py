@@ -19,6 +19,7 @@ from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.formats.drs.logged import EVERYTHING, SUPPLEMENTAL_KEYS
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, character, date, decimal, floating, timestamp
+from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind, SchemaChangeKind
 from simulator.sources.oracle.type_table import TYPES
@@ -151,4 +152,5 @@ def system(options: SourceOptions) -> TableSystem:
         db_type="Oracle",
         blank_types=True,
         blank_database=True,
+        names=Names("", r"[.><\\`|,?!\"']|[^\x00-\x7f]"),
     )

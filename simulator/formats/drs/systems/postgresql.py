@@ -27,6 +27,7 @@ from simulator.batch import decoded
 from simulator.formats.drs.logged import EVERYTHING, REPLICA_IDENTITY_DEFAULT
 from simulator.formats.drs.options import DrsOptions, JsonOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
+from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem, codes
 from simulator.model import Column, ColumnType, Kind
 from simulator.sources.postgresql import times as postgresql_times
@@ -45,6 +46,7 @@ _UNREAD: Final = frozenset(
     {'"char"', "name", "citext", "oid", "xid", "pg_lsn", "txid_snapshot", "hstore", "ltree", "int4multirange"}
     | {"int8multirange", "nummultirange", "tsmultirange", "tstzmultirange", "datemultirange"}
 )
+_GAUSSDB: Final = r"[/<.>\\'`|,?!]"
 _OF_TIMESTAMPS: Final = frozenset({"tstzrange", "timestamp with time zone[]"})
 _IN_UTC: Final = re.compile(r"\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00(?: BC)?")
 # Texts that cannot hold a character that is escaped.
@@ -161,6 +163,7 @@ def system(options: SourceOptions) -> TableSystem:
         writes_partial=True,
         db_type="PostgreSQL",
         previous_commit=True,
+        names=Names(r"[+\"%'\\<>]", r"[\".'<>]", r"[\"']"),
     )
 
 
@@ -168,4 +171,4 @@ def gaussdb(options: SourceOptions) -> TableSystem:
     """dbType of the sample; the editions of 2025 call the product GaussDB Centralized, and have no other sample."""
     distributed = isinstance(options, JsonOptions) and options.gaussdb == "distributed"
     edition = "Distributed" if distributed else "Primary/Standby"
-    return replace(system(options), title="GaussDB", db_type=f"GaussDB {edition}")
+    return replace(system(options), title="GaussDB", db_type=f"GaussDB {edition}", names=Names(_GAUSSDB, _GAUSSDB))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import NULL, Values, binary, bit, character, date, decimal, floating, integer
+from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem
 from simulator.model import DELETE, Column, ColumnType, Kind
 from simulator.sources.sqlserver.type_table import TYPES, digits, precision_scale
@@ -20,6 +21,8 @@ from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.wire.fields import Cell
 
+# "letters, digits, underscores and hyphens"
+_NAMES: Final = r"[^\w-]"
 _UNREAD: Final = frozenset({"sql_variant", "geometry", "geography"})
 _BYTES_OF: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 _ESCAPED: Final = frozenset({"char", "varchar", "text", "nchar", "nvarchar", "ntext", "xml"})
@@ -95,4 +98,5 @@ def system(options: SourceOptions) -> TableSystem:
         reads=lambda column: column.type.name not in _UNREAD,
         db_type="Microsoft SQL Server",
         blank_types=True,
+        names=Names(_NAMES, _NAMES, r"[\[\]?]"),
     )

@@ -10,6 +10,7 @@ from simulator.errors import UnsupportedType
 from simulator.formats.drs.logged import EVERYTHING, Logged
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.record import Values
+from simulator.formats.drs.systems.names import ANY, Names
 from simulator.formats.format import Writer
 from simulator.model import Column, Kind, SchemaChangeKind, Table
 from simulator.sources.source import Source
@@ -26,8 +27,10 @@ class System:
     * `ddl`, `full_sync`: whether DRS synchronises DDL and existing rows by default.
     * `statements`: the DDL that it synchronises; None: all.
     * `previous_commit`: messages have the commit time of the transaction before theirs.
+    * `names`: what names cannot hold.
     """
 
+    title: str
     table_text: str
     schema_text: str
     topics: tuple[str, ...]
@@ -36,6 +39,7 @@ class System:
     single_needs_topics: bool = False
     statements: frozenset[SchemaChangeKind] | None = None
     previous_commit: bool = False
+    names: Names = ANY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +62,6 @@ class TableSystem(System):
     * `blank_types`, `blank_database`: columnType or the database are blank in the relational layout.
     """
 
-    title: str
     cell: Callable[[Column, DrsOptions, Kind | None], Cell]
     code: Callable[[Column], int]
     type_name: Callable[[Column], str]
@@ -78,7 +81,8 @@ class TableSystem(System):
         return [i for i, column in enumerate(table.columns) if not self.filters(column)]
 
     def check(self, table: Table, format: str) -> None:
-        """Raises UnsupportedType for a column whose type DRS does not read."""
+        """Raises UnsupportedType for a column whose type DRS does not read, NotOffered for a name that it refuses."""
+        self.names.check(table, format, self.title)
         for column in table.columns:
             if not self.reads(column):
                 raise UnsupportedType(
