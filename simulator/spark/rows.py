@@ -6,11 +6,12 @@ Unsigned 64-bit numbers are decimal(20,0), longer decimals texts. Dates that no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, MessageBatch, decoded
 from simulator.model import DELETE, UPDATE, Table
@@ -38,6 +39,8 @@ MESSAGES: Final = pa.schema(
         ("position", POSITION),
     ]
 )
+# The values that a filter lets through, by columns of text.
+Only: TypeAlias = Mapping[str, frozenset[str]]
 KINDS: Final = ("READ", "INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "HEARTBEAT", "STATEMENT")
 
 
@@ -47,9 +50,15 @@ def row_schema(table: Table, source: Source) -> pa.Schema:
     return pa.schema([(column.name, spark_type(type)) for column, type in zip(table.columns, carriers, strict=True)])
 
 
-def change_schema(table: Table, source: Source) -> pa.Schema:
-    """The changes of a table: both images, where the change stands, and when it was committed."""
-    row = pa.struct(list(row_schema(table, source)))
+def change_schema(versions: Iterable[Table], source: Source) -> pa.Schema:
+    """The changes of a table: both images, where the change stands, and when it was committed.
+
+    The images have the columns of all versions of the table; where its type changes, one that has all values.
+    """
+    types: dict[str, pa.DataType] = {}
+    for field in (field for version in versions for field in row_schema(version, source)):
+        types[field.name] = _common(types.get(field.name, field.type), field.type)
+    row = pa.struct(list(types.items()))
     return pa.schema(
         [
             ("op", pa.string()),
@@ -62,6 +71,17 @@ def change_schema(table: Table, source: Source) -> pa.Schema:
     )
 
 
+def _common(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """A type for the values of both; text, where no other has them."""
+    if a == b:
+        return a
+    try:
+        schemas = [pa.schema([("", type)]) for type in (a, b)]
+        return spark_type(pa.unify_schemas(schemas, promote_options="permissive").field(0).type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.string()
+
+
 def spark_type(carrier: pa.DataType) -> pa.DataType:
     """The nearest type that Spark has."""
     if pa.types.is_dictionary(carrier):
@@ -71,7 +91,7 @@ def spark_type(carrier: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_decimal256(carrier) else carrier
 
 
-def messages(batch: MessageBatch) -> Iterator[pa.RecordBatch]:
+def messages(batch: MessageBatch, only: Only) -> Iterator[pa.RecordBatch]:
     """Messages whose partitions are chosen, as `MESSAGES`."""
     kinds = pa.DictionaryArray.from_arrays(batch["kind"].cast(pa.int32()), pa.array(KINDS))
     columns = {
@@ -82,12 +102,19 @@ def messages(batch: MessageBatch) -> Iterator[pa.RecordBatch]:
         "kind": decoded(kinds),
         "position": _positions(*(batch[name] for name in ("phase", "turn", "ordinal"))),
     }
-    yield from _sliced([columns[name] for name in MESSAGES.names], MESSAGES)
+    found = pa.RecordBatch.from_arrays([columns[name] for name in MESSAGES.names], schema=MESSAGES)
+    for name, values in only.items():
+        found = found.filter(pc.is_in(found[name], pa.array(sorted(values), pa.string())))
+    yield from _sliced(found)
 
 
-def changes(block: Block, table: Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def changes(block: Block, table: Table, schema: pa.Schema, only: Only) -> Iterator[pa.RecordBatch]:
     """The changes of a table in a block, in stream order, as `change_schema`."""
-    batches = [batch for batch in block.batches if batch.table.id == table.id]
+    batches = [
+        batch
+        for batch in block.batches
+        if batch.table.id == table.id and ("op" not in only or batch.kind.name in only["op"])
+    ]
     if batches:
         whole = pa.Table.from_batches([_changes(batch, schema) for batch in batches])
         keys = [
@@ -95,12 +122,12 @@ def changes(block: Block, table: Table, schema: pa.Schema) -> Iterator[pa.Record
             np.concatenate([each.envelope.ordinal for each in batches]),
         ]
         rows = whole.take(pa.array(np.lexsort(keys[::-1]))).combine_chunks()
-        yield from _sliced([column.combine_chunks() for column in rows.columns], schema)
+        yield from rows.to_batches(max_chunksize=BATCH_ROWS)
 
 
 def rows(columns: Sequence[pa.Array], table: Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows of a table, as `row_schema`."""
-    yield from _sliced(_image(table, columns, schema), schema)
+    yield from _sliced(pa.RecordBatch.from_arrays(_image(table, columns, schema), schema=schema))
 
 
 def _changes(batch: ChangeBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -141,7 +168,6 @@ def _positions(phase: pa.Array, turn: pa.Array, ordinal: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays([phase.cast(pa.int32()), turn, ordinal], fields=list(POSITION))
 
 
-def _sliced(columns: Sequence[pa.Array], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    whole = pa.RecordBatch.from_arrays(list(columns), schema=schema)
-    for at in range(0, len(whole), BATCH_ROWS):
-        yield whole.slice(at, BATCH_ROWS)
+def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    for at in range(0, len(batch), BATCH_ROWS):
+        yield batch.slice(at, BATCH_ROWS)

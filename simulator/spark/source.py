@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    EqualTo,
+    Filter,
+    In,
+    InputPartition,
+)
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
@@ -32,6 +40,7 @@ from simulator.stream.engine.block import SnapshotBlock, Stream
 
 TEXTS: Final = ("scenario", "format", "view", "table", "source", "route", "topic")
 NUMBERS: Final = ("seed", "limit", "turns", "start_at", "turn", "partitions", "tasks", "rate", "turns_per_batch")
+FLAGS: Final = ("snapshot", "pushdown")
 VIEWS: Final = ("messages", "changes", "state")
 # Spark partitions unless `tasks` says otherwise: as for so many cores.
 CORES: Final = 8
@@ -43,7 +52,7 @@ class Options:
 
     texts: Mapping[str, str]
     numbers: Mapping[str, int]
-    snapshot: bool | None
+    flags: Mapping[str, bool]
 
     @property
     def view(self) -> str:
@@ -65,19 +74,19 @@ class Options:
     def limits(self) -> Limits:
         return Limits(self.numbers.get("start_at", 0), self.numbers.get("limit"), self.numbers.get("turns"))
 
-    def table(self, stream: Stream, turn: int) -> Table:
-        """The table that is asked for, as it is before a turn. Raises UnknownName."""
-        tables = {str(table.id): table for table in (stream.tables_at(turn) or stream.first_tables)}
-        name = self.texts.get("table", "")
-        found = [table for full, table in tables.items() if name in (full, table.id.name)]
-        if len(found) != 1:
-            raise UnknownName("table", name, tables, f"`table` is one of {', '.join(tables)}.")
-        return found[0]
+    def versions(self, stream: Stream, turn: int) -> list[Table]:
+        """The table that is asked for, as it is before a turn, and as schema changes leave it. Raises UnknownName."""
+        name, tables = self.texts.get("table", ""), list(stream.tables_from(turn))
+        found = [table for table in tables if name in (str(table.id), table.id.name)]
+        if len({table.id for table in found}) != 1:
+            known = sorted({str(table.id) for table in tables})
+            raise UnknownName("table", name, known, f"`table` is one of {', '.join(known)}.")
+        return found
 
 
 def parse(options: Mapping[str, str]) -> Options:
     """Raises OptionError for what is no option, has no such value, or is missing."""
-    known = (*TEXTS, *NUMBERS, "snapshot")
+    known = (*TEXTS, *NUMBERS, *FLAGS)
     for name in options:
         if name not in known:
             raise OptionError(f"option {name!r}: the data source cdcsim has no such option.{did_you_mean(name, known)}")
@@ -94,10 +103,11 @@ def parse(options: Mapping[str, str]) -> Options:
     for name in ("scenario", "format" if view == "messages" else "table"):
         if name not in texts:
             raise OptionError(f"option {name!r} is missing: the view {view} needs it.")
-    snapshot = options.get("snapshot")
-    if snapshot not in (None, "true", "false"):
-        raise OptionError(f"option 'snapshot': {snapshot!r} is neither true nor false.")
-    return Options(texts, numbers, None if snapshot is None else snapshot == "true")
+    flags = {name: options[name] for name in FLAGS if name in options}
+    for name, value in flags.items():
+        if value not in ("true", "false"):
+            raise OptionError(f"option {name!r}: {value!r} is neither true nor false.")
+    return Options(texts, numbers, {name: value == "true" for name, value in flags.items()})
 
 
 class CdcSimDataSource(DataSource):
@@ -118,7 +128,7 @@ class CdcSimDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         if self._given.view == "state":
             return Batch(self._view(), self._state())
-        return Batch(self._view(), self._work())
+        return (FilteredBatch if self._given.flags.get("pushdown") else Batch)(self._view(), self._work())
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         if self._given.view == "state":
@@ -129,13 +139,14 @@ class CdcSimDataSource(DataSource):
         given, stream = self._given, self._job.stream
         if given.view == "messages":
             return View("messages", rows.MESSAGES)
-        turn = given.number("turn") if given.view == "state" else given.number("start_at")
-        table = given.table(stream, stream.border(turn or 0))
-        make = rows.row_schema if given.view == "state" else rows.change_schema
-        return View(given.view, make(table, self._job.source), table)
+        if given.view == "state":
+            table = given.versions(stream, stream.border(self._turn()))[0]
+            return View("state", rows.row_schema(table, self._job.source), table)
+        versions = given.versions(stream, stream.border(given.number("start_at") or 0))
+        return View("changes", rows.change_schema(versions, self._job.source), versions[0])
 
     def _plan(self) -> Plan:
-        return self._job.plan(self._given.limits(), snapshot=self._given.snapshot)
+        return self._job.plan(self._given.limits(), snapshot=self._given.flags.get("snapshot"))
 
     def _work(self) -> Work:
         found = self._plan()
@@ -146,16 +157,19 @@ class CdcSimDataSource(DataSource):
         blocks = tuple(found.snapshot_blocks())
         return work(pickle.dumps(self._job), found, blocks, tasks=self._given.number("tasks"), cores=CORES)
 
+    def _turn(self) -> int:
+        """That of the view `state`."""
+        turn = self._given.numbers.get("turn", self._job.stream.turns)
+        if turn is None:
+            raise OptionError(f"option 'turn' is missing: {self._job.stream.file} has no end.")
+        return turn
+
     def _state(self) -> Work:
         """The rows before a turn: a snapshot without a stream."""
-        stream, turn = self._job.stream, self._given.number("turn")
-        if turn is None:
-            if stream.turns is None:
-                raise OptionError(f"option 'turn' is missing: {stream.file} has no end.")
-            turn = stream.turns
+        stream = self._job.stream
         table = self._view().table
         assert table is not None
-        found = plan(stream, Limits(turn, turns=0), snapshot=True)
+        found = plan(stream, Limits(self._turn(), turns=0), snapshot=True)
         tables = stream.tables_at(found.first) or tuple(table for table, _ in stream.rows_at(found.first))
         ids = [each.id for each in tables]
         blocks = [block for block in found.snapshot_blocks() if ids[block.part.table] == table.id]
@@ -169,6 +183,23 @@ class View:
     name: str
     schema: pa.Schema
     table: Table | None = None
+    only: rows.Only = field(default_factory=dict)
+
+    def filtered(self, filters: Iterable[Filter]) -> tuple[View, list[Filter]]:
+        """With the filters that it applies itself: on the names of operations and kinds, and on topics."""
+        only, left = dict(self.only), []
+        columns = {"messages": ("kind", "topic"), "changes": ("op",)}.get(self.name, ())
+        for each in filters:
+            match each:
+                case EqualTo((name,), value) if name in columns:
+                    values = frozenset([value])
+                case In((name,), several) if name in columns:
+                    values = frozenset(several)
+                case _:
+                    left.append(each)
+                    continue
+            only[name] = only.get(name, values) & values
+        return replace(self, only=only), left
 
     def read(self, todo: Work, task: int) -> Iterator[pa.RecordBatch]:
         job, share = todo.open(), todo.share(task)
@@ -176,12 +207,12 @@ class View:
             sink, renderer = Client(job.partitions), job.renderer()
             for where in share.all_blocks():
                 if (batch := renderer.render_block(where)) is not None:
-                    yield from rows.messages(sink.place(batch))
+                    yield from rows.messages(sink.place(batch), self.only)
             return
         assert self.table is not None
         for where in share.all_blocks():
             if self.name == "changes":
-                yield from rows.changes(job.stream.read_block(where), self.table, self.schema)
+                yield from rows.changes(job.stream.read_block(where), self.table, self.schema, self.only)
             else:
                 assert isinstance(where, SnapshotBlock)
                 table, columns = job.stream.snapshot_rows(where)
@@ -210,6 +241,14 @@ class Batch(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self.view.read(self.work, partition.value)
+
+
+class FilteredBatch(Batch):
+    """A read whose tasks apply filters. Spark refuses one unless `spark.sql.python.filterPushdown.enabled` is true."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        self.view, left = self.view.filtered(filters)
+        return left
 
 
 class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):

@@ -66,6 +66,17 @@ def test_order_within_partitions(spark: Any, kafka: str, command: Command, tmp_p
     assert [each["delivered"] for each in summary(record)["partitions"]] == [len(each) for each in wanted.values()]
 
 
+def test_the_example_of_a_full_topic(spark: Any, kafka: str) -> None:
+    from simulator.spark.examples import preload
+
+    url = f"kafka://{kafka}/spark-preload?partitions={PARTITIONS}"
+    done = preload.fill(spark, "bank", "canal-json", 900, url)
+    there = messages(kafka, "spark-preload")
+    assert done.delivered == sum(map(len, there.values())) > done.changes > 0
+    (same,) = {len(set(each)) == len(each) for each in there.values()}
+    assert same
+
+
 def test_a_sender_that_dies(spark: Any, kafka: str) -> None:
     """What it has sent is there twice, and counted; nothing is lost, and the first of each are in order."""
     job = open_job("bank", "dts-canal-json").addressed(topic="spark-dies")

@@ -3,74 +3,27 @@
 from __future__ import annotations
 
 import json
-from itertools import cycle, product
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from command import Command
 from fastavro import reader
+from runs import CHANGES, FORMATS, PARTITIONS, SCENARIOS, job_of, write_locally
 from spark_faults import Failing, Full
 from written import digests
 
 from simulator.errors import SimulatorError, UsageError
-from simulator.run.job import Job, Partitions, open_job
+from simulator.run.job import Job, open_job
 from simulator.run.plan import Limits
-from simulator.sinks.files import FolderSink
-from simulator.sinks.framing import framing
 from simulator.spark.files import Folder
 from simulator.spark.writing import FileRun
 
 pytestmark = pytest.mark.spark
 
-PARTITIONS: Final = 3
-CHANGES: Final = 700
-SHOP: Final = """\
-tables:
-  users:
-    key: id
-    columns:
-      id: {type: int64, values: sequence}
-      name: string(20)
-      balance: "decimal(10,2)"
-      seen_at: timestamp(3)
-      n: {type: int32, values: version}
-    rows: 300
-  visits:
-    key: id
-    columns:
-      id: {type: int64, values: sequence}
-      page: string(12)
-      n: {type: int32, values: version}
-    rows: 200
-    mix: {insert: 0.6, update: 0.2, delete: 0.2}
-transactions: {1: 3, 5: 1}
-schema_changes:
-  - {at: 200, table: users, add_column: {name: level, column: {type: string(8)}}}
-"""
-SCRIPT: Final = """\
-create database d; use d; create table t(id int primary key, v varchar(9));
-insert into t values (1, 'a'), (2, 'b');
--- @snapshot
-update t set v = 'c'; alter table t add w int; insert into t values (3, 'd', 1); delete from t where id = 1;
-"""
-FORMATS: Final = ("canal-json", "dts-canal-json", "dts-avro", "drs-json", "oms-default", "cloudcanal-json")
-# Each scenario in each format, by one of these numbers of tasks.
-PAIRS: Final = list(zip(product(("shop.yaml", "tour", "script.sql"), FORMATS), cycle((1, 2, 7, 64)), strict=False))
-
-
-def job_of(scenario: str, format: str, folder: Path) -> Job:
-    """A generated stream, the script in YAML that is shipped, and one in SQL."""
-    for name, text in (("shop.yaml", SHOP), ("script.sql", SCRIPT)):
-        (folder / name).write_text(text)
-    file = scenario if scenario == "tour" else str(folder / scenario)
-    return open_job(file, format).addressed(partitions=Partitions(PARTITIONS))
-
-
-def write_locally(job: Job, folder: Path, *, envelope: bool = False) -> Any:
-    container = job.codec.layout.container
-    with FolderSink(folder, PARTITIONS, framing(envelope=envelope, container=container)) as sink:
-        return job.run(sink, limits=Limits(changes=CHANGES), snapshot=True)()
+# Each format, of one of the scenarios, by one of these numbers of tasks; test_shares.py has all of them without Spark.
+RUNS: Final = list(zip(FORMATS, cycle(SCENARIOS), cycle((2, 7, 64, 1)), strict=False))
 
 
 def run(spark: Any, job: Job, to: Folder, tasks: int) -> FileRun:
@@ -79,10 +32,10 @@ def run(spark: Any, job: Job, to: Folder, tasks: int) -> FileRun:
     return made
 
 
-@pytest.mark.parametrize(("pair", "tasks"), PAIRS, ids=[f"{'-'.join(pair)}-{tasks}" for pair, tasks in PAIRS])
-def test_equal_to_the_local_engine(spark: Any, tmp_path: Path, pair: tuple[str, str], tasks: int) -> None:
+@pytest.mark.parametrize(("format", "scenario", "tasks"), RUNS)
+def test_equal_to_the_local_engine(spark: Any, tmp_path: Path, format: str, scenario: str, tasks: int) -> None:
     """Each partition byte for byte, snapshot included: as envelopes, in which keys and headers are."""
-    job = job_of(*pair, tmp_path)
+    job = job_of(scenario, format, tmp_path)
     local = write_locally(job, tmp_path / "local", envelope=True)
     done = run(spark, job, Folder(str(tmp_path / "spark"), PARTITIONS, envelope=True), tasks)
     assert digests(tmp_path / "spark") == digests(tmp_path / "local")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
+import killed_query
 import pytest
+from command import ROOT
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
@@ -83,29 +89,73 @@ def test_changes_lead_to_the_state(spark: Any, scenario: str) -> None:
     assert left == {row["id"]: row for row in rows.toArrow().to_pylist()}
 
 
+SHAPES: Final = """\
+create database d; use d; create table t (id int primary key, n int);
+insert into t values (1, 5);
+alter table t add note varchar(9), modify n bigint;
+insert into t values (2, 6, 'x');
+alter table t drop column n, add n varchar(3);
+update t set n = 'y' where id = 2;
+"""
+
+
+def test_columns_of_all_versions(spark: Any, scenario: str, tmp_path: Path) -> None:
+    """A table that a script makes; null where a version has no such column."""
+    (tmp_path / "shapes.sql").write_text(SHAPES)
+    read = spark.read.format("cdcsim").options(
+        scenario=str(tmp_path / "shapes.sql"), view="changes", table="t", turns=9
+    )
+    found = read.load().orderBy("position").toArrow()["after"].to_pylist()
+    assert found == [
+        {"id": 1, "n": "5", "note": None},
+        {"id": 2, "n": "6", "note": "x"},
+        {"id": 2, "n": "y", "note": "x"},
+    ]
+
+
+def test_filters(spark: Any, scenario: str) -> None:
+    """On operations and kinds they are applied in the tasks; Spark applies the others."""
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    try:
+        options = {
+            "scenario": scenario,
+            "format": "canal-json",
+            "table": "users",
+            "limit": 300,
+            "snapshot": "true",
+            "pushdown": "true",
+        }
+        for view, column in (("changes", "op"), ("messages", "kind")):
+            frame = spark.read.format("cdcsim").options(**options, view=view).load().select(column, "position")
+            wanted = [row for row in frame.collect() if row[0] in ("READ", "DELETE") and row[1].phase == 1]
+            kept = frame.where(f"{column} in ('READ', 'DELETE') and position.phase = 1")
+            assert sorted(kept.collect()) == sorted(wanted)
+            assert len(wanted) > 20
+            plan = kept._jdf.queryExecution().executedPlan().toString()
+            assert "Filter (" in plan
+            assert " IN " not in plan
+    finally:
+        spark.conf.unset("spark.sql.python.filterPushdown.enabled")
+
+
 def test_a_query_goes_on_from_its_checkpoint(spark: Any, scenario: str, tmp_path: Path) -> None:
-    """It is killed in its third batch, when that is written and not yet committed."""
-    batches: list[tuple[int, pa.Table]] = []
-
-    def keep(frame: Any, number: int) -> None:
-        batches.append((number, frame.orderBy("position").toArrow()))
-        if len(batches) == 3:
-            raise RuntimeError("killed")
-
-    def query() -> Any:
-        options = {"scenario": scenario, "format": "dts-canal-json", "turns": 1000, "turns_per_batch": 150}
-        frame = spark.readStream.format("cdcsim").options(**options, snapshot="true").load()
-        writer = frame.writeStream.foreachBatch(keep).option("checkpointLocation", str(tmp_path / "checkpoint"))
-        return writer.trigger(availableNow=True).start()
-
-    with pytest.raises(Exception, match="killed"):
-        query().awaitTermination()
-    query().awaitTermination()
-    (first, again) = [table for number, table in batches if number == 2]
-    assert first == again
-    found = [value for table in dict(batches).values() for value in table["value"].to_pylist()]
-    assert found == values(job_of(scenario), Limits(turns=1000), snapshot=True)
-    assert len(dict(batches)) == 7
+    """Its process is killed in the third batch, when that is written and not yet committed."""
+    done = subprocess.run(
+        [sys.executable, killed_query.__file__, scenario, tmp_path],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))},
+        capture_output=True,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    left = {name: (tmp_path / name).read_bytes() for name in ("0", "1", "2")}
+    for name in left.keys() - {"2"}:
+        (tmp_path / name).unlink()
+    killed_query.start(spark, scenario, tmp_path).awaitTermination()
+    found = sorted(int(path.name) for path in tmp_path.iterdir() if path.name.isdigit())
+    assert found == [2, 3, 4, 5, 6], "batches that were committed are not done again"
+    assert (tmp_path / "2").read_bytes() == left["2"]
+    batches = [left["0"], left["1"], *((tmp_path / str(number)).read_bytes() for number in found)]
+    sent = [value for batch in batches for value in pickle.loads(batch)]
+    assert sent == values(job_of(scenario), Limits(turns=1000), snapshot=True)
 
 
 def test_the_example_of_a_lake(spark: Any, scenario: str, tmp_path: Path) -> None:

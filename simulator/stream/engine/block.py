@@ -167,6 +167,10 @@ class Stream(ABC):
         """The tables before a turn; none where only `rows_at` knows them."""
         return ()
 
+    @abstractmethod
+    def tables_from(self, turn: int) -> Iterator[Table]:
+        """The tables before a turn, then each version that schema changes at it or later make of them."""
+
     # ------------------------------------------------------------------------------------------------------- snapshot
 
     @abstractmethod

@@ -317,6 +317,11 @@ class ChangeStream(Stream):
         """The tables as they are before a turn and the schema changes at it."""
         return tuple(self._version_at(name, turn).table for name in self.compiled.names)
 
+    def tables_from(self, turn: int) -> Iterator[Table]:
+        for name, versions in self.compiled.versions.items():
+            first = self._version_at(name, turn)
+            yield from (version.table for version in versions if version.since >= first.since)
+
     def _version_at(self, name: str, turn: int) -> Version:
         """The table as it is before a turn and the schema changes at it."""
         return next(v for v in reversed(self.compiled.versions[name]) if v.since < turn)

@@ -263,6 +263,12 @@ class LiteralStream(Stream):
         """…; tables without rows are there, too."""
         return ((table, columns) for table, columns, _ in self.numbered_rows(turn))
 
+    def tables_from(self, turn: int) -> Iterator[Table]:
+        yield from (table for table, _ in self.rows_at(turn))
+        for event in self.read(turn, self.turns).events:
+            if isinstance(event, SchemaChange) and event.after is not None:
+                yield event.after
+
     def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...], Ints]]:
         """`numbered_rows`, kept for the other blocks of a snapshot."""
         if self._held is None or self._held[0] != turn:
