@@ -108,6 +108,8 @@ class Renderer:
         if batch.logged is not None:
             batch = self._partial(batch)
         envelope = batch.envelope
+        if self.stream.delay is not None:
+            envelope = replace(envelope, write_ms=self.stream.delay.write_ms(envelope.event_ms))
         if self.codec.layout.event_time == "previous commit" and envelope.phase:
             envelope = replace(envelope, event_ms=self.stream.previous_ms(envelope.turn))
         if write_ms is not None:
@@ -123,6 +125,9 @@ class Renderer:
         raise refusal(self.codec, self.stream)
 
     def _timed_event(self, event: Event, write_ms: int | None) -> Event:
+        if self.stream.delay is not None:
+            written = self.stream.delay.write_ms(np.array([event.event_ms], dtype=np.int64))
+            event = replace(event, write_ms=int(written[0]))
         if self.codec.layout.event_time == "previous commit" and event.order.phase:
             turn = np.array([event.order.turn], dtype=np.int64)
             event = replace(event, event_ms=int(self.stream.previous_ms(turn)[0]))

@@ -13,6 +13,7 @@ from simulator.sources import find
 from simulator.sources.source import Source
 from simulator.sql import is_script
 from simulator.stream.engine.block import Stream
+from simulator.stream.engine.delay import Delay
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
@@ -139,7 +140,10 @@ def open_stream(
     if is_script(scenario.file):
         from simulator.sql.stream import stream_of
 
-        return stream_of(scenario, source, force=force)  # type: ignore[arg-type]
-    from simulator.stream import open_stream as open_yaml
+        stream: Stream = stream_of(scenario, source, force=force)  # type: ignore[arg-type]
+    else:
+        from simulator.stream import open_stream as open_yaml
 
-    return open_yaml(scenario, heartbeat_ms)  # type: ignore[arg-type]
+        stream = open_yaml(scenario, heartbeat_ms)  # type: ignore[arg-type]
+    stream.delay = scenario.spec.delay and Delay(*scenario.spec.delay)
+    return stream

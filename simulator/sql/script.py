@@ -34,10 +34,12 @@ POSTGRESQL: Final = "postgresql"
 
 @dataclass(frozen=True)
 class Spec:
-    """What a run asks of any scenario: a seed (a script draws nothing), and whether it begins with a snapshot."""
+    """What a run asks of any scenario: a seed (a script draws nothing), whether it begins with a snapshot, and the time
+    between a commit and the product's writing (`--set delay=1s..2s`)."""
 
     seed: int = 0
     snapshot: bool = False
+    delay: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Script:
     @property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with every statement."""
-        return blake2b(repr(self.parts).encode(), digest_size=16).hexdigest()
+        return blake2b(repr((self.parts, self.spec.delay)).encode(), digest_size=16).hexdigest()
 
     def meta(self, word: str) -> Meta | None:
         return next((part for part in self.parts if isinstance(part, Meta) and part.word == word), None)
@@ -72,8 +74,15 @@ def read_script(path: str, engine: str | None = None) -> Script:
 
 
 def with_setting(script: Script, setting: str) -> Script:
-    """The script with what `--set` says: `start`, its first time. Raises UsageError."""
+    """The script with what `--set` says: `start`, its first time, or `delay`. Raises UsageError."""
     key, _, value = setting.partition("=")
+    if key == "delay":
+        from simulator.stream.scenario.language.words import durations_ms
+
+        try:
+            return replace(script, spec=replace(script.spec, delay=durations_ms(value)))
+        except ValueError as error:
+            raise UsageError(f"--set {setting}: {error}.") from None
     if key != "start":
         raise UsageError(f"--set {setting}: {script.file} is a SQL script, which has no such keys; edit it.")
     if at := script.meta("at"):

@@ -16,6 +16,7 @@ import pytest
 from command import COMMAND, ROOT, Command, Done, cdcsim, environment, start, summary
 
 import simulator
+from simulator import messages
 from simulator.compare.members import indented
 from simulator.errors import NotOffered, UsageError
 from simulator.formats import FORMATS
@@ -546,6 +547,22 @@ def test_a_start_that_cannot_be(command: Command, tmp_path: Path) -> None:
     script = tmp_path / "f.sql"
     script.write_text("-- @at 2024-05-01\nCREATE TABLE t (id INT PRIMARY KEY);")
     assert "f.sql:1: -- @at says when" in command("run", script, *RUN[2:4], "--start", "now", status=2).err
+
+
+@pytest.mark.parametrize(("delay", "low", "high"), [("350ms", 350, 350), ("2s", 2000, 2000), ("1s..1.9s", 1000, 1900)])
+def test_the_time_between_a_commit_and_the_writing(delay: str, low: int, high: int, tmp_path: Path) -> None:
+    """…, in any format, of any scenario: within its bounds, and write times never fall."""
+    script = tmp_path / "f.sql"
+    script.write_text("CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2);")
+    told = set()
+    for scenario in ("orders", "tour", str(script)):
+        sent = messages(scenario, "oms-canal-json,version=4", limit=300, settings={"delay": delay}, snapshot=False)
+        values = [json.loads(message.value or b"") for message in sent]
+        written = [value["ts"] for value in values]
+        assert written == sorted(written)
+        told |= {value["ts"] - value["es"] for value in values}
+    assert low <= min(told) <= max(told) < high + 1000, "es is a whole second"
+    assert len(told) > (20 if low < high else 0)
 
 
 def test_quiet(command: Command) -> None:

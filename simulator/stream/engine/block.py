@@ -19,9 +19,10 @@ from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
 from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.sources.source import Source
+from simulator.stream.engine.delay import Delay
 
-# A product writes a change this much after its commit at the source (milliseconds). Fixed, so that the write time is a
-# function of the stream; `--clock wall` replaces it when the message is written.
+# A product writes a change this much after its commit at the source (milliseconds), if the scenario has no `delay`;
+# `--clock wall` replaces it when the message is written.
 WRITE_LAG_MS: Final = 350
 
 # Snapshot rows belong to no transaction of the stream: they carry the number below the first one.
@@ -121,6 +122,8 @@ class Stream(ABC):
     last_turn: int | None = None
     failure: UsageError | None = None
     errors: tuple[str, ...] = ()
+    # When the product writes, where the scenario says so.
+    delay: Delay | None = None
     # Where a script's stream may differ from that of a server.
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

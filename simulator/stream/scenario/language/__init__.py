@@ -23,6 +23,7 @@ from simulator.stream.scenario.language.tables import TYPE_PLACEHOLDER, Gaps, Li
 from simulator.stream.scenario.language.words import (
     MOST_WEIGHT,
     Duration,
+    Durations,
     Instant,
     Name,
     Strict,
@@ -115,6 +116,10 @@ class ScenarioSpec(Strict):
     curve: Annotated[Curve, Field(description="Busy and quiet hours; default: all alike.")] = Curve()
     surges: Annotated[list[Surge], Field(max_length=64, description="Times at which some rows change more often.")] = []
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
+    delay: Annotated[
+        Durations | None,
+        Field(description="Time between a commit and the product's writing: 350ms, 1s..2s."),
+    ] = None
     snapshot: bool = False
     transactions: Annotated[
         dict[tuple[int, int], float],

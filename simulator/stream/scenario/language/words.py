@@ -60,6 +60,15 @@ def duration_ms(text: Any) -> int:
     return ms
 
 
+def durations_ms(text: Any) -> tuple[int, int]:
+    """`1s..2s` is (1000, 2000); `350ms` is (350, 350)."""
+    low, dots, high = str(text).partition("..")
+    pair = duration_ms(low.strip()), duration_ms(high.strip() if dots else low.strip())
+    if pair[0] > pair[1]:
+        raise ValueError(f"{quoted(text)} has the longer time first")
+    return pair
+
+
 def instant_ms(text: Any) -> int:
     """`2024-05-01T10:00:00Z` as epoch milliseconds; without a zone it is UTC."""
     try:
@@ -101,6 +110,13 @@ def several(value: Any) -> Any:
 
 Duration = Annotated[
     int, BeforeValidator(duration_ms), WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)$"})
+]
+Durations = Annotated[
+    tuple[int, int],
+    BeforeValidator(durations_ms),
+    WithJsonSchema(
+        {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)(\s*\.\.\s*\d+(\.\d+)?\s*(ms|s|m|h|d))?$"}
+    ),
 ]
 Instant = Annotated[int, BeforeValidator(instant_ms), WithJsonSchema({"type": "string", "format": "date-time"})]
 SPAN_SCHEMA = WithJsonSchema(

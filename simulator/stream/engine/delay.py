@@ -1,0 +1,34 @@
+"""How long after a commit the product writes a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from simulator.values.draw import Ints, below, bits, key
+
+_KEY: Final = key("delay")
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """From `low_ms` to `high_ms`. Write times never fall: the product collects changes, and writes what it has at times
+    of its own, which are drawn, one in each half of that span."""
+
+    low_ms: int
+    high_ms: int
+
+    def write_ms(self, event_ms: Ints) -> Ints:
+        """When changes of these times are written, epoch milliseconds."""
+        soonest = event_ms + self.low_ms
+        span = (self.high_ms - self.low_ms) // 2
+        if not span:
+            return soonest
+        window = soonest // span
+        missed = soonest > self._write(window, span)
+        return self._write(window + missed, span)
+
+    def _write(self, window: Ints, span: int) -> Ints:
+        """The time in a window at which the product writes."""
+        written: Ints = window * span + below(bits(_KEY, window), span)
+        return written
