@@ -260,7 +260,8 @@ def messages_of(
 ) -> list[Message]:
     """The messages of a block, as the pipeline makes them; the transaction before was committed at `previous_ms`."""
     codec = codec_of(format, source)
-    stream = cast(Stream, SimpleNamespace(database="shop", previous_ms=lambda turns: np.full(len(turns), previous_ms)))
+    stream = SimpleNamespace(database="shop", names_at_start=(), delay=None)
+    stream.previous_ms = lambda turns: np.full(len(turns), previous_ms)
     parsed = parse_route(route, codec.layout.routing)
-    made = Renderer(stream, codec, parsed, None, lambda topic: partitions).render(block)
+    made = Renderer(cast(Stream, stream), codec, parsed, None, lambda topic: partitions).render(block)
     return [] if made is None else list(made.messages())

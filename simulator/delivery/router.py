@@ -3,7 +3,7 @@ chose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from simulator.delivery.policies.texts import ByText
 from simulator.delivery.policies.xor import ByXor
 from simulator.delivery.routing import Address, Policy, Route, Routing, Spread, Texts, hashed_text
 from simulator.errors import UsageError, did_you_mean
-from simulator.model import MARKS, Event, Table
+from simulator.model import MARKS, Event, Table, TableId
 
 
 def parse_route(text: str | None, routing: Routing) -> Route:
@@ -48,13 +48,20 @@ class Addressed:
 
 
 class Router:
-    """Addresses changes. `partitions(topic)` is the topic's partition count; asked once per topic."""
+    """Addresses changes. `partitions(topic)` is the topic's partition count; asked once per topic. `tables` are those
+    that there are before the stream."""
 
     def __init__(
-        self, routing: Routing, route: Route, topic: str | None, partitions: Callable[[str], int], texts: Texts
+        self,
+        routing: Routing,
+        route: Route,
+        topic: str | None,
+        partitions: Callable[[str], int],
+        texts: Texts,
+        tables: Collection[TableId] = (),
     ) -> None:
         self.routing, self.route, self._texts = routing, route, texts
-        self.topics = routing.topics.named(topic)
+        self.topics = routing.topics.mapping(tables).named(topic)
         self._policy = _chosen(routing, route)
         self._partitions = partitions
         self._counts: dict[str, int] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -54,6 +54,10 @@ class Topics:
     def named(self, pattern: str | None) -> Topics:
         """The same with a pattern of the user's, whose case is kept."""
         return replace(self, pattern=pattern, case="kept") if pattern else self
+
+    def mapping(self, tables: Collection[TableId]) -> Topics:
+        """The same for a task that was set up when there were these tables."""
+        return self
 
     def of(self, at: TableId, pattern: str | None = None) -> str:
         """The topic of a table, or of a statement about no table (without names)."""

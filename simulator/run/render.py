@@ -47,7 +47,8 @@ class Renderer:
         self, stream: Stream, codec: Codec, route: Route, topic: str | None, partitions: Callable[[str], int]
     ) -> None:
         self.stream, self.codec = stream, codec
-        self.router = Router(codec.layout.routing, route, topic, partitions, codec.layout.writer.text)
+        tables, texts = stream.names_at_start, codec.layout.writer.text
+        self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables)
 
     def needed(self, table: Table, kind: Kind) -> Collection[int] | None:
         """Places of the columns that the messages of a kind are made of; None: all of them."""

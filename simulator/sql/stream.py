@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, Ints
-from simulator.model import Table
+from simulator.model import Table, TableId
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
@@ -72,6 +72,10 @@ class SqlStream(LiteralStream):
         """What is there at `-- @snapshot`."""
         _forget_spellings(session)
         self._before = _rows(session)
+
+    @property
+    def names_at_start(self) -> Collection[TableId]:
+        return {table.id for table, _, _ in self._before}
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         return carrier(cells, table.columns[position].type)

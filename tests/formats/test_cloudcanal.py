@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of
 from decoding import decode
 
@@ -19,7 +19,9 @@ from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.errors import NotOffered, OptionError
 from simulator.formats.cloudcanal import dts_avro as cloudcanal_dts_avro
-from simulator.formats.format import Broker
+from simulator.formats.cloudcanal.options import JsonOptions
+from simulator.formats.cloudcanal.types import code
+from simulator.formats.format import Broker, Settings
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
@@ -512,10 +514,40 @@ def test_what_has_no_table_goes_to_the_default_topic(tmp_path: Path) -> None:
     """Its name under the rule could be that of a table."""
     script = tmp_path / "script.sql"
     script.write_text("CREATE DATABASE s; USE s; CREATE TABLE t (v int); INSERT INTO t VALUES (1);")
-    for options, default in (("", "cloudcanal"), (",default_topic=rest", "rest")):
-        format = f"cloudcanal-json,ddl_statements=all,emit_transaction_end=on{options}"
-        topics = [message.topic for message in messages(str(script), format)]
-        assert topics == [default, *2 * ["my-cdcsim0000000001.s.t"], default]
+    format = "cloudcanal-json,ddl_statements=all,emit_transaction_end=on"
+    topics = [message.topic for message in messages(str(script), format)]
+    assert topics == ["cloudcanal", *2 * ["my-cdcsim0000000001.s.t"], "cloudcanal"]
+    assert {message.topic for message in messages(str(script), f"{format},default_topic=rest")} == {"rest"}
+
+
+def test_tables_that_appear_while_the_job_runs_go_to_the_default_topic() -> None:
+    """As the vendor's API says of dstMqDefaultTopic; a table that is renamed is one of them."""
+    for tail, appeared in (("", "{}"), (",default_topic=rest", "rest")):
+        sent = list(messages("tour", f"cloudcanal-json,topic_rule=MIRROR{tail}", limit=None, snapshot=True))
+        topics = {json.loads(m.value or b"")["table"]: m.topic for m in sent}
+        known = {name: name for name in ("customers", "orders", "limits")}
+        assert topics == {name: known.get(name, appeared.format(name)) for name in topics}
+        assert len(topics) > len(known)
+
+
+@pytest.mark.parametrize(
+    ("source", "types"),
+    [
+        ("mysql", {"int unsigned": 4, "bigint unsigned": -5, "text": -1, "enum('a')": 1, "blob": -4, "bit(8)": -7}),
+        (
+            "oceanbase-mysql",  # ObForMySQLTypes
+            {"tinyint unsigned": 5, "smallint unsigned": 4, "mediumint unsigned": 4, "int unsigned": -5}
+            | {"bigint unsigned": 12, "text": 12, "enum('a')": 12, "set('a')": 12, "blob": -2, "int": 4, "json": -1},
+        ),
+        ("postgresql", {"bit(8)": -7, "bit varying(8)": -7, "boolean": -7}),
+        ("gaussdb", {"bit(8)": -2, "bit varying(8)": -2, "boolean": -7}),  # GaussDBTypes
+    ],
+)
+def test_codes_are_those_of_the_sources_own_enum(source: str, types: dict[str, int]) -> None:
+    columns = {f"c{i}": type for i, type in enumerate(types)}
+    table = table_of("t", columns, ["c0"], source=source)
+    settings = Settings(JsonOptions(), sources.find(source))
+    assert [code(column, settings) for column in table.columns] == list(types.values())
 
 
 def test_a_schema_of_strings_is_refused_for_values_that_are_none() -> None:
@@ -628,8 +660,9 @@ def test_fields_say_whether_they_are_of_the_key() -> None:
 
 @pytest.mark.parametrize("source", ["mysql-8.0", "mariadb-10.11", "oracle-19c", "postgresql-16", "sqlserver-2022"])
 def test_records_of_every_source_are_those_of_dts(source: str) -> None:
+    theirs_format = with_effect("dts-avro,ddl_object=table,oracle_frac=us", source)
     for case in cases_of(source):
-        theirs = messages_of("dts-avro,ddl_object=table", source, block_of(case))
+        theirs = messages_of(theirs_format, source, block_of(case))
         ours = messages_of("cloudcanal-dts-avro,init_op=INIT,ddl_statements=all", source, block_of(case))
         assert [m.value for m in ours] == [m.value for m in theirs], case.name
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from simulator.formats.cloudcanal.topics import RULES
+from simulator.formats.cloudcanal.topics import DEFAULT_TOPIC, RULES
 from simulator.formats.options import (
     MYSQL_FAMILY,
     NOT_MONGODB,
@@ -22,6 +22,8 @@ from simulator.sources.mysql.log import SERVER_ID, SERVER_UUID
 
 # Rules of topics whose names do not begin with the instance.
 WITHOUT_INSTANCE: Final = tuple(rule for rule, (pattern, _) in RULES.items() if "{instance}" not in pattern)
+# Rules of topics that a database has as a whole.
+WITHOUT_TABLE: Final = ("SOURCE_INS_DB_BY_DOT", "SOURCE_INS_DB_BY_PERCENT")
 # Kinds of DDL that a job may publish.
 STATEMENTS: Final = ("create", "alter", "rename", "truncate", "drop", "index", "database")
 
@@ -72,16 +74,13 @@ class JobOptions:
     topic_rule: str | None = option(
         None, "Rule of topic names; default: instance, database, (schema,) table.", tuple(RULES)
     )
-    default_topic: str = option(
-        "cloudcanal",
-        "defaultTopic: the topic of what has no table's (DDL of databases, ends of transactions), of all under the "
-        "rule DEFAULT_TOPIC.",
+    default_topic: str | None = option(
+        None,
+        "defaultTopic: the topic of tables that appear while the job runs, of what has no table (DDL of databases, "
+        "ends of transactions), and of all under the rule DEFAULT_TOPIC. Default: new tables have topics by the rule, "
+        f"the rest goes to {DEFAULT_TOPIC}.",
         parse=topic_name,
-        unless={
-            "topic_rule": lambda rule: rule != "DEFAULT_TOPIC",
-            "emit_transaction_end": (False,),
-            "ddl_statements": lambda words: "database" not in words,
-        },
+        unless={"topic_rule": WITHOUT_TABLE},
     )
     ddl_topic: str = option(
         "", "ddlTopic: the topic of all DDL; empty: partition 0 of its table's topic.", parse=topic_name
@@ -310,8 +309,8 @@ class AvroOptions(JobOptions):
         decided=True,
     )
     oracle_frac: Literal["ns", "us"] = option(
-        "ns",
-        "Fractions of Oracle and SQL Server: nanoseconds, or microseconds, as SDK 2.0 reads them.",
+        "us",
+        "Fractions of Oracle and SQL Server: microseconds, which the published SDK reads, or nanoseconds, as in DTS.",
         sources=(*ORACLE_FAMILY, "sqlserver"),
     )
     gtid: bool = option(

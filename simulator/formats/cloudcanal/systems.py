@@ -43,12 +43,14 @@ class Library:
 class System:
     """A row: the type library, the data source's type as the product spells it, and the kinds of broker that links from
     it lead to (none from GaussDB: of its family the product reads openGauss). `log_blobs`: the log shows BLOBs, which
-    LogMiner does only with `oraLmLobEnable` (5.5.0.0)."""
+    LogMiner does only with `oraLmLobEnable` (5.5.0.0). `types`: rows of `types.csv` that it has instead of its
+    library's."""
 
     library: Library
     connector: str
     brokers: tuple[Broker, ...] = ("kafka",)
     log_blobs: bool = True
+    types: str = ""
 
 
 MYSQL: Final = Library("mysql", "my", event_ms=EVENT_SECOND_MS, table_changes=True)
@@ -58,11 +60,11 @@ SQLSERVER: Final = Library("sqlserver", "sqlserver", "catalogue")
 MONGODB: Final = Library("mongodb", "mongo")
 
 SYSTEMS: Final[Mapping[str, System]] = {
-    "gaussdb": System(POSTGRESQL, "openGauss", ()),
+    "gaussdb": System(POSTGRESQL, "openGauss", (), types="gaussdb"),
     "mariadb": System(MYSQL, "MariaDB"),
     "mongodb": System(MONGODB, "MongoDB"),
     "mysql": System(MYSQL, "MySQL", ("kafka", "rocketmq", "rabbitmq")),
-    "oceanbase-mysql": System(MYSQL, "OceanBase", ("kafka", "rocketmq")),
+    "oceanbase-mysql": System(MYSQL, "OceanBase", ("kafka", "rocketmq"), types="oceanbase-mysql"),
     "oceanbase-oracle": System(ORACLE, "OceanBase", ("kafka", "rocketmq")),
     "oracle": System(ORACLE, "Oracle", ("kafka", "rocketmq"), log_blobs=False),
     "postgresql": System(POSTGRESQL, "PostgreSQL", ("kafka", "rocketmq", "rabbitmq")),

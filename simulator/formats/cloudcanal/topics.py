@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from simulator.delivery.routing import Topics
 from simulator.model import TableId
 
+# The default topic of a job that names none.
+DEFAULT_TOPIC: Final = "cloudcanal"
 Case: TypeAlias = Literal["kept", "lower", "upper"]
 
 # Pattern and case; {schema} and the separator behind it are left out for sources without schemas.
@@ -34,12 +36,23 @@ RULES: Final[Mapping[str, tuple[str, Case]]] = {
 
 @dataclass(frozen=True)
 class TableTopics(Topics):
-    """Topics of tables; what has no table goes to the `default` one, which no table's topic is."""
+    """Topics of tables; what has no table goes to the `default` one, which no table's topic is.
+
+    With `mapped` (None: every table is) so do tables that were not there when the job was made."""
 
     default: str = ""
+    mapped: frozenset[TableId] | None = None
+
+    def mapping(self, tables: Collection[TableId]) -> Topics:
+        return self if self.mapped is None else replace(self, mapped=frozenset(tables))
+
+    def named(self, pattern: str | None) -> Topics:
+        """…; the user's pattern is that of all tables."""
+        return replace(self, pattern=pattern, case="kept", mapped=None) if pattern else self
 
     def of(self, at: TableId, pattern: str | None = None) -> str:
-        if not at.name and "{table}" in (pattern or self.pattern):
+        pattern = pattern or self.pattern
+        if "{table}" in pattern and (not at.name or (self.mapped is not None and at not in self.mapped)):
             return self.default
         return super().of(at, pattern)
 
@@ -49,10 +62,11 @@ def default_rule(*, schemas: bool, dots: bool) -> str:
     return f"SOURCE_INS_DB_{'SCHEMA_' if schemas else ''}TABLE_BY_{'DOT' if dots else 'PERCENT'}"
 
 
-def topics(rule: str, *, schemas: bool, instance: str, default: str) -> Topics:
-    """Topics named by a rule; `default` is the topic of DEFAULT_TOPIC."""
+def topics(rule: str, *, schemas: bool, instance: str, default: str | None) -> Topics:
+    """Topics named by a rule; `default` is the topic of DEFAULT_TOPIC, and of new tables if it is given."""
     pattern, case = RULES[rule]
     if not schemas:
         pattern = re.sub(r"\{schema\}[.%:]", "", pattern)
-    pattern = pattern.replace("{instance}", instance).replace("{default}", default)
-    return TableTopics(pattern, case, default=default)
+    topic = DEFAULT_TOPIC if default is None else default
+    pattern = pattern.replace("{instance}", instance).replace("{default}", topic)
+    return TableTopics(pattern, case, default=topic, mapped=None if default is None else frozenset())

@@ -4,7 +4,7 @@ The codes in `types.csv` are java.sql.Types, or the number of the source's own d
 `oracle_std_codes` writes for it). Rows from `library` were read in ClouGence/open-cdm,
 `clouddm-utils/cg-schema/…/adapter/<db>/*Types.java`, the type library of a sister product. That CloudCanal uses the
 same table is a decision (varchar 12 and int 4 agree with the printed examples). `[]` stands for arrays, `*` for all
-other types of a library.
+other types of a library. OceanBase and GaussDB have the rows in which their enums differ from MySQL's and PostgreSQL's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from simulator.formats.cloudcanal.options import CommonOptions
-from simulator.formats.cloudcanal.systems import Library, library_of
+from simulator.formats.cloudcanal.systems import System, system_of
 from simulator.formats.format import Settings
 from simulator.formats.members import per_column
 from simulator.model import Column
@@ -39,23 +39,24 @@ def _library(name: str) -> Mapping[str, Type]:
     }
 
 
-def type_of(column: Column, library: Library) -> Type:
-    types, name = _library(library.types), column.type.name
-    return types.get(name) or types["[]" if name.endswith("[]") and "[]" in types else "*"]
+def type_of(column: Column, system: System) -> Type:
+    own, types, name = _library(system.types), _library(system.library.types), column.type.name
+    found = own.get(f"{name} unsigned") if column.type.unsigned else None
+    return found or own.get(name) or types.get(name) or types["[]" if name.endswith("[]") and "[]" in types else "*"]
 
 
 def code(column: Column, settings: Settings[CommonOptions]) -> int:
-    """The column's `jdbcType`; unsigned columns have that of the signed type."""
-    type = type_of(column, library_of(settings))
+    """The column's `jdbcType`; unsigned columns have that of the signed type, but for OceanBase's."""
+    type = type_of(column, system_of(settings))
     return type.standard if settings.options.oracle_std_codes else type.code
 
 
 def expression(column: Column, settings: Settings[CommonOptions]) -> str:
     """`dbValType`, `typeExpression`: the type with its arguments, in the source's spelling: `varchar(22)`."""
-    library, source = library_of(settings), settings.source
-    if name := type_of(column, library).name:
+    system, source = system_of(settings), settings.source
+    if name := type_of(column, system).name:
         return name
-    return source.type_text(column.type, style=library.style or None)
+    return source.type_text(column.type, style=system.library.style or None)
 
 
 def expressions(settings: Settings[CommonOptions]) -> PerTable:

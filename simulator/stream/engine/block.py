@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
-from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table
+from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.source import Source
 from simulator.stream.engine.delay import Delay
 
@@ -131,6 +131,11 @@ class Stream(ABC):
     @property
     def partial_images(self) -> str | None:
         return None
+
+    @property
+    def names_at_start(self) -> Collection[TableId]:
+        """The tables that there are before the stream."""
+        return {table.id for table in self.first_tables}
 
     @property
     def step_names(self) -> Collection[str]:
