@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ class HistoryStream(LiteralStream):
             first_tables=tuple(last.values()),
             column_names={column.name for table in versions for column in table.columns},
         )
+
+    @property
+    def names_at_start(self) -> Collection[TableId]:
+        return {each.table.id for each in self._before}
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         column = table.columns[position]
