@@ -39,6 +39,9 @@ class Envelope:
     `in_second` of the first of them. `header`, where the stream knows it, is what the server logs of the change's
     transaction: an array of `simulator.model.TransactionHeader`. `halves` are `place` and `places` where a product
     counts halves of updates.
+
+    `statement_ms` is when the change's statement began, where the source's log has that (`Source.logs_statement_times`)
+    and it is not the time of the commit.
     """
 
     phase: int
@@ -55,6 +58,7 @@ class Envelope:
     txn_in_second: Ints | None = None
     header: npt.NDArray[Any] | None = None
     halves: Ints | None = None
+    statement_ms: Ints | None = None
 
     ARRAYS = ("turn", "ordinal", "statement", "txn", "seq", "size", "offset", "event_ms", "write_ms", "in_second")
 
@@ -69,8 +73,14 @@ class Envelope:
             txn_in_second=None if self.txn_in_second is None else self.txn_in_second[rows],
             header=None if self.header is None else self.header[rows],
             halves=None if self.halves is None else self.halves[:, rows],
+            statement_ms=None if self.statement_ms is None else self.statement_ms[rows],
             **arrays,
         )
+
+    @property
+    def logged_ms(self) -> Ints:
+        """The time of the change in the source's log: of its statement where the log has that, else of the commit."""
+        return self.event_ms if self.statement_ms is None else self.statement_ms
 
     @property
     def place(self) -> Ints:

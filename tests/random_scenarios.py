@@ -88,6 +88,7 @@ MAYBE = [
     {"type": "string(30)", "nulls": 0.3, "values": {"text": {"length": "0..12", "alphabet": "mixed"}}},
     {"type": "int16", "nulls": 0.2},
     {"type": "timestamp(3)", "values": "commit_time"},
+    {"type": "timestamp(3)", "values": "statement_time"},
     {"type": "string(10)", "nulls": 0.8, "values": {"choices": {"a": 5, "b": 1}}},
     {"type": "json", "values": {"document": {"n": {"range": [1, 9]}, "word": {"choices": ["x", "y"]}}}},
     {"type": "float64", "values": {"range": [0, 100]}},
@@ -279,6 +280,8 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         scenario["curve"] = {"hours": [1, 3, 0.2] * 8, "days": [1, 1, 1, 1, 2, 0.5, 0.5]}
     scenario["rate"] = draw(st.sampled_from([1, 50, 1000]))
     scenario["transactions"] = draw(st.sampled_from([{"1": 1}, {"1": 70, "2..5": 30}, {"3": 1}, {"1": 10, "40": 1}]))
+    if draw(st.booleans()):
+        scenario["durations"] = {"0s": 2, "1s..5m": 1}
     if draw(st.booleans()):
         scenario["heartbeat"] = "10s" if scenario["rate"] == 1 else "100ms"
     if draw(st.booleans()):

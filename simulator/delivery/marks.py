@@ -25,10 +25,12 @@ def marks(batches: Sequence[ChangeBatch], kind: Kind, database: str) -> ChangeBa
     border, step = (txn[:-1] != txn[1:], -1) if kind is BEGIN else (txn[1:] != txn[:-1], 2)
     ends = np.flatnonzero(np.append(True, border) if kind is BEGIN else np.append(border, True))
     firsts = [each.txn_in_second for each in envelopes if each.txn_in_second is not None]
+    begins = kind is BEGIN and all(each.statement_ms is not None for each in envelopes)
     headers = [each.header for each in envelopes if each.header is not None]
     envelope = Envelope(
         phase=1,
         txn_in_second=np.concatenate(firsts)[order[ends]] if firsts else None,
+        statement_ms=np.concatenate([each.logged_ms for each in envelopes])[order[ends]] if begins else None,
         header=np.concatenate(headers)[order[ends]] if len(headers) == len(envelopes) else None,
         **{name: array[order[ends]] for name, array in arrays.items()},
     )

@@ -74,4 +74,8 @@ EVENT_MS: Final = PerChange(lambda batch: batch.envelope.event_ms, lambda event:
 EVENT_SECOND_MS: Final = PerChange(
     lambda batch: whole_seconds(batch.envelope.event_ms), lambda event: whole_seconds(event.event_ms)
 )
+# The time of a change in the log, which is that of its statement where the log has that (`Envelope.logged_ms`).
+LOGGED_SECOND_MS: Final = PerChange(
+    lambda batch: whole_seconds(batch.envelope.logged_ms), lambda event: whole_seconds(event.event_ms)
+)
 WRITE_MS: Final = PerChange(lambda batch: batch.envelope.write_ms, lambda event: event.write_ms)

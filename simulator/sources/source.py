@@ -56,6 +56,7 @@ class Source(ABC):
     * `TITLE` and `VERSIONS`, the default one first, are for sources that others install; ours are in `SOURCES`.
     * `key_is_fixed`: no update changes a key; it is a delete and an insert there.
     * `logs_equal_updates`: an update that leaves a row as it was is in the log, too.
+    * `logs_statement_times`: a change has the time at which its statement began in the log, not that of the commit.
     * `stores`: generated values become other ones when the system stores them (`stored`).
     * `portable_types` are the system's types for the portable ones of scenarios; arguments take the place of `{}`.
     """
@@ -68,6 +69,7 @@ class Source(ABC):
     VERSIONS: ClassVar[tuple[str, ...]] = ()
     key_is_fixed: ClassVar[bool] = False
     logs_equal_updates: ClassVar[bool] = True
+    logs_statement_times: ClassVar[bool] = False
     stores: ClassVar[bool] = False
 
     def __str__(self) -> str:

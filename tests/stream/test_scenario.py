@@ -211,6 +211,11 @@ MISTAKES = [
     ),
     (
         "source: mysql",
+        "source: mysql\ndurations: {5s..1s: 1}",
+        "2: durations: '5s..1s': write the shorter time first, and a day at the most.",
+    ),
+    (
+        "source: mysql",
         "source: mysql\nsurges: [{at: 5, lasts: 9, of: order, share: 0.5, times: 9}]",
         "2: surges[0].share: rows must stay to be hot: add `then: repeat`, or leave the share out.",
     ),

@@ -36,8 +36,8 @@ class Change(NamedTuple):
     ms: int
 
 
-def changes(scenario: dict[str, Any], turns: int) -> list[Change]:
-    stream, renderer = streamed(scenario, "canal-json,gtid=on", "mysql-8.0")
+def changes(scenario: dict[str, Any], turns: int, format: str = "canal-json,gtid=on") -> list[Change]:
+    stream, renderer = streamed(scenario, format, "mysql-8.0")
     stop, at = stream.border(turns), 0
     out: list[Change] = []
     while at < stop:
@@ -47,7 +47,8 @@ def changes(scenario: dict[str, Any], turns: int) -> list[Change]:
             said = orjson.loads(message.value or b"")
             for i, row in enumerate(said["data"]):
                 old = frozenset((said["old"] or [{}] * (i + 1))[i])
-                out.append(Change(said["type"], said["table"], int(row["id"]), row, old, said["gtid"], said["es"]))
+                txn, ms = said.get("gtid", ""), said["es"]
+                out.append(Change(said["type"], said["table"], int(row["id"]), row, old, txn, ms))
         at = end
     return out
 
@@ -242,6 +243,28 @@ def test_arrivals(arrivals: str) -> None:
         assert ks_exponential(waits, 1) < KS / sqrt(len(waits)) + 0.005
     spread = np.std(waits)
     assert {"independent": 0.95 < spread < 1.05, "steady": spread < 0.5, "bursts": spread > 2}[arrivals]
+
+
+def test_long_transactions_have_late_event_times() -> None:
+    """In logs with the times of statements, and in a column; what has the time of the commit never goes back."""
+    columns = {"id": ID, "said": {"type": "int64", "values": "statement_time"}, "n": {"type": "int64"}}
+    columns["n"]["values"] = "commit_time"
+    spec = {**table(200, {"update": 1}), "columns": {**columns, "v": NUMBER}}
+    sizes = {"transactions": {"1": 80, "5..40": 20}, "durations": {"0s..10ms": 3, "20s..60s": 1}}
+    told = changes({"rate": 20, **sizes, "tables": {"t": spec}}, 6000)
+    assert [change.ms for change in told] == [int(change.row["said"]) // 1000 * 1000 for change in told]
+    committed = [int(change.row["n"]) for change in told]
+    assert committed == sorted(committed)
+    transactions = [list(rows) for _, rows in groupby(told, key=lambda change: change.txn)]
+    for rows in transactions:
+        assert [change.ms for change in rows] == sorted(change.ms for change in rows)
+        assert len({change.row["n"] for change in rows}) == 1
+    open_for = [(int(rows[0].row["n"]) - int(rows[0].row["said"])) / 1000 for rows in transactions]
+    chi_square(Counter(time > 1 for time in open_for), {False: 3, True: 1})
+    assert np.mean([time for time in open_for if time > 1]) == pytest.approx(40, rel=0.05)
+    assert sum(b.ms < a.ms for a, b in pairwise(told)) > len(transactions) / 10
+    commits = [change.ms for change in changes({"rate": 20, **sizes, "tables": {"t": spec}}, 600, "oms-canal-json")]
+    assert commits == [ms // 1000 * 1000 for ms in committed[: len(commits)]]
 
 
 def test_busy_hours_and_days() -> None:

@@ -42,7 +42,7 @@ from simulator.formats.canal.statements import (
     word,
 )
 from simulator.formats.format import Format, Layout, Settings
-from simulator.formats.members import DATABASE, EVENT_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, per_entry
+from simulator.formats.members import DATABASE, LOGGED_SECOND_MS, TABLE, WRITE_MS, by_row, per_column, per_entry
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -112,7 +112,7 @@ def fields(settings: CanalSettings) -> tuple[Field, ...]:
     return (
         Field("data", {**by_row(Rows("after")), DELETE: Rows("before")}),
         Field("database", by_row(DATABASE, PerEvent(ddl_database), PerEvent(lambda event: text_table(event)[0]))),
-        Field("es", EVENT_SECOND_MS),
+        Field("es", LOGGED_SECOND_MS),
         Field("gtid", gtid(settings) if version >= "1.1.7" else ABSENT),
         Field("id", PerChange(lambda batch: batch.envelope.txn, lambda event: event.txn)),
         Field("isDdl", by_row(False, is_ddl(settings), False)),

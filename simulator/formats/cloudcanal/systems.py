@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from simulator.errors import NotOffered
 from simulator.formats.format import Broker, Settings
-from simulator.formats.members import EVENT_MS, EVENT_SECOND_MS
+from simulator.formats.members import EVENT_MS, LOGGED_SECOND_MS
 from simulator.wire.fields import PerChange
 
 PRODUCT: Final = "CloudCanal"
@@ -53,7 +53,7 @@ class System:
     types: str = ""
 
 
-MYSQL: Final = Library("mysql", "my", event_ms=EVENT_SECOND_MS, table_changes=True)
+MYSQL: Final = Library("mysql", "my", event_ms=LOGGED_SECOND_MS, table_changes=True)
 ORACLE: Final = Library("oracle", "ora", "dictionary")
 POSTGRESQL: Final = Library("postgresql", "pg", "format_type", replica_identity=True, triggers=True)
 SQLSERVER: Final = Library("sqlserver", "sqlserver", "catalogue")

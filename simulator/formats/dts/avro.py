@@ -56,7 +56,7 @@ class Timestamps:
     """A message's timestamp is the record's sourceTimestamp."""
 
     def columns(self, packed: PackedBatch) -> dict[str, pa.Array]:
-        return {"timestamp_ms": pa.array(whole_seconds(packed.changes.envelope.event_ms))}
+        return {"timestamp_ms": pa.array(whole_seconds(packed.changes.envelope.logged_ms))}
 
     def event(self, event: Event) -> Mapping[str, Any]:
         last_ms = event.last_ms if isinstance(event, Heartbeat) else None

@@ -35,7 +35,7 @@ from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_lar
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings, opens_snapshot
-from simulator.formats.members import EVENT_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
+from simulator.formats.members import LOGGED_SECOND_MS, WRITE_MS, by_row, per_entry, row_key_names, table_of
 from simulator.model import (
     ABSENT,
     BEGIN,
@@ -169,7 +169,7 @@ def fields(settings: Settings[CanalOptions]) -> tuple[Field, ...]:
     members = (
         Field("data", data),
         Field("database", database),
-        Field("es", EVENT_SECOND_MS),
+        Field("es", LOGGED_SECOND_MS),
         Field("gtid", gtid(settings)),
         Field("id", record_id(options)),
         Field("isDdl", by_row(False, True)),

@@ -29,6 +29,7 @@ class MysqlSource(Source):
     portable_types = CsvTable(__file__, "portable.csv", str)
     json_is_text: ClassVar[bool] = False
     logs_equal_updates = False
+    logs_statement_times = True
     ddl: ClassVar[MysqlDdl] = ddl
 
     @property

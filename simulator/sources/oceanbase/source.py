@@ -11,6 +11,7 @@ from simulator.sources.oracle.source import OracleSource
 
 class OceanbaseMysqlSource(MysqlSource):
     type_style = "show_create_57"
+    logs_statement_times = False
     log: ClassVar[OceanbaseMysqlLog] = OceanbaseMysqlLog()
 
 

@@ -65,7 +65,9 @@ class Compiled:
             hours=spec.curve.hours,
             days=spec.curve.days,
         )
-        self.timeline = Timeline(spec.transactions, arrivals, seed=self.seed, start_ms=spec.start)
+        self.timeline = Timeline(
+            spec.transactions, arrivals, seed=self.seed, start_ms=spec.start, durations=spec.durations
+        )
         self.timeline.heartbeat_ms = self._heartbeat_ms(heartbeat_ms)
         changes = [(self.timeline.border(change.at), change) for change in scenario.changes]
         fields = {

@@ -28,6 +28,8 @@ STEPS: Final = 2048
 FEWEST_LIVES: Final = 8
 # Slots that insert, where the other rows are permanent.
 APPENDING: Final = 256
+# Kinds of values that every update sets.
+STAMPS: Final = ("commit_time", "statement_time", "version")
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,8 @@ class _Deck:
         self._insert = Step("insert", (Act(INSERT, name, frozenset(table.columns)),))
         self._delete = Step("delete", (Act(DELETE, name),))
         changing = [field for field, column in table.columns.items() if column.changes and field not in table.key]
-        # columns that are stamped by every update (commit time, version) are set each time and not counted
-        self.stamped = [field for field in changing if table.columns[field].values.kind in ("commit_time", "version")]
+        # columns that every update sets are not counted
+        self.stamped = [field for field in changing if table.columns[field].values.kind in STAMPS]
         self.dealt = [field for field in changing if field not in self.stamped]
         self._always = always
 

@@ -142,6 +142,9 @@ class ChangeStream(Stream):
         number, begins, _ = self.timeline.transactions(what.turns)
         txn = self._txn(what.turns, number)
         event_ms = self.timeline.commit_us(what.turns) // 1000
+        statement_ms = None
+        if self.timeline.durations and self.source.logs_statement_times:
+            statement_ms = self.timeline.statement_us(what.turns) // 1000
         in_second = self._in_second(what.turns, event_ms, self.compiled.statements_a_turn)
         txn_in_second = in_second[begins - first] if self.source.log.one_a_transaction else None
         done = np.cumsum(changes)
@@ -177,6 +180,7 @@ class ChangeStream(Stream):
                 write_ms=event_ms[turn] + WRITE_LAG_MS,
                 in_second=in_second[turn] + 2 * at,
                 txn_in_second=None if txn_in_second is None else txn_in_second[turn],
+                statement_ms=None if statement_ms is None else statement_ms[turn],
             )
             state = State(
                 self.compiled.ticks,

@@ -1,4 +1,4 @@
-"""Transactions, commit times and heartbeats as functions of the turn.
+"""Transactions, commit times, times of statements and heartbeats as functions of the turn.
 
 Transactions come in periods of so many. Each period has the same sizes in the same order, but begins at a transaction
 of its own, drawn by hash; so the number of a transaction and the turns it spans follow from a search in one table for
@@ -15,7 +15,7 @@ import numpy as np
 from simulator.model import SECOND_NUMBERS
 from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.decks import dealt, order
-from simulator.values.draw import Ints, below, bits, key
+from simulator.values.draw import Ints, below, bits, key, mix, unit
 
 # Transactions in a period: so many, or more where a weight would get fewer than RARE of them.
 PERIOD: Final = 1 << 16
@@ -42,10 +42,13 @@ class Timeline:
         *,
         seed: int,
         start_ms: int,
+        durations: Mapping[tuple[int, int], float],
         heartbeat_ms: int | None = None,
     ) -> None:
+        """Weights of `sizes` in turns, and of `durations` in milliseconds from a transaction's begin to its commit."""
         self.arrivals, self.start_ms, self.heartbeat_ms = arrivals, start_ms, heartbeat_ms
-        self._key = key(seed, "transactions")
+        self._key, self._duration_key = key(seed, "transactions"), key(seed, "durations")
+        self.durations = durations if any(high for _, high in durations) else {}
         self.largest = max(high for _, high in sizes)
         self.plain = self.largest == 1  # each turn is a transaction
         if not self.plain:
@@ -78,6 +81,21 @@ class Timeline:
         """Commit time of the transaction that each turn belongs to, epoch microseconds; never falls with the turn."""
         _, first, length = self.transactions(turns)
         return self.arrivals.us(first + length - 1)
+
+    def statement_us(self, turns: Ints) -> Ints:
+        """When the statements of each turn began, epoch microseconds: a transaction's first one when it began itself,
+        the others one after the other, evenly until its commit. It may well be before commits of earlier turns."""
+        number, first, length = self.transactions(turns)
+        commits = self.arrivals.us(first + length - 1)
+        if not self.durations:
+            return commits
+        drawn = bits(self._duration_key, number)
+        ends = np.cumsum(list(self.durations.values()))
+        which = np.searchsorted(ends / ends[-1], unit(drawn), side="right")
+        low, high = np.array(list(self.durations), dtype=np.int64).T * 1000
+        took = low[which] + (unit(mix(drawn)) * (high - low)[which]).astype(np.int64)
+        began: Ints = commits - took * (first + length - turns) // length
+        return began
 
     def previous_commit_us(self, turns: Ints) -> Ints:
         """Commit time of the transaction before the one that each turn belongs to, epoch microseconds."""

@@ -34,6 +34,7 @@ GENERATORS: Final = {
     "references": f"{_COMPUTED}.references:GENERATOR",
     "row": f"{_COMPUTED}.row:GENERATOR",
     "sequence": f"{_COMPUTED}.sequence:GENERATOR",
+    "statement_time": f"{_COMPUTED}.statement_time:GENERATOR",
     "states": f"{_COMPUTED}.states:GENERATOR",
     "text": f"{_DRAWN}.text:GENERATOR",
     "uuid": f"{_DRAWN}.uuid:GENERATOR",

@@ -158,7 +158,7 @@ class Writer:
         values = records(
             operation=self.operations[kind],
             id=envelope.offset,
-            source_timestamp=envelope.event_ms // 1000,
+            source_timestamp=envelope.logged_ms // 1000,
             source_position=where.source,
             safe_source_position=where.safe,
             source_txid=where.txid,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import numpy as np
@@ -12,17 +13,18 @@ from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, TIMES, Draws, Generator, Target
 from simulator.stream.scenario.checks.column import ColumnCheck
+from simulator.values.draw import Ints
 
 
-class CommitTimes(Draws):
+class Times(Draws):
     """In UTC, cut to the column's fraction digits; epoch milliseconds in a column of numbers."""
 
-    def __init__(self, target: Target) -> None:
-        self.timeline, self.type, self.history = target.columns.timeline, target.type, target.history
+    def __init__(self, target: Target, clock: Callable[[Ints], Ints]) -> None:
+        self.clock, self.type, self.history = clock, target.type, target.history
         self.unit_us = 1 if target.source.stores else target.source.unit_us(target.field.type)
 
     def array(self, state: State) -> pa.Array:
-        us = self.timeline.commit_us(state.turns(self.history))
+        us = self.clock(state.turns(self.history))
         if pa.types.is_date32(self.type):
             return primitive(np.floor_divide(us, US_PER_DAY).astype(np.int32), self.type)
         if pa.types.is_duration(self.type):
@@ -40,7 +42,7 @@ def check(check: ColumnCheck, arguments: bool) -> None:
 
 
 def draw(target: Target, arguments: bool) -> Draws:
-    return CommitTimes(target)
+    return Times(target, target.columns.timeline.commit_us)
 
 
 GENERATOR = Generator(

@@ -108,7 +108,7 @@ def leaf_field(field: Field, values: Values, number: int, source: Source) -> Fie
         type = "int64"
     elif texts and all(_is_number(text) for text in texts):
         type = f"decimal(18,{max(len(text.partition('.')[2]) for text in texts)})"
-    elif values.kind == "commit_time":
+    elif values.kind in ("commit_time", "statement_time"):
         type = "timestamp(3)"
     else:
         type = "text" if values.kind == "text" else "string(4000)"

@@ -36,23 +36,50 @@ from simulator.stream.scenario.language.words import (
 
 # Turns in a transaction: none crosses a block of the stream.
 LARGEST_TRANSACTION: Final = 1024
+LONGEST_TRANSACTION_MS: Final = 24 * 60 * 60 * 1000
+# Keys that scripts do without.
+GENERATED_ONLY: Final = {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions", "durations"}
 
 
 def sizes(value: Any) -> dict[tuple[int, int], float]:
     """`{1: 70, 2..5: 30}`: turns in a transaction, with weights."""
-    if not isinstance(value, dict) or not value:
-        raise ValueError("expected a mapping of sizes to weights such as {1: 70, 2..5: 30}")
-    parsed: dict[tuple[int, int], float] = {}
-    for key, weight in value.items():
-        low, high = span(key)
+
+    def turns(text: Any) -> tuple[int, int]:
+        low, high = span(text)
         if low < 1 or high > LARGEST_TRANSACTION:
-            raise ValueError(f"{key!r}: a transaction has 1 to {LARGEST_TRANSACTION} turns")
+            raise ValueError(f"{text!r}: a transaction has 1 to {LARGEST_TRANSACTION} turns")
+        return low, high
+
+    return weighted(value, turns, "sizes to weights such as {1: 70, 2..5: 30}")
+
+
+def lengths_ms(value: Any) -> dict[tuple[int, int], float]:
+    """`{0s: 95, 5s..1m: 5}`: milliseconds from a transaction's begin to its commit, with weights."""
+
+    def milliseconds(text: Any) -> tuple[int, int]:
+        low, _, high = str(text).partition("..")
+        ends = low.strip(), (high or low).strip()
+        shortest, longest = (0 if end in ("0", "0s") else duration_ms(end) for end in ends)
+        if not shortest <= longest <= LONGEST_TRANSACTION_MS:
+            raise ValueError(f"{text!r}: write the shorter time first, and a day at the most")
+        return shortest, longest
+
+    return weighted(value, milliseconds, "times to weights such as {0s: 95, 5s..1m: 5}")
+
+
+def weighted(value: Any, read: Callable[[Any], tuple[int, int]], what: str) -> dict[tuple[int, int], float]:
+    """A mapping of ranges to weights."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f"expected a mapping of {what}")
+    parsed: dict[tuple[int, int], float] = {}
+    for text, weight in value.items():
+        each = read(text)
         try:
-            parsed[low, high] = float(weight)
+            parsed[each] = float(weight)
         except (TypeError, ValueError):
-            raise ValueError(f"{key!r}: the weight {quoted(weight)} is not a number") from None
-        if not 0 < parsed[low, high] <= MOST_WEIGHT:
-            raise ValueError(f"{key!r}: the weight {quoted(weight)} is not above 0 and up to {MOST_WEIGHT:g}")
+            raise ValueError(f"{text!r}: the weight {quoted(weight)} is not a number") from None
+        if not 0 < parsed[each] <= MOST_WEIGHT:
+            raise ValueError(f"{text!r}: the weight {quoted(weight)} is not above 0 and up to {MOST_WEIGHT:g}")
     return parsed
 
 
@@ -127,6 +154,12 @@ class ScenarioSpec(Strict):
         WithJsonSchema({"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}}),
         Field(description="Turns in a transaction: weights, such as {1: 70, 2..5: 30}."),
     ] = {(1, 1): 1.0}
+    durations: Annotated[
+        dict[tuple[int, int], float],
+        BeforeValidator(lengths_ms),
+        WithJsonSchema({"type": "object", "additionalProperties": {"type": "number", "exclusiveMinimum": 0}}),
+        Field(description="How long transactions take until they commit: weights, such as {0s: 95, 5s..1m: 5}."),
+    ] = {(0, 0): 1.0}
     tables: Annotated[dict[Name, TableSpec], Field(min_length=1)]
     lifecycles: dict[Name, LifecycleSpec] = {}
     schema_changes: list[TimedChange] = []
@@ -145,9 +178,7 @@ class ScenarioSpec(Strict):
         if self.script is not None:
             if generated or self.schema_changes:
                 raise ValueError("a script cannot be combined with lifecycles, rows or schema_changes")
-            if odd := sorted(
-                self.model_fields_set & {"rate", "arrivals", "curve", "surges", "heartbeat", "transactions"}
-            ):
+            if odd := sorted(self.model_fields_set & GENERATED_ONLY):
                 raise ValueError(f"{odd[0]} has no effect in a script; remove it")
         if self.script is None and not generated:
             raise ValueError("nothing happens: add rows to a table, or lifecycles, or a script")

@@ -1,0 +1,21 @@
+"""`statement_time`: when the statement that set the value began."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulator.stream.generators.computed import commit_time
+from simulator.stream.generators.generator import Draws, Target
+
+
+def draw(target: Target, arguments: bool) -> Draws:
+    return commit_time.Times(target, target.columns.timeline.statement_us)
+
+
+GENERATOR = replace(
+    commit_time.GENERATOR,
+    name="statement_time",
+    doc="when the statement that set the value began: before the commit, by what `durations` say of its transaction",
+    example="{type: timestamp(3), values: statement_time}",
+    draw=draw,
+)
