@@ -252,6 +252,16 @@ def changes(draw: st.DrawFn, scenario: dict[str, Any]) -> list[dict[str, Any]]:
     return out
 
 
+def pairs(rows: int, number: bool) -> dict[str, Any]:
+    """A table between t0 and t0, whose pairs are its key, or unique besides a number."""
+    columns = {each: {"type": "int64", "changes": "no", "values": {"references": "t0"}} for each in ("a", "b")}
+    mine = {"mix": {"insert": 3, "update": 1, "delete": 3}, "rows": max(1, rows**2 // 6)}
+    more = {"id": {"type": "int64", "values": "sequence"}, "n": {"type": "int32", "values": "version"}}
+    if number:
+        return {"columns": {**more, **columns}, "key": "id", "unique": {"uk_ab": ["a", "b"]}, **mine}
+    return {"columns": {**columns, "n": more["n"]}, "key": ["a", "b"], **mine}
+
+
 def surges(scenario: dict[str, Any]) -> list[dict[str, Any]]:
     """Two that overlap, of what changes in the scenario."""
     if "lifecycles" in scenario:
@@ -274,6 +284,9 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     else:
         count = draw(st.integers(1, 2))
         scenario = {"tables": {f"t{i}": draw(short_tables()) for i in range(count)}}
+        first = scenario["tables"]["t0"]
+        if first["mix"]["update"] > 2 and not first["mix"]["delete"] and not first.get("key_updates"):
+            scenario["tables"]["pairs"] = pairs(first["rows"] // 4, draw(st.booleans()))
     scenario["seed"] = draw(st.integers(0, 1000))
     scenario["arrivals"] = draw(gaps)
     if draw(st.booleans()):

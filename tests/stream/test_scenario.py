@@ -210,6 +210,12 @@ MISTAKES = [
         "2: surges[0].of: no table with rows, or lifecycle, 'user'. Did you mean 'users'?",
     ),
     (
+        "{of: orders.id}}\n      line: {type: int, values: row}",
+        "{references: users}}\n      line: {type: bigint, values: {references: {table: users, skew: 2}}}",
+        "23: tables.items.columns.line.values.references: references that are unique together with others are drawn evenly: "
+        "leave out skew, recent.",
+    ),
+    (
         "source: mysql",
         "source: mysql\ndurations: {5s..1s: 1}",
         "2: durations: '5s..1s': write the shorter time first, and a day at the most.",

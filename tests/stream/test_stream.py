@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_scenarios import loaded, scenarios
+from random_scenarios import loaded, pairs, scenarios
 
 from simulator import sources
 from simulator.batch import ChangeBatch
@@ -299,6 +299,23 @@ def test_references_hold_at_every_transaction_end(scenario: dict[str, Any]) -> N
             items = [r for r in replay.tables["items"].values() if r[0] == key[0]]
             if "edit" not in str(scenario["lifecycles"]):  # nothing edits an item after the total
                 assert row[3] == sum(r[2] * r[3] for r in items)
+
+
+@pytest.mark.parametrize("number", [False, True], ids=["primary", "unique"])
+def test_pairs_of_references_are_unique(number: bool) -> None:
+    """Of 144 pairs most come, and come again, but never twice at a time: what replaying asserts."""
+    few = {"columns": {"id": {"type": "int64", "values": "sequence"}, "n": {"type": "int32", "values": "version"}}}
+    parent = {**few, "key": "id", "rows": 12, "mix": {"update": 1}}
+    stream = stream_of({"tables": {"t0": parent, "pairs": {**pairs(12, number), "rows": 80}}})
+    replay_all(stream, 10**9)
+    seen: list[Row] = []
+    for batch in stream.read(0, 4000).batches:
+        if batch.table.id.name == "pairs" and batch.kind is INSERT:
+            places = [batch.table.positions[name] for name in ("a", "b")]
+            assert batch.after is not None
+            seen += zip(*(batch.after[place].to_pylist() for place in places), strict=True)
+    assert len(set(seen)) > 130 < len(seen) / 5
+    assert {number for pair in seen for number in pair} == set(range(1, 13))
 
 
 def test_seeds_differ_and_do_not() -> None:

@@ -16,6 +16,7 @@ from simulator.stream.generators.arrays import overlaid, with_nulls
 from simulator.stream.generators.generator import Draws, Target
 from simulator.stream.generators.keys import KeyColumn
 from simulator.stream.generators.nulls import Nulls
+from simulator.stream.generators.pairs import Pairs
 from simulator.stream.generators.permanent import PermanentRows
 from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.scenario import Field, Scenario
@@ -76,6 +77,7 @@ class Columns:
         self.ticks, self.traffic, self.timeline = ticks, traffic, timeline
         self._columns: dict[tuple[str, str], CompiledColumn] = {}
         self._permanent: dict[str, PermanentRows] = {}
+        self._pairs: dict[tuple[str, ...], Pairs] = {}
         self._keys: dict[str, KeyColumn] = {}
 
     def draws(self, field: Field, values: Values, history: History) -> Draws:
@@ -98,6 +100,15 @@ class Columns:
             salt = key(self.scenario.seed, table, column.name, "")
             self._keys[table] = KeyColumn(self.scenario.source, column, parts, self.ticks.span(table), salt)
         return self._keys[table]
+
+    def pairs(self, field: Field) -> Pairs | None:
+        """The pairs that a column of references has a part in, where it is in a key of nothing else."""
+        link = self.scenario.spec.tables[field.table].link(field.name)
+        if link is None:
+            return None
+        if (field.table, *link) not in self._pairs:
+            self._pairs[field.table, *link] = Pairs(self, field.table, link)
+        return self._pairs[field.table, *link]
 
     def permanent(self, table: str) -> PermanentRows:
         """The rows of a table that were born before the stream and never die."""

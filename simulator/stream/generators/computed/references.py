@@ -40,12 +40,21 @@ class References(Draws):
         self.permanent = target.columns.permanent(self.table)
         self.living = LivingRows(target.columns, self.table)
         self.deaths = Deaths(target.columns, target.field.table)
+        self.pairs = target.columns.pairs(target.field)
+        self.name = target.field.name
         self.history, self.salt = target.history, target.salt
         # which rows are picked more often: any of them
         self.preferred = Shuffle(max(self.permanent.rows, 1), target.salt)
 
     def array(self, state: State) -> pa.Array:
-        drawn, ticks = draws(state, self.history, self.salt), state.ticks
+        ticks = state.ticks
+        if self.pairs is not None:
+            cohort, slot, row = self.permanent.rows_at(self.pairs.numbers(self.name, state))
+            cycle, tick = np.full(len(slot), -1, dtype=np.int64), ticks.birth[ticks.cohort_program[cohort]]
+            return self.column.array(
+                State(ticks, self.table, cohort=cohort, slot=slot, cycle=cycle, tick=tick, row=row)
+            )
+        drawn = draws(state, self.history, self.salt)
         cohort, slot, row = self._permanent(drawn)
         cycle, tick = np.full(len(slot), -1, dtype=np.int64), ticks.birth[ticks.cohort_program[cohort]]
         missing = np.zeros(len(slot), dtype=bool)

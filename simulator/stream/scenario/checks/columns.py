@@ -86,11 +86,37 @@ def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, H
             )
     if not key or any(each.generator.unique for each in values.values()):
         return
-    if not _copies_are_unique(loaded, table, list(values.values()), homes):
+    if loaded.spec.tables[table].link(key[0]) == tuple(key):
+        _check_link(loaded, table, key, fields, homes)
+    elif not _copies_are_unique(loaded, table, list(values.values()), homes):
         loaded.fail(
             ("tables", table, "key"),
             "these columns do not make rows unique: use sequence, uuid, or of another table's key with row",
         )
+
+
+def _check_link(loaded: Loaded, table: str, key: Sequence[str], fields: Fields, homes: Mapping[str, Home]) -> None:
+    """References can be unique together: they are to rows that stay, drawn evenly, and never change."""
+    spec, home = loaded.spec.tables[table], homes[table]
+    for name in key:
+        field = fields[table][name]
+        reference, path = field.spec.values.arguments, (*field.path, "values", "references")
+        if not homes[reference.table].permanent:
+            loaded.fail(
+                (*path, "table"),
+                f"{reference.table} has no permanent rows, to which references that are unique together must be",
+            )
+        if reference.skew != 1 or reference.recent:
+            loaded.fail(
+                path, "references that are unique together with others are drawn evenly: leave out skew, recent"
+            )
+        updated = home.lifecycle is None and spec.mix.update and field.spec.changes and name not in spec.key
+        if updated or any(name in columns for _, _, columns in home.updates):
+            loaded.fail(
+                field.path,
+                "a reference that is unique together with others stays as it is: write `changes: no`, "
+                "or leave it out of `set`",
+            )
 
 
 def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], homes: Mapping[str, Home]) -> bool:
@@ -116,6 +142,9 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
 
     deciding = [field for field in (fields[key.table][name] for name in key.fields) if lasts(field)]
     values = [field.spec.values for field in deciding]
+    if len(deciding) == len(key.fields) and loaded.spec.tables[key.table].link(key.fields[0]) == tuple(key.fields):
+        _check_link(loaded, key.table, key.fields, fields, homes)
+        return
     made = any(_is_made_of_unique(each, fields[key.table]) for each in values)
     if not made and not _copies_are_unique(loaded, key.table, values, homes):
         loaded.fail(

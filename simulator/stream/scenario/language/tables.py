@@ -168,6 +168,14 @@ class TableSpec(Strict):
             raise ValueError(f"a table for each type needs a column of type {TYPE_PLACEHOLDER!r}")
         return self
 
+    def link(self, column: str) -> tuple[str, ...] | None:
+        """The first key with a column that consists of references to other tables: it is unique as a whole."""
+        for key in (self.key, *self.unique.values()):
+            values = [self.columns[name].values.kind if name in self.columns else "" for name in key]
+            if column in key and len(key) > 1 and set(values) == {"references"}:
+                return tuple(key)
+        return None
+
     @property
     def moves(self) -> bool:
         """Whether other rows are hot after some time."""

@@ -1,0 +1,60 @@
+"""Pairs of references that no two rows have at the same time: the key of a table between two others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.stream.engine.history import State
+from simulator.stream.generators.permanent import PermanentRows
+from simulator.stream.generators.shuffle import Shuffle
+from simulator.values.draw import Ints, below, key, mix
+
+if TYPE_CHECKING:
+    from simulator.stream.generators.columns import Columns
+
+
+class Pairs:
+    """All pairs are dealt to the places at which the table has rows, so many to each; a row takes one of its place's.
+
+    There may be more than two columns; each refers to permanent rows of another table.
+    """
+
+    def __init__(self, columns: Columns, table: str, fields: Sequence[str]) -> None:
+        plan, scenario = columns.ticks.plan, columns.scenario
+        parts = []
+        for number, cohort in enumerate(plan.cohorts):
+            program = plan.programs[cohort.program]
+            if table in program.members:
+                if program.leaves_rows[table].any():
+                    scenario.fail(
+                        ("tables", table),
+                        f"{' and '.join(fields)} are unique, and rows that are never deleted would use up all pairs of "
+                        "them: have as many deletes as inserts, or a sequence as the key",
+                    )
+                parts.append((number, cohort.base, cohort.count, program.members[table].high))
+        self._key = key(scenario.seed, table, *fields, "pairs")
+        self._places = PermanentRows(parts, self._key)
+        referred = [scenario.spec.tables[table].columns[field].values.arguments.table for field in fields]
+        sizes = [columns.permanent(other).rows for other in referred]
+        self._size = dict(zip(fields, sizes, strict=True))
+        self._below = {field: prod(sizes[:i]) for i, field in enumerate(fields)}
+        places, pairs = self._places.rows, prod(sizes)
+        if pairs < places:
+            scenario.fail(
+                ("tables", table),
+                f"{places:,} rows may be there at a time, but there are only {pairs:,} pairs of rows that stay in "
+                f"{' and '.join(referred)}: make it fewer rows, or those more",
+            )
+        self._each = pairs // places if places else 1
+        self._shuffle = Shuffle(max(pairs, 1), mix(np.array([self._key]))[0])
+
+    def numbers(self, field: str, state: State) -> Ints:
+        """The numbers of the permanent rows that a column refers to."""
+        place = self._places.number(state.cohort, state.slot, state.row)
+        pair = self._shuffle.forward(place * self._each + below(mix(state.identity + self._key), self._each))
+        numbers: Ints = pair // self._below[field] % self._size[field]
+        return numbers
