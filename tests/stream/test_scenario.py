@@ -212,8 +212,8 @@ MISTAKES = [
     (
         "{of: orders.id}}\n      line: {type: int, values: row}",
         "{references: users}}\n      line: {type: bigint, values: {references: {table: users, skew: 2}}}",
-        "23: tables.items.columns.line.values.references: references that are unique together with others are drawn evenly: "
-        "leave out skew, recent.",
+        "23: tables.items.columns.line.values.references: references that are unique together with others are drawn "
+        "evenly: leave out skew, recent.",
     ),
     (
         "source: mysql",
