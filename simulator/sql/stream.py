@@ -14,6 +14,7 @@ from simulator.model import Table, TableId
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
+from simulator.sql.ddl.show_create import show_create
 from simulator.sql.script import POSTGRESQL, START_MS, Outcome, Script, run, run_on_postgresql
 from simulator.sql.store.rows import Row, carrier
 from simulator.sql.store.session import Session
@@ -54,6 +55,7 @@ class SqlStream(LiteralStream):
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
         self._before: list[tuple[Table, list[Row], list[int]]] = []
+        self._texts: dict[tuple[int, TableId], str] = {}
         outcome = run(script, source, force=force, at_snapshot=self._keep)
         self.failure, self.steps = outcome.failure, tuple(outcome.steps)
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
@@ -72,6 +74,16 @@ class SqlStream(LiteralStream):
         """What is there at `-- @snapshot`."""
         _forget_spellings(session)
         self._before = _rows(session)
+        self._keep_texts(session, 0)
+
+    def _keep_texts(self, session: Session, turn: int) -> None:
+        for data in session.all_tables():
+            text = show_create(data.definition, session.server, data.next_auto)
+            self._texts[turn, data.definition.id] = text
+
+    def create_table(self, table: Table, turn: int) -> str:
+        """…, as SHOW CREATE TABLE prints it; known once the table's rows are."""
+        return self._texts[turn, table.id]
 
     @property
     def names_at_start(self) -> Collection[TableId]:
@@ -114,6 +126,7 @@ class SqlStream(LiteralStream):
         if turn:
             outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)
             held = _rows(outcome.session)
+            self._keep_texts(outcome.session, turn)
         for table, rows, numbers in held:
             documents = self._documents(table)
             printed = [_printed(row, documents) for row in rows] if documents else rows

@@ -422,7 +422,13 @@ def test_key_columns_that_are_left_out_are_not_in_the_key() -> None:
 
 
 def test_topics_of_oracle_have_no_database() -> None:
-    for policy, topic in (("table", "{schema}-{table}"), ("schema", "{schema}"), ("database", "{schema}")):
+    for policy, topic in (
+        ("table", "{schema}-{table}"),
+        ("schema", "{schema}"),
+        ("database", "{schema}"),
+        ("table,topic_name_format=x.$database$.$tablename$", "x.{table}"),
+        ("table,topic_name_format=$tablename$-$database$", "{table}"),
+    ):
         assert codec_of(f"drs-json,topic_policy={policy}", "oracle").layout.routing.topics.pattern == topic
 
 
@@ -464,3 +470,41 @@ def test_a_full_load_has_tables_without_rows() -> None:
         "INSERT",
     ]
     assert [message["id"] for message in found] == sorted({message["id"] for message in found})
+
+
+@pytest.mark.parametrize("source", ["mysql-8.0", "mysql-5.7"])
+def test_a_full_load_has_the_text_of_its_tables(source: str, tmp_path: Path) -> None:
+    """As SHOW CREATE TABLE prints it, so it makes the same table again."""
+
+    def text(statement: str) -> str:
+        script = tmp_path / "script.sql"
+        script.write_text(f"create database s; use s; {statement};\n-- @snapshot\ncreate table z (i int);\n")
+        first, *_ = (json.loads(m.value or b"") for m in messages(str(script), "drs-json", source=source))
+        assert first["type"] == "INIT_DDL"
+        return str(first["sql"])
+
+    typed = (
+        "create table t (id int unsigned auto_increment primary key, n varchar(9) default 'x' collate latin1_bin, "
+        "d decimal(8,2) default 1.5, ts timestamp(3) default now(3) on update now(3), j json, b text, "
+        "e enum('a','b') not null, g int generated always as (1+1) stored, unique key uk (n, e), key k (n(3)), "
+        "constraint up foreign key (g) references t (id) on delete cascade) default charset latin1"
+    )
+    printed = text(typed)
+    assert printed == (
+        "CREATE TABLE `t` (\n"
+        f"  `id` int{'' if source == 'mysql-8.0' else '(10)'} unsigned NOT NULL AUTO_INCREMENT,\n"
+        f"  `n` varchar(9){' CHARACTER SET latin1' if source == 'mysql-8.0' else ''} COLLATE latin1_bin DEFAULT 'x',\n"
+        "  `d` decimal(8,2) DEFAULT '1.50',\n"
+        f"  `ts` timestamp(3) {'NULL' if source == 'mysql-8.0' else 'NOT NULL'} DEFAULT CURRENT_TIMESTAMP(3)"
+        " ON UPDATE CURRENT_TIMESTAMP(3),\n"
+        "  `j` json DEFAULT NULL,\n"
+        "  `b` text,\n"
+        "  `e` enum('a','b') NOT NULL,\n"
+        f"  `g` int{'' if source == 'mysql-8.0' else '(11)'} GENERATED ALWAYS AS (1+1) STORED,\n"
+        "  PRIMARY KEY (`id`),\n"
+        "  UNIQUE KEY `uk` (`n`,`e`),\n"
+        "  KEY `k` (`n`(3)),\n"
+        "  CONSTRAINT `up` FOREIGN KEY (`g`) REFERENCES `t` (`id`) ON DELETE CASCADE\n"
+        ") ENGINE=InnoDB DEFAULT CHARSET=latin1"
+    )
+    assert text(printed) == printed

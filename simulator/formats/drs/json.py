@@ -17,9 +17,9 @@ Spec: "Kafka Message Format" (page of 2024-03-28), tables 2 to 4, their samples 
 * `type` is INSERT, UPDATE, DELETE; DDL for every statement; INIT and INIT_DDL in the full load.
 * `id` numbers everything that DRS reads, so it has gaps. `es` has whole seconds, as the binary log.
 
-Decided here, since the page does not say: the CREATE TABLE of each table is an INIT_DDL before its rows; `table` of DDL
-is "" (`ddl_table=name`); `es` of the full load has milliseconds; names are written as they are (the sample's `test ` is
-taken for a slip).
+Decided here, since the page does not say: the CREATE TABLE of each table, one without rows included, is an INIT_DDL
+before its rows, and of SQL scripts what SHOW CREATE TABLE prints; `table` of DDL is "" (`ddl_table=name`); `es` of the
+full load has milliseconds; names are written as they are (the sample's `test ` is taken for a slip).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ partition from the key. DDL goes to partition 0; its key and its topic are those
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -72,8 +73,6 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
     schemas = "{schema}" in system.table_text
     if not schemas:
         topic = topic.replace("-{schema}", "")
-    if "{database}" not in system.table_text:  # Oracle's names are schema and table
-        topic = topic.replace("{database}-", "").replace("{database}", "{schema}")
     if policy == "single" and system.single_needs_topics:
         policies = tuple(each for each in policies if each != "single")
     if options.partition_policy is not None:
@@ -89,6 +88,8 @@ def routing(settings: Settings[DrsOptions], format: str, system: System) -> Rout
         topic = options.topic_name_format
         if "{schema}" in topic and not schemas:
             raise OptionError(f"-f {format},topic_name_format: {settings.source} has no schemas, so no $schema$.")
+    if "{database}" not in system.table_text:  # Oracle's names are schema and table
+        topic = re.sub(r"\{database\}[-._]|[-._]?\{database\}", "", topic) or "{schema}"
     by_table = ByName(system.table_text, MURMUR2)
     left_out = system.filters if isinstance(system, TableSystem) else None
     by_columns = ByText(MURMUR2, by_table, separator=",", null_text="null", left_out=left_out)

@@ -201,6 +201,10 @@ class Stream(ABC):
     def snapshot_ms(self, turn: int) -> int:
         """When the last transaction before a turn was committed, epoch milliseconds."""
 
+    def create_table(self, table: Table, turn: int) -> str:
+        """The text of a table that the snapshot before a turn has; "" where the system has none."""
+        return self.source.ddl.create_table(table)
+
     def snapshot_blocks(
         self, turn: int, rows_of: Callable[[Sequence[SnapshotPart]], Iterable[int]] | None = None
     ) -> Iterator[SnapshotBlock]:
@@ -246,7 +250,7 @@ class Stream(ABC):
             write_ms=(ms + WRITE_LAG_MS) * one,
         )
         events: tuple[Event, ...] = ()
-        if block.opens and (sql := self.source.ddl.create_table(table)):
+        if block.opens and (sql := self.create_table(table, block.turn)):
             # it takes no number of a row: it stands right before the first, behind those of tables without rows
             order, offset = OrderKey(0, block.first, number_of_table - MOST_TABLES), block.first + number_of_table
             kind, database = SchemaChangeKind.CREATE_TABLE, table.id.database
