@@ -23,6 +23,8 @@ from simulator.native.program import Kind, Program, compiled, write
 
 Ints = npt.NDArray[np.int64]
 TEXT: Final = pa.string()
+# So few numbers Arrow has written before a program is made for the library.
+FEW: Final = 1000
 # A constant; a column of texts, a dictionary of them, or whole numbers; or something made of pieces.
 Piece: TypeAlias = Union[str, bytes, pa.Array, "Compound"]
 
@@ -133,9 +135,7 @@ def join(pieces: Iterable[Piece], count: int, type: pa.DataType = TEXT) -> pa.Ar
     parts = merged(pieces)
     if not parts:
         return repeat("", count).cast(type)
-    if len(parts) == 1 and (
-        isinstance(parts[0], str | bytes) or (isinstance(parts[0], pa.Array) and is_text(parts[0]))
-    ):
+    if len(parts) == 1 and (is_text(parts[0]) or (count < FEW and isinstance(parts[0], pa.Array))):
         column = column_of(parts[0], count)
         return column if column.type == type else column.cast(type)
     if compiled():
@@ -218,7 +218,7 @@ def nulls_of(pieces: Iterable[Piece]) -> npt.NDArray[np.bool_] | None:
         here = None
         if isinstance(piece, Compound):
             here = piece.nulls
-        elif isinstance(piece, pa.Array) and piece.null_count:
+        elif not isinstance(piece, str | bytes) and piece.null_count:
             here = np.asarray(piece.is_null())
         nulls = here if nulls is None else nulls if here is None else nulls | here
     return nulls

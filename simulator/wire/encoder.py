@@ -45,6 +45,8 @@ class Encoder:
         self.fields, self.style = tuple(fields), style
         self._columns = WrittenColumns(cells, style, order, member)
         self._cells, self._plain = cells, dict[Column, Cell]()
+        # by the fields' identity: they are the encoder's, or in them
+        self._fields: dict[tuple[int, Kind], list[tuple[str, Value]]] = {}
 
     def text(self, column: Column, array: pa.Array) -> pa.Array:
         """A column's plain text, as products hash it: not escaped, nulls kept."""
@@ -62,17 +64,22 @@ class Encoder:
         """Its pieces."""
         return self._object(self.fields, packed, Images(self._columns, packed))
 
-    def _object(self, fields: Sequence[Field], packed: PackedBatch, images: Images) -> list[Piece]:
+    def _object(self, fields: tuple[Field, ...], packed: PackedBatch, images: Images) -> list[Piece]:
         pieces: list[Piece] = []
-        for field in fields:
-            value = field.on(packed.changes.kind)
-            if value is not ABSENT:
-                lead = f"{',' if pieces else '{'}{quote(field.name, self.style)}:"
-                if isinstance(value, PerChange):
-                    pieces += self._per_change(lead, value, packed)
-                else:
-                    pieces += [lead, *self._value(value, packed, images)]
+        for lead, value in self._present(fields, packed.changes.kind):
+            if isinstance(value, PerChange):
+                pieces += self._per_change(lead, value, packed)
+            else:
+                pieces += [lead, *self._value(value, packed, images)]
         return [*pieces, "}"] if pieces else ["{}"]
+
+    def _present(self, fields: tuple[Field, ...], kind: Kind) -> list[tuple[str, Value]]:
+        """What stands in messages of a kind, each behind its name."""
+        if (id(fields), kind) not in self._fields:
+            there = [(field.name, value) for field in fields if (value := field.on(kind)) is not ABSENT]
+            named = [(f"{',' if i else '{'}{quote(name, self.style)}:", value) for i, (name, value) in enumerate(there)]
+            self._fields[id(fields), kind] = named
+        return self._fields[id(fields), kind]
 
     def _value(self, value: Value, packed: PackedBatch, images: Images) -> list[Piece]:
         match value:

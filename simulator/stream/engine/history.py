@@ -68,6 +68,7 @@ class Ticks:
         self._phase_key = key(seed, "phase")
         self._histories: dict[tuple[int, tuple[bytes, ...]], History] = {}
         self._programs: dict[str, list[int]] = {}
+        self._permanent: dict[str, Mask] = {}
         for number, program in enumerate(programs):
             for table in program.members:
                 self._programs.setdefault(table, []).append(number)
@@ -138,6 +139,13 @@ class Ticks:
         signature = (span.start, tuple(x.tobytes() for x in (last, back, count, per_cycle, sets)))
         history = History(span.start, last, back, count, per_cycle, sets, bool(back.any()))
         return self._histories.setdefault(signature, history)
+
+    def permanent(self, table: str) -> Mask:
+        """Of each program, whether its rows of a table are permanent."""
+        if table not in self._permanent:
+            members = [program.members.get(table) for program in self.plan.programs]
+            self._permanent[table] = np.array([member is not None and member.permanent for member in members])
+        return self._permanent[table]
 
     def span(self, table: str) -> range:
         """The ticks from the first to the last program that has a table: few of those of all where tables are many."""
@@ -225,8 +233,7 @@ class State:
 
     @cached_property
     def permanent(self) -> Mask:
-        members = [program.members.get(self.table) for program in self.ticks.plan.programs]
-        return np.array([member is not None and member.permanent for member in members])[self.program]
+        return self.ticks.permanent(self.table)[self.program]
 
     @cached_property
     def life(self) -> Ints:

@@ -155,11 +155,14 @@ class ChangeStream(Stream):
         ordinal = np.cumsum(what.rows, axis=0) - what.rows  # row changes of the turn before the statement
 
         batches: list[ChangeBatch] = []
-        present = what.tick >= 0
-        group = np.where(present, self.compiled.group[what.tick], -1)
-        for which in np.unique(group[present]):
-            # turn-major order is stream order
-            turn, statement = np.nonzero((group == which).T)
+        # turn-major order is stream order; sorting few different numbers of 16 bits is as quick as counting them
+        group = np.where(what.tick >= 0, self.compiled.group[what.tick], -1).T.ravel()
+        group = group.astype(np.min_scalar_type(-1 - int(group.max(initial=0))))
+        order = np.argsort(group, kind="stable")
+        cuts = np.flatnonzero(np.diff(group[order], prepend=-1, append=-1))
+        for start, end in pairwise(cuts.tolist()):
+            which = int(group[order[start]])
+            turn, statement = np.divmod(order[start:end], len(what.tick))
             rows = what.rows[statement, turn]
             if not (rows == 1).all():
                 row = np.arange(int(rows.sum()), dtype=np.int64) - np.repeat(np.cumsum(rows) - rows, rows)
