@@ -94,14 +94,16 @@ def publish(
     sql_engine: str | None = None,
     envelope: bool = False,
     resume: str | Path | None = None,
+    workers: int = 1,
     report: Callable[[Run], None] | None = None,
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`.
 
     `to` is a URL as `--to` takes it, the path of a folder or of a `.jsonl` file, or a sink, which stays open. `rate` is
-    `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position. `report` is called with
-    the run about twice a second; its `stop`, set to True, ends the run. Everything else is as the command has it.
-    Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
+    `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position; `workers` processes
+    render, if more than one. `report` is called with the run about twice a second; its `stop`, set to True, ends the
+    run. Everything else is as the command has it. Raises UsageError before anything is sent, SinkError, and
+    DeliveryFailed.
     """
     limits = _limits(start_at, limit, turns, parse_duration(duration) if duration else None)
     pace = parse_pace(rate) if rate else None
@@ -144,6 +146,7 @@ def publish(
             wall_clock=clock == "wall",
             report=report,
             resumed=resumed,
+            workers=_whole("workers", workers, 1) or 1,
         )()
     if job.failure is not None:
         raise job.failure

@@ -20,6 +20,7 @@ from simulator.cli.options import (
     MOST_PARTITIONS,
     MOST_TASKS,
     MOST_TURNS,
+    MOST_WORKERS,
     WholeNumber,
     broker_option,
     colours,
@@ -193,6 +194,10 @@ def cli() -> None:
     "--tasks", type=WholeNumber(1, MOST_TASKS), metavar="N",
     help="Divide the run among N Spark tasks; default: by its size and the cores.",
 )  # fmt: skip
+@click.option(
+    "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N", default=1, show_default=True,
+    help="Render in N processes, to the same bytes: faster where rows take long to render, as in `wide`.",
+)  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def run(
     scenario: str,
@@ -223,6 +228,7 @@ def run(
     master: str | None,
     conf: tuple[str, ...],
     tasks: int | None,
+    workers: int,
     quiet: bool,
 ) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
@@ -271,7 +277,13 @@ def run(
     if engine == "spark":
         from simulator.cli import spark
 
-        unfit = {"--rate": rate, "--duration": duration, "--resume": resume, "--metrics": metrics}
+        unfit = {
+            "--rate": rate,
+            "--duration": duration,
+            "--resume": resume,
+            "--metrics": metrics,
+            "--workers": workers > 1,
+        }
         spark.check(to, [name for name, value in unfit.items() if value], clock, envelope, job)
         this_run = spark.open_run(
             job, to, limits, route=route, snapshot=snapshot, envelope=envelope, master=master, conf=conf, tasks=tasks,
@@ -312,7 +324,7 @@ def run(
         report = None if quiet else progress.Reporter(limits)
         this = job.run(
             sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report,
-            resumed=resumed,
+            resumed=resumed, workers=workers,
         )  # fmt: skip
         failure: SimulatorError | None = None
         serving = nullcontext() if address is None else served(address, this, latencies)

@@ -17,6 +17,7 @@ MOST_TURNS = 10**15
 MOST_CHANGES = 10**18
 MOST_PARTITIONS = 10_000
 MOST_TASKS = 10_000_000
+MOST_WORKERS = 64
 
 
 class WholeNumber(click.ParamType[int]):

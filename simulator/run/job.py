@@ -19,11 +19,12 @@ from simulator.formats.format import Broker, Codec
 from simulator.formats.options import parse_format
 from simulator.model import Message
 from simulator.run.pacing import Pace
-from simulator.run.pipeline import Run
+from simulator.run.pipeline import Run, now_ms
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
+from simulator.run.workers import Workers
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
@@ -86,10 +87,12 @@ class Job:
         allowed = self.allow_undocumented
         return open_codec(self.format, self.source, broker=self.broker, allow_undocumented=allowed)
 
-    def renderer(self, partitions: Callable[[str], int] | None = None) -> Renderer:
-        """What turns blocks into messages. `partitions` overrides those of the job."""
-        route = self._route(self.route)
-        return Renderer(self.stream, self.codec, route, self.topic, partitions or self.partitions)
+    def renderer(self, partitions: Callable[[str], int] | None = None, *, wall_clock: bool = False) -> Renderer:
+        """What turns blocks into messages. `partitions` overrides those of the job; with `wall_clock` the product
+        writes them now."""
+        route, partitions = self._route(self.route), partitions or self.partitions
+        now = now_ms if wall_clock else None
+        return Renderer(self.stream, self.codec, route, self.topic, partitions, now_ms=now)
 
     def addressed(
         self,
@@ -161,9 +164,15 @@ class Job:
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
         resumed: Resumed | None = None,
+        workers: int = 1,
     ) -> Run:
-        """The run, ready to be called. Raises UsageError for the route, and where the stream has no turn to begin
-        with."""
+        """The run, ready to be called; with `workers` so many processes render. Raises UsageError for the route, and
+        where the stream has no turn to begin with."""
+        if workers > 1 and self.runs_on_server:
+            raise UsageError(
+                f"--workers {workers}: a server runs {self.scenario.file}, and each worker would run it again; leave "
+                "out --workers."
+            )
         job = self.addressed(route=route, topic=sink.topic_pattern)
         # a paced run is generated as it is sent: blocks of about a tenth of a second
         most_turns = None if pace is None else max(16, int(pace.high / 10))
@@ -172,13 +181,13 @@ class Job:
             plan = rest(plan, resumed.start)
         return Run(
             plan,
-            job.renderer(sink.partitions),
+            job.renderer(sink.partitions, wall_clock=wall_clock),
             sink,
             seconds=limits.seconds,
             pace=pace,
-            wall_clock=wall_clock,
             report=report,
             resumed=resumed,
+            workers=Workers(workers, job, sink.partitions, wall_clock=wall_clock) if workers > 1 else None,
         )
 
     def identity(

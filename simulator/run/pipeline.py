@@ -16,8 +16,9 @@ from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
 from simulator.run.pacing import Pace, Schedule
 from simulator.run.plan import Plan
-from simulator.run.render import Renderer, in_order
+from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
+from simulator.run.workers import WorkerEnded, Workers
 from simulator.sinks.ledger import Seconds
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block
@@ -63,13 +64,13 @@ class Summary:
 class Stage(Generic[T]):
     """A step of the line in a thread of its own, so that generating changes, rendering and sending overlap.
 
-    What comes in is worked on in its order. At most one item waits: a slow stage slows down those before it. What the
-    work raised is raised again by the next call, in whichever thread makes it, and so comes back up the line.
+    What comes in is worked on in its order. At most `waiting` items wait: a slow stage slows down those before it. What
+    the work raised is raised again by the next call, in whichever thread makes it, and so comes back up the line.
     """
 
-    def __init__(self, name: str, work: Callable[[T], None]) -> None:
+    def __init__(self, name: str, work: Callable[[T], None], waiting: int = 1) -> None:
         self._work_on = work
-        self._queue: queue.Queue[T | None] = queue.Queue(maxsize=1)
+        self._queue: queue.Queue[T | None] = queue.Queue(maxsize=waiting)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name=f"cdcsim-{name}", daemon=True)
         self._thread.start()
@@ -119,13 +120,8 @@ class Stage(Generic[T]):
             self._error = error
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """A block and its messages."""
-
-    block: Block
-    parts: list[MessageBatch]
-    snapshot: bool
+def now_ms() -> int:
+    return int(time.time() * 1000)
 
 
 class Run:
@@ -139,15 +135,16 @@ class Run:
         *,
         seconds: float | None = None,
         pace: Pace | None = None,
-        wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
         resumed: Resumed | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.plan, self.renderer, self.sink = plan, renderer, sink
-        self.seconds, self.pace, self.wall_clock = seconds, pace, wall_clock
+        self.seconds, self.pace = seconds, pace
         self.summary = Summary(plan.first, plan.first)
         self.stop = False
         self.resumed = resumed
+        self.rendering: Renderer | Workers = workers or renderer
         self._reporter = report
         self._reported_at = 0.0
         self._began = 0.0
@@ -169,26 +166,30 @@ class Run:
         summary = self.summary
         self._began = started = time.monotonic()
         sender = Stage[Rendered]("sender", self._send)
-        renderer = Stage[tuple[Block, bool]]("renderer", lambda item: sender.put(self._rendered(*item)))
+        rendering = self.rendering
+        renderer = Stage[Any]("renderer", lambda begun: sender.put(rendering.finish(begun)), rendering.ahead)
         self._stages = [renderer, sender]
         whole = False
         try:
             try:
                 self._generate(renderer)
-            except UsageError as error:  # the stream cannot go on; what was generated before is sent and counted
+                for stage in self._stages:
+                    stage.finish()
+            except (UsageError, WorkerEnded) as error:  # what was rendered before is sent and counted
                 for stage in self._stages:
                     stage.wait()
                 self.sink.flush()
+                if isinstance(error, WorkerEnded):
+                    raise WorkerEnded(f"{error}; {self._reached()}, or with fewer --workers.") from None
                 if self.sink.delivered:
                     raise SimulatorError(str(error)) from None
                 raise
-            for stage in self._stages:
-                stage.finish()
             if self._clock is not None:
                 summary.rate_wanted, summary.rate_reached = self._clock.rates()
             self.sink.flush()
             whole = not self.stop
         finally:
+            self.rendering.close()
             for stage in reversed(self._stages):
                 stage.abandon()
             summary.interrupted = self.stop
@@ -200,34 +201,37 @@ class Run:
             self._report_progress(last=True)
         return summary
 
-    def _generate(self, renderer: Stage[tuple[Block, bool]]) -> None:
+    def _reached(self) -> str:
+        """What has been delivered when a run fails between two blocks, and how to go on."""
+        turn = self.summary.next_turn
+        if turn == self.summary.first_turn:
+            return f"{self.summary.snapshot_rows:,} snapshot rows and no turn were delivered: run it again"
+        how = f"go on with --start-at {turn}" if self.resumed is None else "run it again to go on"
+        return f"all messages up to turn {turn - 1} were delivered: {how}"
+
+    def _generate(self, renderer: Stage[Any]) -> None:
         """The snapshot, if asked for, and the stream up to its limits."""
-        plan, stream = self.plan, self.plan.stream
-        for rows in plan.snapshot_blocks():
+        for rows in self.plan.snapshot_blocks():
             if self.stop:
                 return
-            renderer.put((stream.read_block(rows, self.renderer.needed), True))
+            renderer.put(self.rendering.begin(rows))
             self._report_progress()
         # rate and duration count from here, however long the snapshot took
         self._began = time.monotonic()
-        for turns in plan.blocks():
-            renderer.put((stream.read_block(turns, self.renderer.needed), False))
+        for turns in self.plan.blocks():
+            renderer.put(self.rendering.begin(turns))
             self._report_progress()
             if self.stop or self._ended or self._time_is_up():
                 return
 
     # ------------------------------------------------------------------------------------------------------------ send
 
-    def _rendered(self, block: Block, snapshot: bool) -> Rendered:
-        write_ms = int(time.time() * 1000) if self.wall_clock else None
-        return Rendered(block, self.renderer.parts(block, write_ms=write_ms), snapshot)
-
     def _send(self, item: Rendered) -> None:
         """Send a block and count what is sent: all of it, but for a paced run that ends within."""
-        if self._ended:
+        if self._ended or self.stop:
             return
         block, stop = item.block, item.block.first_turn + item.block.turns
-        messages = in_order(item.block, item.parts)
+        messages = item.messages()
         if messages is not None and self.resumed is not None:
             messages = self.resumed.missing(messages, self.sink)
         if item.snapshot:

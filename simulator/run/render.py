@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -41,12 +41,25 @@ def renders(codec: Codec, source: Source, table: Table) -> bool:
 
 
 class Renderer:
-    """Blocks of changes in, messages in stream order out: the pure part of the line."""
+    """Blocks of changes in, messages in stream order out: the pure part of the line.
+
+    `now_ms`, where it is given, is the clock that the product's write time is read from.
+    """
+
+    # Blocks that may wait between `begin` and `finish`, which are for two threads.
+    ahead = 1
 
     def __init__(
-        self, stream: Stream, codec: Codec, route: Route, topic: str | None, partitions: Callable[[str], int]
+        self,
+        stream: Stream,
+        codec: Codec,
+        route: Route,
+        topic: str | None,
+        partitions: Callable[[str], int],
+        *,
+        now_ms: Callable[[], int] | None = None,
     ) -> None:
-        self.stream, self.codec = stream, codec
+        self.stream, self.codec, self._now_ms = stream, codec, now_ms
         tables, texts = stream.names_at_start, codec.layout.writer.text
         self.router = Router(codec.layout.routing, route, topic, partitions, texts, tables)
 
@@ -63,6 +76,17 @@ class Renderer:
         printed = {place for each in kinds for place in layout.columns(table, each)}
         return printed | {*table.row_key_positions, *self.router.columns(table), *(split or ())}
 
+    def begin(self, where: TurnBlock | SnapshotBlock) -> tuple[Block, bool]:
+        """A block, and whether it is of the snapshot."""
+        return self.stream.read_block(where, self.needed), isinstance(where, SnapshotBlock)
+
+    def finish(self, begun: tuple[Block, bool]) -> Rendered:
+        block, snapshot = begun
+        return Rendered(block, self.parts(block), snapshot)
+
+    def close(self) -> None:
+        """Nothing: it holds no process."""
+
     def render_block(self, where: TurnBlock | SnapshotBlock) -> MessageBatch | None:
         """The messages of a block, wherever it is."""
         return self.render(self.stream.read_block(where, self.needed))
@@ -71,11 +95,9 @@ class Renderer:
         """The messages of a block in stream order, None if there are none."""
         return in_order(block, self.parts(block))
 
-    def parts(self, block: Block, *, write_ms: int | None = None) -> list[MessageBatch]:
-        """The messages of a block, one part a table and kind, each in stream order; `concat` puts them together.
-
-        `write_ms` takes the place of the product's write time.
-        """
+    def parts(self, block: Block) -> list[MessageBatch]:
+        """The messages of a block, one part a table and kind, each in stream order; `concat` puts them together."""
+        write_ms = None if self._now_ms is None else self._now_ms()
         batches = list(block.batches)
         for kind in MARKS:
             if self.codec.sends(kind) and (marked := marks(block.batches, kind, self.stream.database)) is not None:
@@ -142,6 +164,23 @@ def refusal(codec: Codec, stream: Stream) -> UsageError:
         f"-f {format.id}: {format.product} requires whole row images, and the log of {stream.file} has partial ones: "
         f"{stream.partial_images}."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A block and its messages, in parts."""
+
+    block: Block
+    parts: Sequence[MessageBatch]
+    snapshot: bool
+
+    def messages(self) -> MessageBatch | None:
+        return in_order(self.block, self.parts)
+
+    def finished(self) -> Rendered:
+        """The messages in stream order, and of the block only what is counted."""
+        messages = self.messages()
+        return replace(self, block=replace(self.block, batches=()), parts=() if messages is None else (messages,))
 
 
 def in_order(block: Block, parts: Sequence[MessageBatch]) -> MessageBatch | None:

@@ -20,7 +20,7 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     changes = 200_000 if quick else 2_000_000
     command = cdcsim("run", scenario, "-f", format, "-q", "--limit")
     target, lines = folder / "run", folder / "lines"
-    cpu: dict[str, list[float]] = {"cdcsim": [], "start-up": [], "orjson": []}
+    cpu: dict[str, list[float]] = {"cdcsim": [], "workers": [], "start-up": [], "orjson": []}
 
     process([*command, str(changes)], output=lines)
     with lines.open("rb") as file:
@@ -29,8 +29,8 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     size = lines.stat().st_size / messages
     lines.unlink()
 
-    def whole(name: str, limit: int) -> float:
-        used = process([*command, str(limit), "--to", f"file:{target}"])
+    def whole(name: str, limit: int, *options: str) -> float:
+        used = process([*command, str(limit), "--to", f"file:{target}", *options])
         shutil.rmtree(target)
         cpu[name].append(used.cpu_seconds)
         return used.seconds
@@ -50,6 +50,7 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
         3,
         {
             "cdcsim": lambda: whole("cdcsim", changes),
+            "workers": lambda: whole("workers", changes, "--workers", "2"),
             "start-up": lambda: whole("start-up", 1),
             "orjson": row_by_row,
         },
@@ -60,6 +61,7 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     rows = []
     for text, name, seconds, cpu_seconds in (
         ("cdcsim run, whole process", "cdcsim", *took["cdcsim"]),
+        ("cdcsim run --workers 2, all processes", "workers", *took["workers"]),
         ("cdcsim run, less the start", "cdcsim", took["cdcsim"][0] - start, took["cdcsim"][1] - start_cpu),
         ("orjson over ready-made dicts", "orjson", theirs, theirs_cpu),
     ):

@@ -57,8 +57,9 @@ def interrupted(
     return told, err.decode()
 
 
-def test_sigterm(tmp_path: Path) -> None:
-    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", number=signal.SIGTERM)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm(tmp_path: Path, workers: str) -> None:
+    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", "--workers", workers, number=signal.SIGTERM)
     assert told["changes"] == told["messages"], "crud has one row in a message"
     assert told["next_turn"] - told["first_turn"] == told["changes"]
 

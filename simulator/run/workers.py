@@ -1,0 +1,165 @@
+"""Rendering in several processes (`--workers`): each renders every Nth block of a run and hands the messages back.
+
+A worker is a Python process. It reads where its blocks are from standard input and writes their messages to standard
+output, one block at a time: until the run takes a block, the worker waits, so memory stays flat. It ends when its
+standard input does, so none is left behind, however the run ends.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from simulator.errors import SimulatorError, UsageError
+from simulator.run.render import Rendered
+from simulator.stream.engine.block import SnapshotBlock, TurnBlock
+
+if TYPE_CHECKING:
+    from simulator.run.job import Job
+
+Where: TypeAlias = TurnBlock | SnapshotBlock
+
+# Blocks that each worker is asked for at once: the one that it renders, and the next.
+ASKED: Final = 2
+# Reading from a pipe of 64 KiB, as Linux makes them, takes twice the processor time.
+PIPE_BYTES: Final = 1 << 18
+
+
+class WorkerEnded(SimulatorError):
+    """A worker process ended before the run did."""
+
+
+class Workers:
+    """The processes of a run, in place of its `Renderer`. They start when the first block is asked for."""
+
+    def __init__(self, count: int, job: Job, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
+        # two blocks are with the threads that begin and finish them
+        self.ahead = ASKED * count - 2
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self._count, self._partitions = count, partitions
+        self._job = pickle.dumps((job, wall_clock))
+        # one thread asks for blocks, and another one answers questions
+        self._writing = threading.Lock()
+        self._begun = self._finished = 0
+
+    def begin(self, where: Where) -> Where:
+        if not self.processes:
+            self.processes = [_process() for _ in range(self._count)]
+            for process in self.processes:
+                self._write(process, self._job)
+        self._write(self.processes[self._begun % self._count], pickle.dumps(where))
+        self._begun += 1
+        return where
+
+    def finish(self, begun: Where) -> Rendered:
+        """The messages of the next block. Raises UsageError, SinkError, WorkerEnded."""
+        process = self.processes[self._finished % self._count]
+        self._finished += 1
+        assert process.stdout is not None
+        while True:
+            try:
+                answer = receive(process.stdout)
+            except (EOFError, pickle.UnpicklingError):
+                status = process.wait()
+                how = f"ended with status {status}" if status >= 0 else f"was killed by {signal.Signals(-status).name}"
+                raise WorkerEnded(f"worker process {process.pid} {how}") from None
+            match answer:
+                case Rendered():
+                    return answer
+                case SimulatorError():
+                    raise answer
+            self._write(process, pickle.dumps(self._partitions(answer)))
+
+    def close(self) -> None:
+        """End the processes: they have nothing to finish."""
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            with process:
+                pass
+
+    def _write(self, process: subprocess.Popen[bytes], pickled: bytes) -> None:
+        assert process.stdin is not None
+        with self._writing, suppress(BrokenPipeError):  # of a process that ended: `finish` says so
+            process.stdin.write(pickled)
+            process.stdin.flush()
+
+
+def _process() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", f"from {__name__} import main; main()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(each or os.getcwd() for each in sys.path)},
+        pipesize=PIPE_BYTES,
+        process_group=0,  # Ctrl-C is for the run, which ends its workers
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- in the worker
+
+
+def main() -> None:
+    """A worker process, which ends when the run does."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    try:
+        work(sys.stdin.buffer, answers)
+    except (EOFError, BrokenPipeError):
+        os._exit(0)
+
+
+def work(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Open the job that comes first, then render block after block; ask how many partitions a topic has by its name.
+
+    Raises EOFError at the end of the requests.
+    """
+    waiting = deque[Where]()
+
+    def partitions(topic: str) -> int:
+        send(topic, answers)
+        while not isinstance(answer := pickle.load(requests), int):
+            waiting.append(answer)
+        return answer
+
+    job, wall_clock = pickle.load(requests)
+    renderer = job.renderer(partitions, wall_clock=wall_clock)
+    while True:
+        where = waiting.popleft() if waiting else pickle.load(requests)
+        try:
+            send(renderer.finish(renderer.begin(where)).finished(), answers)
+        except SimulatorError as error:  # others end the worker, with their traces
+            send((UsageError if isinstance(error, UsageError) else SimulatorError)(str(error)), answers)
+
+
+def send(item: object, stream: IO[bytes]) -> None:
+    """Write an object behind its arrays, which are not copied before."""
+    pickled: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(item, protocol=5, buffer_callback=pickled.append)
+    arrays = [each.raw() for each in pickled]
+    stream.write(pickle.dumps([each.nbytes for each in arrays]))
+    for each in arrays:
+        stream.write(each)
+    stream.write(head)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """The next object. Raises EOFError, UnpicklingError where it is not whole."""
+    arrays = []
+    for size in pickle.load(stream):
+        arrays.append(pa.allocate_buffer(size))
+        if stream.readinto(memoryview(arrays[-1])) < size:  # type: ignore[attr-defined]
+            raise EOFError
+    return pickle.load(stream, buffers=arrays)

@@ -1,0 +1,144 @@
+"""`--workers`: several processes give what one gives, and none of them is left behind."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import start
+
+import simulator
+from simulator.errors import UsageError
+from simulator.run.job import Job, Partitions, open_job
+from simulator.run.pipeline import Run
+from simulator.run.plan import Limits
+from simulator.run.render import Rendered
+from simulator.run.workers import WorkerEnded, Workers, receive, work
+from simulator.sinks.memory import MemorySink
+from simulator.stream.engine.block import TurnBlock
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_several_processes_write_what_one_writes(tmp_path: Path) -> None:
+    """A snapshot, DDL, a limit within a block, whole messages, a rate, and another number of workers after going on."""
+
+    def publish(name: str, limit: int, **more: Any) -> dict[str, Any]:
+        return simulator.publish(
+            "orders",
+            "dts-canal-json",
+            f"file:{tmp_path / name}?partitions=3",
+            settings={"lifecycles.order.slots": 300, "tables.customers.rows": 400},
+            start_at=19_000,
+            limit=limit,
+            snapshot=True,
+            route="key",
+            envelope=True,
+            **more,
+        ).as_dict()
+
+    whole = publish("whole", 12_000)
+    first = publish("again", 4000, workers=3, resume=tmp_path / "position", rate="20k/s")
+    second = publish("again", 12_000, workers=2, resume=tmp_path / "position", rate="20k/s")
+    assert whole["ddl"]
+    assert whole["snapshot_rows"] == first["snapshot_rows"]
+    assert first["delivered"] + second["delivered"] == whole["delivered"]
+    assert second["next_turn"] == whole["next_turn"]
+    assert contents(tmp_path / "again") == contents(tmp_path / "whole")
+
+
+def test_a_worker_that_is_killed_ends_the_run() -> None:
+    sink = MemorySink()
+
+    def kill(run: Run) -> None:
+        assert isinstance(run.rendering, Workers)
+        if run.summary.messages:
+            run.rendering.processes[1].kill()
+
+    run = open_job("orders", "canal-json").run(sink, limits=Limits(), workers=2, report=kill)
+    with pytest.raises(WorkerEnded) as error:
+        run()
+    said = re.fullmatch(
+        r"worker process \d+ was killed by SIGKILL; all messages up to turn (\d+) were delivered: go on with "
+        r"--start-at (\d+), or with fewer --workers\.",
+        str(error.value),
+    )
+    assert said is not None, str(error.value)
+    assert int(said[2]) == int(said[1]) + 1 == run.summary.next_turn
+    assert run.summary.delivered == run.summary.messages == sum(map(len, sink.batches))
+    assert run.plan.stream.count(0, run.summary.next_turn).sum() == run.summary.changes
+    assert isinstance(run.rendering, Workers)
+    assert [process.returncode for process in run.rendering.processes] == [-9, -9]
+
+
+def test_workers_end_when_the_run_is_killed(tmp_path: Path) -> None:
+    with start("run", "crud", "-f", "canal-json", "--workers", "2", "--to", f"file:{tmp_path / 'to'}") as process:
+        workers = list[str]()
+        while len(workers) < 2:
+            assert process.poll() is None
+            workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+    while any(alive(int(worker)) for worker in workers):
+        time.sleep(0.01)
+
+
+def alive(process: int) -> bool:
+    """Whether there is such a process; one whose status nobody has asked for has ended, too."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+class Refusing(Job):
+    """A job that has no block 1."""
+
+    def renderer(self, *args: Any, **options: Any) -> Any:
+        renderer = super().renderer(*args, **options)
+        begin = renderer.begin
+
+        def refuse(where: TurnBlock) -> Any:
+            if where.number == 1:
+                raise UsageError("no such block.")
+            return begin(where)
+
+        renderer.begin = refuse  # type: ignore[assignment,method-assign]
+        return renderer
+
+
+def test_a_worker_asks_for_partitions_and_answers_with_errors_in_turn() -> None:
+    """Requests as they come in: the next blocks stand before the answer to a question about the first one."""
+    job = open_job("crud", "canal-json", settings=["tables.users.rows=100"]).addressed(partitions=Partitions(3))
+    plan = job.plan(Limits(turns=300), most_turns=100)
+    refusing = Refusing(**{each.name: getattr(job, each.name) for each in fields(job)})
+    requests = [(refusing, False), *plan.blocks(), 3]
+    answers = io.BytesIO()
+    with pytest.raises(EOFError):
+        work(io.BytesIO(b"".join(map(pickle.dumps, requests))), answers)
+    answers.seek(0)
+    assert receive(answers) == "example"
+    first, error, last = (receive(answers) for _ in range(3))
+    assert (type(error), str(error)) == (UsageError, "no such block.")
+    for rendered, block in ((first, 0), (last, 2)):
+        assert isinstance(rendered, Rendered)
+        messages, expected = rendered.messages(), job.renderer().render_block(plan.block(block))
+        assert messages is not None
+        assert expected is not None
+        assert messages.columns.equals(expected.columns)
+
+
+def test_a_script_that_a_server_runs_has_one_process(tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1);")
+    job = open_job(str(script), "canal-json")
+    job = replace(job, scenario=replace(job.scenario, engine="mysql://localhost"))  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"--workers 2: a server runs .*script\.sql, and each worker"):
+        job.run(MemorySink(), limits=Limits(), workers=2)
