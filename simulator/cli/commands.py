@@ -614,6 +614,37 @@ def expected(
 
 
 @cli.command()
+@click.argument("script", metavar="SCRIPT.sql")
+@click.option(
+    "--to", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.cdc", help="Write this file."
+)
+@source_option
+@set_option
+@force_option
+@sql_engine_option
+def record(
+    script: str, to: Path, source: str | None, settings: tuple[str, ...], force: bool, sql_engine: str | None
+) -> None:
+    """Run a SQL script and write its history to a file, which every command takes for a scenario, without a server.
+
+    \b
+    cdcsim record fixture.sql --source postgresql --to fixture.cdc
+    cdcsim run fixture.cdc -f drs-json
+    """
+    from simulator.cli.progress import counted
+    from simulator.run.scenario import load
+    from simulator.run.scenario import record as record_history
+    from simulator.sql import RECORDING, is_script
+
+    if to.suffix != RECORDING or not is_script(script) or script.endswith(RECORDING):
+        raise UsageError(f"record writes the history of a script ({script}, {to}): expected SCRIPT.sql --to FILE.cdc.")
+    loaded, system = load(script, source, sql_engine, settings)
+    stream = record_history(loaded, system, to, force=force)
+    _report_errors(stream)
+    click.echo(f"{to}: {counted(stream.turns or 0, 'transaction')} of {system}", err=True)
+
+
+@cli.command()
 @scenario_argument
 @source_option
 @set_option

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.errors import UsageError
@@ -68,7 +69,7 @@ def possible_sources(loaded: Loaded | Script, ids: Iterable[str]) -> Iterator[So
     if is_script(loaded.file):
         from simulator.sql.catalog.servers import SERVERS
 
-        if loaded.engine or loaded.meta("source"):  # type: ignore[union-attr]
+        if loaded.engine or loaded.is_recording or loaded.meta("source"):  # type: ignore[union-attr]
             return
         yield from (source for source in map(find, ids) if str(source) in SERVERS)
     elif loaded.spec.source is None:  # type: ignore[union-attr]
@@ -147,3 +148,10 @@ def open_stream(
         stream = open_yaml(scenario, heartbeat_ms)  # type: ignore[arg-type]
     stream.delay = scenario.spec.delay and Delay(*scenario.spec.delay)
     return stream
+
+
+def record(loaded: Loaded | Script, source: Source, to: Path, *, force: bool = False) -> Stream:
+    """Run a SQL script and write its history to a file. Raises the error that ended it, and then writes nothing."""
+    from simulator.sql.stream import record as record_script
+
+    return record_script(loaded, source, to, force=force)  # type: ignore[arg-type]

@@ -20,7 +20,10 @@ sentence (`errors.Unsupported`); what the server refuses ends with the server's 
 
 from __future__ import annotations
 
+# What `cdcsim record` writes.
+RECORDING = ".cdc"
+
 
 def is_script(name_or_path: str) -> bool:
-    """Whether a scenario is a SQL script: by its suffix."""
-    return "\n" not in str(name_or_path) and str(name_or_path).lower().endswith(".sql")
+    """Whether a scenario is a SQL script, or the recording of one: by its suffix."""
+    return "\n" not in str(name_or_path) and str(name_or_path).lower().endswith((".sql", RECORDING))

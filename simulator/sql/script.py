@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 from simulator import sources
 from simulator.errors import ScenarioError, UsageError, closest
 from simulator.sources.source import Source
+from simulator.sql import RECORDING
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.client import WORDS, Meta, Statement, split
 from simulator.sql.server.url import WHEEL
 from simulator.sql.store.session import Session
+from simulator.stream.literal import recording
 from simulator.stream.literal.transactions import Transaction
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ class Spec:
 
 @dataclass(frozen=True)
 class Script:
-    """A SQL file: `parts` are its statements and meta-comments in order."""
+    """A SQL file: `parts` are its statements and meta-comments in order; none of a recording, whose `text` tells it
+    from others."""
 
     file: str
     name: str
@@ -57,7 +60,11 @@ class Script:
     @property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with every statement."""
-        return blake2b(repr((self.parts, self.spec.delay)).encode(), digest_size=16).hexdigest()
+        return blake2b(repr((self.parts or self.text, self.spec.delay)).encode(), digest_size=16).hexdigest()
+
+    @property
+    def is_recording(self) -> bool:
+        return self.file.lower().endswith(RECORDING)
 
     def meta(self, word: str) -> Meta | None:
         return next((part for part in self.parts if isinstance(part, Meta) and part.word == word), None)
@@ -67,6 +74,12 @@ def read_script(path: str, engine: str | None = None) -> Script:
     """`engine` is what `--sql-engine` says; it goes before a `-- @engine` line.
 
     Raises UsageError for a file that cannot be read, ScenarioError for one that is no text."""
+    if path.lower().endswith(RECORDING):
+        if engine is not None:
+            raise UsageError(f"--sql-engine {engine}: {path} is a recording, so no server runs it.")
+        facts = recording.facts_of(path)
+        digest = blake2b(content_of(path), digest_size=16).hexdigest()
+        return Script(path, Path(path).stem, (), f"{facts.source} {digest}", Spec(snapshot=facts.snapshot))
     script = script_of(content_of(path), path)
     meta = script.meta("engine")
     url = engine or (meta.argument if meta else "")
@@ -83,7 +96,7 @@ def with_setting(script: Script, setting: str) -> Script:
             return replace(script, spec=replace(script.spec, delay=durations_ms(value)))
         except ValueError as error:
             raise UsageError(f"--set {setting}: {error}.") from None
-    if key != "start":
+    if key != "start" or script.is_recording:
         raise UsageError(f"--set {setting}: {script.file} is a SQL script, which has no such keys; edit it.")
     if at := script.meta("at"):
         raise UsageError(
@@ -119,7 +132,7 @@ def _spec(parts: Sequence[Statement | Meta]) -> Spec:
 
 def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
     """The script as the client of its source takes it apart. Raises UsageError for a draft that only a server runs."""
-    if source.id != POSTGRESQL:
+    if source.id != POSTGRESQL or script.is_recording:
         return script
     if draft:
         raise UsageError(f"{script.file}: only a server runs scripts for PostgreSQL, and no draft is sent to one.")
@@ -131,6 +144,11 @@ def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
 
 def source_of(script: Script, wanted: str | None) -> Source:
     """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
+    if script.is_recording:
+        recorded = recording.facts_of(script.file).source
+        if wanted and sources.find(wanted) != sources.find(recorded):
+            raise UsageError(f"--source {wanted}: {script.file} was recorded on {recorded}; leave it out.")
+        return sources.find(recorded)
     own = script.meta("source")
     try:
         found = sources.find(wanted or (own.argument if own else _default(script)))

@@ -1,33 +1,60 @@
-"""A SQL script as literal transactions: it is run, and its log is the stream."""
+"""A SQL script as literal transactions: it is run, and its log is the stream; or a recording of that."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, Ints
-from simulator.model import Table, TableId
+from simulator.batch import ChangeBatch, Envelope
+from simulator.model import Table
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.ddl.show_create import show_create
-from simulator.sql.script import POSTGRESQL, START_MS, Outcome, Script, run, run_on_postgresql
-from simulator.sql.store.rows import Row, carrier
+from simulator.sql.script import POSTGRESQL, START_MS, Script, run, run_on_postgresql
+from simulator.sql.store.rows import carrier
 from simulator.sql.store.session import Session
+from simulator.stream.literal import recording
 from simulator.stream.literal.history import HistoryStream
-from simulator.stream.literal.stream import LiteralStream
-from simulator.stream.literal.transactions import Ddl, RowChange, TableRows
+from simulator.stream.literal.recording import Facts, Recorded
+from simulator.stream.literal.transactions import Row, RowChange, TableRows
 
 
-def stream_of(script: Script, source: Source, *, force: bool = False) -> LiteralStream:
+def stream_of(script: Script, source: Source, *, force: bool = False) -> HistoryStream:
     """What a script did. `failure` is the error that ended it, if one did: what went before it is there, and the error
     is for the caller to raise when that is delivered."""
-    if source.id != POSTGRESQL:
-        return SqlStream(script, source, force=force)
+    if script.is_recording:
+        recorded = recording.read(script.file)
+        facts, kind = recorded.facts, MysqlHistory if str(source) in SERVERS else HistoryStream
+        return kind(
+            script.file,
+            source,
+            facts.database,
+            recorded.transactions,
+            before=recorded.before,
+            start_ms=facts.start_ms,
+            partial_setting=facts.partial_setting,
+        )
+    return SqlStream(script, source, force=force) if source.id != POSTGRESQL else _on_postgresql(script, source, force)
+
+
+def record(script: Script, source: Source, to: Path, *, force: bool = False) -> HistoryStream:
+    """Write what a script did to a file, from which it is read without a server. Raises the error that ended it."""
+    stream = stream_of(script, source, force=force)
+    if stream.failure is not None:
+        raise stream.failure
+    facts = Facts(
+        str(source), stream.database, stream.start_ms, script.fingerprint, script.spec.snapshot, stream.partial_setting
+    )
+    recording.write(to, Recorded(facts, stream.before, stream.transactions), stream.literals)
+    return stream
+
+
+def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream:
     before: list[TableRows] = []
     outcome = run_on_postgresql(script, source, force=force, at_snapshot=lambda session: before.extend(session.held()))
     session = outcome.session
@@ -45,61 +72,13 @@ def stream_of(script: Script, source: Source, *, force: bool = False) -> Literal
     return stream
 
 
-class SqlStream(LiteralStream):
-    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made.
-
-    `failure` is the error that ended the script, if one did: what went before it is there, and the error is for the
-    caller to raise when that is delivered. `steps` are the names of `-- @step`, each with its turn.
-    """
-
-    def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
-        self.script, self.force = script, force
-        self._before: list[tuple[Table, list[Row], list[int]]] = []
-        self._texts: dict[tuple[int, TableId], str] = {}
-        outcome = run(script, source, force=force, at_snapshot=self._keep)
-        self.failure, self.steps = outcome.failure, tuple(outcome.steps)
-        self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
-        super().__init__(
-            script.file,
-            source,
-            outcome.session.database,
-            outcome.session.log.transactions,
-            alive=sum(len(rows) for _, rows, _ in self._before),
-            start_ms=START_MS,
-            first_tables=_tables(outcome),
-            column_names={column.name for table in _versions(outcome) for column in table.columns},
-        )
-
-    def _keep(self, session: Session) -> None:
-        """What is there at `-- @snapshot`."""
-        _forget_spellings(session)
-        self._before = _rows(session)
-        self._keep_texts(session, 0)
-
-    def _keep_texts(self, session: Session, turn: int) -> None:
-        for data in session.all_tables():
-            text = show_create(data.definition, session.server, data.next_auto)
-            self._texts[turn, data.definition.id] = text
-
-    def create_table(self, table: Table, turn: int) -> str:
-        """…, as SHOW CREATE TABLE prints it; known once the table's rows are."""
-        return self._texts[turn, table.id]
-
-    @property
-    def names_at_start(self) -> Collection[TableId]:
-        return {table.id for table, _, _ in self._before}
+class MysqlHistory(HistoryStream):
+    """…; JSON documents of MySQL, which keep their types in the log, are cells as they are there."""
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
-        return carrier(cells, table.columns[position].type)
-
-    @property
-    def partial_images(self) -> str | None:
-        if self.partial_turn is None:
-            return None
-        return f"binlog_row_image is not FULL in turn {self.partial_turn}; set it to FULL"
-
-    def row_bytes(self, table: Table, row: Row) -> int:
-        return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if position in self._documents(table):
+            return pa.array(cells, pa.string())
+        return super().column(table, position, cells)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
         """…; documents as the server prints them, and apart from these with their types, where that differs."""
@@ -114,25 +93,62 @@ class SqlStream(LiteralStream):
         ]
         return replace(super()._images(printed, envelope), typed_json=batch)
 
+    def printed(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        documents = self._documents(table)
+        return [_printed(row, documents) for row in rows] if documents else rows
+
     def _documents(self, table: Table) -> list[int]:
         """The columns that hold binary JSON documents; MariaDB's JSON is text."""
         if SERVERS[str(self.source)].json_is_text:
             return []
         return [position for position, column in enumerate(table.columns) if column.type.name == "json"]
 
-    def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
+
+class SqlStream(MysqlHistory):
+    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made. Cells are
+    values as the tables hold them."""
+
+    def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
+        self.script, self.force = script, force
+        before: list[TableRows] = []
+
+        def keep(session: Session) -> None:
+            _forget_spellings(session)
+            before.extend(_rows(session))
+
+        outcome = run(script, source, force=force, at_snapshot=keep)
+        self.failure = outcome.failure
+        self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
+        super().__init__(
+            script.file,
+            source,
+            outcome.session.database,
+            outcome.session.log.transactions,
+            before=before,
+            tables=[data.table for data in outcome.session.all_tables()],
+            start_ms=START_MS,
+            partial_setting="binlog_row_image is not FULL; set it to FULL",
+        )
+
+    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
+        return carrier(cells, table.columns[position].type)
+
+    def literals(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        documents = self._documents(table)
+        columns = [
+            [row[i] for row in rows]
+            if i in documents
+            else self.source.format_values(self.column(table, i, [row[i] for row in rows]), column.type)
+            for i, column in enumerate(table.columns)
+        ]
+        return list(zip(*columns, strict=True))
+
+    def held(self, turn: int) -> Sequence[TableRows]:
         """…; the script is run up to the turn. At turn 0 there are the rows of `-- @snapshot`."""
-        held = self._before
-        if turn:
-            outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)
-            held = _rows(outcome.session)
-            self._keep_texts(outcome.session, turn)
-        for table, rows, numbers in held:
-            documents = self._documents(table)
-            printed = [_printed(row, documents) for row in rows] if documents else rows
-            columns = range(len(table.columns))
-            arrays = tuple(self.column(table, i, [row[i] for row in printed]) for i in columns)
-            yield table, arrays, np.array(numbers, dtype=np.int64)
+        if not turn:
+            return self.before
+        outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)
+        return _rows(outcome.session)
 
 
 def _printed(row: Any, documents: Sequence[int]) -> Any:
@@ -153,28 +169,9 @@ def _forget_spellings(session: Session) -> None:
         data.define(replace(data.definition, fields=fields))
 
 
-def _rows(session: Session) -> list[tuple[Table, list[Row], list[int]]]:
-    """Each table's rows and their numbers."""
-    held = [(data.table, list(data.scan())) for data in session.all_tables()]
-    return [(table, [row for _, row in rows], [number for number, _ in rows]) for table, rows in held]
-
-
-def _versions(outcome: Outcome[Session]) -> Iterator[Table]:
-    """All table versions in the log, and those at the end."""
-    for transaction in outcome.session.log.transactions:
-        for entry in transaction.entries:
-            if isinstance(entry, RowChange):
-                yield entry.table
-            elif isinstance(entry, Ddl):
-                yield from (table for table in (entry.before, entry.after) if table is not None)
-    for data in outcome.session.all_tables():
-        yield data.table
-
-
-def _tables(outcome: Outcome[Session]) -> tuple[Table, ...]:
-    """The tables that a script finds or creates, each in its last version, by first appearance."""
-    last: dict[Any, Table] = {}
-    for table in _versions(outcome):
-        if table.columns:
-            last[table.id] = table
-    return tuple(last.values())
+def _rows(session: Session) -> list[TableRows]:
+    """Each table's rows by their numbers, and its text."""
+    return [
+        TableRows(data.table, dict(data.scan()), show_create(data.definition, session.server, data.next_auto))
+        for data in session.all_tables()
+    ]

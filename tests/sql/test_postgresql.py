@@ -26,6 +26,7 @@ from simulator.sql.server.postgresql.cluster import Cluster
 from simulator.sql.server.postgresql.connection import Connection
 from simulator.sql.server.postgresql.history import Session
 from simulator.stream.literal.history import HistoryStream
+from simulator.stream.literal.recording import Facts, Recorded, read, write
 from simulator.stream.literal.transactions import Ddl, RowChange, TableRows
 
 pytestmark = pytest.mark.xdist_group("postgresql")
@@ -151,7 +152,7 @@ def told(entry: Any) -> tuple[Any, ...]:
     return (entry.kind.name, entry.table.id.name, *images)
 
 
-def test_history(url: str) -> None:
+def test_history(url: str, tmp_path: Path) -> None:
     before: list[TableRows] = []
     session = run(STORY, url, before).session
     log = session.log.transactions
@@ -162,6 +163,11 @@ def test_history(url: str) -> None:
     tables = {str(each.table.id): sorted(each.rows.items()) for each in history.held(len(log))}
     assert tables == {str(each.table.id): sorted(each.rows.items()) for each in session.held()}
     assert [row for _, row in tables["shop.public.t"]] == [("3", "1.50!"), ("5", "1.50!"), ("6", "2.00!")]
+    # a recording has all of it
+    file = tmp_path / "s.cdc"
+    facts = Facts(str(SOURCE), "shop", 0, "")
+    write(file, Recorded(facts, before, log), history.literals)
+    assert read(str(file)) == Recorded(facts, before, log)
     # positions rise, and each transaction has a number of its own
     headers = [each.header for each in log if isinstance(each.header, LogPositions) and not each.heartbeat]
     lsns = [lsn for header in headers for lsn in header.lsns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
-from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, Text
+from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Text
 
 # What a script's clock moves from one transaction to the next.
 STEP_US: Final = 1_000_000
@@ -360,6 +360,10 @@ class Session:
         """A DDL statement, which is a transaction of its own."""
         if not self.settings["log_bin"]:
             return
+        if entry.before and entry.after and entry.before.columns != entry.after.columns:
+            data = self.found(entry.after.id)
+            if data is not None and data.rows:
+                entry = replace(entry, rows=(TableRows(entry.after, dict(data.rows)),))
         self.write([entry])
 
     def write(self, entries: list[Entry]) -> None:

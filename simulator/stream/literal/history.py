@@ -20,7 +20,8 @@ class HistoryStream(LiteralStream):
     """Turn i is transaction i. Cells are literals of the source, as `Source.parse_values` reads them.
 
     `before` is what tables hold before the first transaction, `after` what they hold after the last, where that is
-    more than the log tells. `partial_setting`: what makes the log lack columns, in words for messages.
+    more than the log tells; `tables` are others that are there. `partial_setting`: what makes the log lack columns, in
+    words for messages.
     """
 
     def __init__(
@@ -32,11 +33,13 @@ class HistoryStream(LiteralStream):
         *,
         before: Sequence[TableRows],
         after: Sequence[TableRows] | None = None,
+        tables: Sequence[Table] = (),
         start_ms: int,
         partial_setting: str = "",
     ) -> None:
-        self._before, self._after, self._partial_setting = before, after, partial_setting
-        versions = list(_versions(before, transactions))
+        self.before, self._after, self.partial_setting = before, after, partial_setting
+        self._texts = {(0, each.table.id): each.text for each in before}
+        versions = [*_versions(transactions), *(each.table for each in before), *tables]
         last = {table.id: table for table in versions if table.columns}
         super().__init__(
             file,
@@ -51,7 +54,11 @@ class HistoryStream(LiteralStream):
 
     @property
     def names_at_start(self) -> Collection[TableId]:
-        return {each.table.id for each in self._before}
+        return {each.table.id for each in self.before}
+
+    def create_table(self, table: Table, turn: int) -> str:
+        """…; of a table whose text is known, that; known once the table's rows are."""
+        return self._texts.get((turn, table.id)) or super().create_table(table, turn)
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         column = table.columns[position]
@@ -62,17 +69,27 @@ class HistoryStream(LiteralStream):
 
     @property
     def partial_images(self) -> str | None:
-        return None if self.partial_turn is None else f"{self._partial_setting} (turn {self.partial_turn})"
+        return None if self.partial_turn is None else f"{self.partial_setting} (turn {self.partial_turn})"
 
     def row_bytes(self, table: Table, row: Row) -> int:
         return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+
+    def literals(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        """Rows with their cells as literals."""
+        return rows
+
+    def printed(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        """Rows as the server shows them, which may hold more in the log."""
+        return rows
 
     def held(self, turn: int) -> Sequence[TableRows]:
         """What each table holds before a turn, its rows by their numbers."""
         if turn >= self.turns and self._after is not None:
             return self._after
-        tables = {each.table.id: TableRows(each.table, dict(each.rows)) for each in self._before}
-        for transaction in self._transactions[:turn]:
+        if not turn:
+            return self.before
+        tables = {each.table.id: TableRows(each.table, dict(each.rows)) for each in self.before}
+        for transaction in self.transactions[:turn]:
             for entry in transaction.entries:
                 if isinstance(entry, RowChange):
                     _change(tables, entry)
@@ -82,7 +99,8 @@ class HistoryStream(LiteralStream):
 
     def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
         for each in self.held(turn):
-            rows, positions = list(each.rows.values()), range(len(each.table.columns))
+            self._texts[turn, each.table.id] = each.text
+            rows, positions = self.printed(each.table, list(each.rows.values())), range(len(each.table.columns))
             arrays = tuple(self.column(each.table, i, [row[i] for row in rows]) for i in positions)
             yield each.table, arrays, np.array(list(each.rows), dtype=np.int64)
 
@@ -108,9 +126,8 @@ def _reshape(tables: dict[TableId, TableRows], ddl: Ddl) -> None:
         tables[each.table.id] = TableRows(each.table, dict(each.rows))
 
 
-def _versions(before: Sequence[TableRows], transactions: Sequence[Transaction]) -> Iterator[Table]:
-    """All versions of all tables, in order."""
-    yield from (each.table for each in before)
+def _versions(transactions: Sequence[Transaction]) -> Iterator[Table]:
+    """All versions of tables in the log, in order."""
     for transaction in transactions:
         for entry in transaction.entries:
             if isinstance(entry, RowChange):

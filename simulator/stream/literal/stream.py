@@ -57,9 +57,9 @@ class LiteralStream(Stream):
         first_tables: Sequence[Table],
         column_names: Iterable[str],
     ) -> None:
-        self.file, self.source, self.database, self._start_ms = file, source, database, start_ms
+        self.file, self.source, self.database, self.start_ms = file, source, database, start_ms
         self.first_tables, self.column_names = tuple(first_tables), frozenset(column_names)
-        self._transactions = transactions
+        self.transactions = transactions
         self.turns = len(transactions)
         rows = [sum(isinstance(entry, RowChange) for entry in each.entries) for each in transactions]
         self._counts: Ints = np.array(rows, dtype=np.int64)
@@ -88,7 +88,7 @@ class LiteralStream(Stream):
     def block_turns(self) -> int:  # type: ignore[override]
         """As many as make some tens of megabytes, the largest one not counted. Raises UsageError for a turn that no
         block can hold."""
-        turns = np.array([self._turn_bytes(each) for each in self._transactions] or [0], dtype=np.int64)
+        turns = np.array([self._turn_bytes(each) for each in self.transactions] or [0], dtype=np.int64)
         if turns.max() > COLUMN_BYTES:
             self._too_large(int(turns.argmax()))
         step = BLOCK_TURNS
@@ -108,7 +108,7 @@ class LiteralStream(Stream):
         return total
 
     def _too_large(self, turn: int) -> NoReturn:
-        changes = [entry for entry in self._transactions[turn].entries if isinstance(entry, RowChange)]
+        changes = [entry for entry in self.transactions[turn].entries if isinstance(entry, RowChange)]
         sizes: dict[str, int] = {}
         for batch in self.read(turn, turn + 1).batches if changes else ():
             for column, array in zip(batch.table.columns, batch.image(), strict=True):
@@ -126,7 +126,7 @@ class LiteralStream(Stream):
         return next(
             (
                 turn
-                for turn, transaction in enumerate(self._transactions)
+                for turn, transaction in enumerate(self.transactions)
                 if any(isinstance(entry, RowChange) and _logged(entry) for entry in transaction.entries)
             ),
             None,
@@ -152,7 +152,7 @@ class LiteralStream(Stream):
         last: RowChange | None = None
         events: list[Event] = []
         for turn in range(first, stop):
-            transaction = self._transactions[turn]
+            transaction = self.transactions[turn]
             if transaction.heartbeat:
                 events.append(self._heartbeat(turn, transaction))
             rows = 0
@@ -171,7 +171,7 @@ class LiteralStream(Stream):
         return Block(first, stop - first, tuple(batches), tuple(events), int(self._counts[first:stop].sum()))
 
     def _heartbeat(self, turn: int, transaction: Transaction) -> Heartbeat:
-        commits = (past.ms for past in reversed(self._transactions[:turn]) if past.entries)
+        commits = (past.ms for past in reversed(self.transactions[:turn]) if past.entries)
         in_second = int(self.numbers.in_second(turn, 0))
         common = self._common(turn, 0, transaction.ms)
         return Heartbeat(*common, next(commits, None), in_second=in_second, header=transaction.header)
@@ -214,7 +214,7 @@ class LiteralStream(Stream):
             in_second=self.numbers.in_second(turn, number),
             txn_in_second=self.numbers.in_second(turn, 0) if self.source.log.one_a_transaction else None,
         )
-        headers = [self._transactions[number].header for number in turn.tolist()]
+        headers = [self.transactions[number].header for number in turn.tolist()]
         if headers[0] is not None:
             envelope = replace(envelope, header=np.array(headers, dtype=object))
         return self._images(changes, envelope)
@@ -291,7 +291,7 @@ class LiteralStream(Stream):
         return numbers[block.start : block.start + block.rows]
 
     def snapshot_ms(self, turn: int) -> int:
-        return self._transactions[max(turn - 1, 0)].ms if self.turns else self._start_ms
+        return self.transactions[max(turn - 1, 0)].ms if self.turns else self.start_ms
 
 
 def _alike(a: RowChange, b: RowChange) -> bool:

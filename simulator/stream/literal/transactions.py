@@ -35,10 +35,11 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """A version of a table and rows in it, by number."""
+    """A version of a table and rows in it, by number. `text`: its CREATE TABLE as the server prints it, if known."""
 
     table: Table
     rows: dict[int, Row]
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

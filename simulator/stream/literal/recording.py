@@ -1,0 +1,289 @@
+"""Histories in files: an Arrow IPC stream of transactions and their entries, with the tables in its header.
+
+A record is a transaction, an entry of the last transaction, or a row that a table holds: before the first transaction,
+or after the DDL statement above it. Cells are literals of the source.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.errors import UsageError
+from simulator.model import (
+    Column,
+    ColumnType,
+    Header,
+    Kind,
+    LogPositions,
+    SchemaChangeKind,
+    StatementKind,
+    Table,
+    TableId,
+    TransactionHeader,
+    UniqueKey,
+)
+from simulator.stream.literal.transactions import Ddl, Entry, Row, RowChange, TableRows, Text, Transaction
+
+VERSION: Final = 1
+_KEY: Final = b"cdcsim"
+_CELLS: Final = pa.list_(pa.string())
+_PLACES: Final = pa.list_(pa.int32())
+_SCHEMA: Final = pa.schema(
+    [
+        ("what", pa.string()),  # transaction, row, ddl, text, or held: a row that is there
+        ("table", pa.int32()),
+        ("kind", pa.int8()),
+        ("before", _CELLS),
+        ("after", _CELLS),
+        ("logged_before", _PLACES),
+        ("logged_after", _PLACES),
+        ("number", pa.int64()),
+        ("run", pa.int64()),
+        ("ms", pa.int64()),
+        ("facts", pa.string()),  # JSON
+    ]
+)
+_BATCH_RECORDS: Final = 20_000
+
+# Rows of a table as literals.
+Literals = Callable[[Table, Sequence[Row]], Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The header of a recording. `fingerprint` is that of the script; `snapshot`: it begins with the rows before."""
+
+    source: str
+    database: str
+    start_ms: int
+    fingerprint: str
+    snapshot: bool = False
+    partial_setting: str = ""
+    version: int = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is in a recording."""
+
+    facts: Facts
+    before: Sequence[TableRows]
+    transactions: Sequence[Transaction]
+
+
+# --------------------------------------------------------------------------------------------------------------- write
+
+
+def write(path: Path, recorded: Recorded, literals: Literals) -> None:
+    """Write a whole file or none. Raises OSError."""
+    tables: dict[Table, int] = {}
+    records = _records(recorded, tables)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        batches = [_batch(chunk, literals) for chunk in iter(lambda: list(islice(records, _BATCH_RECORDS)), [])]
+        header = {**asdict(recorded.facts), "tables": [asdict(table) for table in tables]}
+        header["before"] = [[tables[each.table], each.text] for each in recorded.before]
+        header["records"] = sum(len(batch) for batch in batches)
+        schema = _SCHEMA.with_metadata({_KEY: json.dumps(header)})
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with scratch.open("wb") as file, pa.ipc.new_stream(file, schema, options=options) as writer:
+            for batch in batches:
+                writer.write_batch(batch.replace_schema_metadata(schema.metadata))
+        scratch.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            scratch.unlink()
+
+
+_Record = tuple[dict[str, Any], Table | None]
+
+
+def _records(recorded: Recorded, tables: dict[Table, int]) -> Iterator[_Record]:
+    """Records with their tables, which get numbers."""
+
+    def number(table: Table | None) -> int | None:
+        return None if table is None else tables.setdefault(table, len(tables))
+
+    def held(each: TableRows) -> Iterator[_Record]:
+        at = number(each.table)
+        for row_number, row in each.rows.items():
+            yield {"what": "held", "table": at, "number": row_number, "after": row}, each.table
+
+    for each in recorded.before:
+        number(each.table)
+        yield from held(each)
+    for transaction in recorded.transactions:
+        header = None if transaction.header is None else asdict(transaction.header)
+        yield _plain("transaction", transaction.ms, {"header": header, "heartbeat": transaction.heartbeat})
+        for entry in transaction.entries:
+            match entry:
+                case RowChange():
+                    yield {
+                        "what": "row", "table": number(entry.table), "kind": int(entry.kind), "before": entry.before,
+                        "after": entry.after, "logged_before": entry.logged_before, "logged_after": entry.logged_after,
+                        "number": entry.number, "run": entry.run, "ms": entry.ms,
+                    }, entry.table  # fmt: skip
+                case Ddl():
+                    facts = {
+                        "kind": entry.kind.name, "database": entry.database, "before": number(entry.before),
+                        "after": number(entry.after), "sql": entry.sql, "kinds": [kind.name for kind in entry.kinds],
+                        "more": [[number(old), number(new)] for old, new in entry.more],
+                        "rows": [number(each.table) for each in entry.rows],
+                    }  # fmt: skip
+                    yield _plain("ddl", entry.ms, facts)
+                    for each in entry.rows:
+                        yield from held(each)
+                case Text():
+                    facts = {
+                        "kind": entry.kind.name,
+                        "database": entry.database,
+                        "table": entry.table,
+                        "sql": entry.sql,
+                    }
+                    yield _plain("text", entry.ms, facts)
+
+
+def _plain(what: str, ms: int, facts: Mapping[str, Any]) -> _Record:
+    return {"what": what, "ms": ms, "facts": json.dumps(facts)}, None
+
+
+def _batch(records: Sequence[_Record], literals: Literals) -> pa.RecordBatch:
+    """Records as columns; the rows of a table become literals at once."""
+    images: dict[Table, list[tuple[dict[str, Any], str]]] = {}
+    for record, table in records:
+        for name in ("before", "after"):
+            if table is not None and record.get(name) is not None:
+                images.setdefault(table, []).append((record, name))
+    for table, places in images.items():
+        rows = literals(table, [record[name] for record, name in places])
+        for (record, name), row in zip(places, rows, strict=True):
+            record[name] = row
+    arrays = [pa.array([record.get(field.name) for record, _ in records], field.type) for field in _SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+# ---------------------------------------------------------------------------------------------------------------- read
+
+
+def facts_of(path: str) -> Facts:
+    """The header of a recording. Raises UsageError."""
+    header = _header(path)
+    return Facts(**{name: header[name] for name in Facts.__dataclass_fields__})
+
+
+def _header(path: str) -> dict[str, Any]:
+    try:
+        with pa.OSFile(path) as file:
+            metadata = pa.ipc.open_stream(file).schema.metadata or {}
+    except FileNotFoundError:
+        raise UsageError(f"there is no recording {path!r}.") from None
+    except (OSError, pa.ArrowInvalid):
+        metadata = {}
+    if _KEY not in metadata:
+        raise UsageError(f"{path!r} is no recording of `cdcsim record`.")
+    header: dict[str, Any] = json.loads(metadata[_KEY])
+    if header["version"] != VERSION:
+        raise UsageError(f"{path}: its form is {header['version']}, not {VERSION}: record it anew.")
+    return header
+
+
+def read(path: str) -> Recorded:
+    """Raises UsageError."""
+    header, facts = _header(path), facts_of(path)
+    tables = [_table(each) for each in header["tables"]]
+    before = [TableRows(tables[at], {}, text) for at, text in header["before"]]
+    transactions: list[Transaction] = []
+    held = {each.table: each.rows for each in before}
+    entries: list[Entry] = []
+    ended: dict[str, Any] | None = None
+    for record in _read(path, header["records"]):
+        match record["what"]:
+            case "held":
+                held[tables[record["table"]]][record["number"]] = tuple(record["after"])
+            case "transaction":
+                if ended is not None:
+                    transactions.append(_transaction(ended, entries))
+                ended, entries = record, []
+            case "row":
+                entries.append(_row(record, tables))
+            case "ddl":
+                ddl = _ddl(record, tables)
+                held = {each.table: each.rows for each in ddl.rows}
+                entries.append(ddl)
+            case "text":
+                said = json.loads(record["facts"])
+                kind = StatementKind[said["kind"]]
+                entries.append(Text(kind, said["database"], said["table"], said["sql"], record["ms"]))
+    if ended is not None:
+        transactions.append(_transaction(ended, entries))
+    return Recorded(facts, before, transactions)
+
+
+def _read(path: str, wanted: int) -> Iterator[dict[str, Any]]:
+    try:
+        with pa.OSFile(path) as file:
+            for batch in pa.ipc.open_stream(file):
+                wanted -= len(batch)
+                yield from batch.to_pylist()
+    except (OSError, pa.ArrowInvalid):
+        pass
+    if wanted:
+        raise UsageError(f"{path}: the recording does not go on to its end: copy it again, or record it anew.")
+
+
+def _transaction(record: Mapping[str, Any], entries: Iterable[Entry]) -> Transaction:
+    facts = json.loads(record["facts"])
+    header: Header | None = None
+    if facts["header"] is not None:
+        given = facts["header"]
+        header = LogPositions(given["xid"], tuple(given["lsns"])) if "lsns" in given else TransactionHeader(**given)
+    return Transaction(tuple(entries), record["ms"], facts["heartbeat"], header)
+
+
+def _row(record: Mapping[str, Any], tables: Sequence[Table]) -> RowChange:
+    def row(name: str) -> Any:
+        return None if record[name] is None else tuple(record[name])
+
+    images = row("before"), row("after"), record["number"], record["run"], record["ms"]
+    return RowChange(tables[record["table"]], Kind(record["kind"]), *images, row("logged_before"), row("logged_after"))
+
+
+def _ddl(record: Mapping[str, Any], tables: Sequence[Table]) -> Ddl:
+    facts = json.loads(record["facts"])
+
+    def table(at: int | None) -> Table | None:
+        return None if at is None else tables[at]
+
+    return Ddl(
+        SchemaChangeKind[facts["kind"]],
+        facts["database"],
+        table(facts["before"]),
+        table(facts["after"]),
+        facts["sql"],
+        record["ms"],
+        tuple(SchemaChangeKind[kind] for kind in facts["kinds"]),
+        tuple((table(old), table(new)) for old, new in facts["more"]),
+        tuple(TableRows(tables[at], {}) for at in facts["rows"]),
+    )
+
+
+def _table(given: Mapping[str, Any]) -> Table:
+    columns = [
+        Column(**{**each, "type": _type(each["type"]), "typed_in": tuple(each["typed_in"])})
+        for each in given["columns"]
+    ]
+    keys = tuple(UniqueKey(each["name"], tuple(each["columns"])) for each in given["unique_keys"])
+    return Table(TableId(**given["id"]), tuple(columns), tuple(given["primary_key"]), given["version"], keys)
+
+
+def _type(given: Mapping[str, Any]) -> ColumnType:
+    return ColumnType(**{**given, "labels": tuple(given["labels"])})
