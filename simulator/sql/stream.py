@@ -66,7 +66,7 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
         before=before,
         after=session.held(),
         start_ms=START_MS,
-        partial_setting="REPLICA IDENTITY is not FULL; run ALTER TABLE … REPLICA IDENTITY FULL before",
+        partial_setting="REPLICA IDENTITY is not FULL in turn {turn}; run ALTER TABLE … REPLICA IDENTITY FULL before",
     )
     stream.failure, stream.errors = outcome.failure, tuple(outcome.errors)
     return stream
@@ -106,7 +106,7 @@ class MysqlHistory(HistoryStream):
 
 class SqlStream(MysqlHistory):
     """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made. Cells are
-    values as the tables hold them."""
+    values as the tables hold them. `steps` are the names of `-- @step`, each with its turn."""
 
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
@@ -117,7 +117,7 @@ class SqlStream(MysqlHistory):
             before.extend(_rows(session))
 
         outcome = run(script, source, force=force, at_snapshot=keep)
-        self.failure = outcome.failure
+        self.failure, self.steps = outcome.failure, tuple(outcome.steps)
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
         super().__init__(
             script.file,
@@ -127,7 +127,7 @@ class SqlStream(MysqlHistory):
             before=before,
             tables=[data.table for data in outcome.session.all_tables()],
             start_ms=START_MS,
-            partial_setting="binlog_row_image is not FULL; set it to FULL",
+            partial_setting="binlog_row_image is not FULL in turn {turn}; set it to FULL",
         )
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:

@@ -20,8 +20,8 @@ class HistoryStream(LiteralStream):
     """Turn i is transaction i. Cells are literals of the source, as `Source.parse_values` reads them.
 
     `before` is what tables hold before the first transaction, `after` what they hold after the last, where that is
-    more than the log tells; `tables` are others that are there. `partial_setting`: what makes the log lack columns, in
-    words for messages.
+    more than the log tells; `tables` are others that are there. `partial_setting`: what makes the log lack columns in
+    `{turn}`, in words for messages.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class HistoryStream(LiteralStream):
 
     @property
     def partial_images(self) -> str | None:
-        return None if self.partial_turn is None else f"{self.partial_setting} (turn {self.partial_turn})"
+        return None if self.partial_turn is None else self.partial_setting.format(turn=self.partial_turn)
 
     def row_bytes(self, table: Table, row: Row) -> int:
         return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
