@@ -104,7 +104,10 @@ gaps = st.sampled_from(["independent", "steady", "bursts"])
 @st.composite
 def short_tables(draw: st.DrawFn) -> dict[str, Any]:
     """A table in the short form."""
-    columns: dict[str, Any] = {"id": {"type": "int64", "values": {"sequence": {"start": draw(st.integers(0, 50))}}}}
+    law = draw(st.sampled_from([{}, {"step": 3}, {"concurrent": 5}, {"step": 2, "concurrent": 30}]))
+    columns: dict[str, Any] = {
+        "id": {"type": "int64", "values": {"sequence": {"start": draw(st.integers(0, 50)), **law}}}
+    }
     for i, column in enumerate(draw(st.lists(st.sampled_from(SURE), min_size=1, max_size=3))):
         columns[f"s{i}"] = column
     for i, column in enumerate(draw(st.lists(st.sampled_from(MAYBE), max_size=4))):

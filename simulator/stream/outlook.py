@@ -120,4 +120,6 @@ def text(facts: Mapping[str, Any]) -> str:
                 f"{table['again_within_100_changes']:.1%} of the changes are of a row that "
                 f"changed within the 100 before; the hottest row takes {table['hottest_row']:.2%}"
             )
+            if table["changes_between_median"] is not None:
+                lines.append(f"  a row changes again after {table['changes_between_median']:,} changes in the median")
     return "\n".join(lines)

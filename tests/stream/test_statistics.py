@@ -190,6 +190,19 @@ def test_surges() -> None:
         assert sum(change.table == "u" for change in part) / len(part) == pytest.approx(u, abs=0.03)
 
 
+@pytest.mark.parametrize(("law", "step"), [({}, 1), ({"step": 10, "start": 3}, 10), ({"concurrent": 8}, 1)], ids=str)
+def test_numbers_of_new_rows(law: dict[str, int], step: int) -> None:
+    """Rising without gaps but of the step, also between other tables; those of concurrent writers out of order."""
+    numbered = {**table(300, {"insert": 1, "update": 4}), "columns": {"id": {"type": "int64"}, "n": NUMBER}}
+    numbered["columns"]["id"]["values"] = {"sequence": law}
+    told = changes({"tables": {"t": numbered, "u": table(100, {"insert": 1, "delete": 1})}}, 10_000)
+    keys = [change.key for change in told if change.table == "t" and change.op == "INSERT"][:960]
+    assert {b - a for a, b in pairwise(sorted(keys)[8:-8])} == {step}
+    late = [place - rank for rank, place in enumerate(np.argsort(keys).tolist())]
+    assert (keys == sorted(keys)) == ("concurrent" not in law)
+    assert max(map(abs, late)) < law.get("concurrent", 1)
+
+
 def test_lives() -> None:
     """Ways, chances, repetitions, states and references come in the shares asked for."""
     update = [{"update": "t", "set": ["state", "n"]}]

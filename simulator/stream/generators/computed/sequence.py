@@ -13,33 +13,45 @@ from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
-from simulator.values.draw import Ints
+from simulator.values.draw import Ints, below, bits, key
 
 if TYPE_CHECKING:
     from simulator.stream.generators.columns import Columns
 
 NEVER_FULL: Final = 1 << 62
+# Orders in which concurrent writers commit.
+ORDERS: Final = 16
 
 
 class Sequence(Strict):
     """Numbers that rise with the turn that wrote them, each once, with gaps, as an auto-increment column has."""
 
     start: Annotated[int, Field(ge=0, lt=1 << 62, description="The first number.")] = 1
+    step: Annotated[int, Field(ge=1, le=65_535, description="From one number to the next at least.")] = 1
+    concurrent: Annotated[
+        int, Field(ge=1, le=1024, description="Writers at once: their numbers are out of order by less than that.")
+    ] = 1
 
 
 class Numbers(Draws):
-    """`(visits + before) · most + offset`: `visits` are the turns so far of all slots that insert rows of the table or
-    change the column, `most` rows are numbered in one turn at most, `offsets[tick]` is how many of them come before the
-    tick's first row, `before` such turns lie between the oldest living row and turn 0.
+    """`start + step · n`, where n is `(visits + before) · most + offset`.
 
-    Rows born before the stream come first, without gaps.
+    `visits` are the turns so far of all slots that insert rows of the table or change the column, `most` rows are
+    numbered in one turn at most, `offsets[tick]` is how many of them come before the tick's first row, `before` such
+    turns lie between the oldest living row and turn 0.
+
+    Rows born before the stream come first, without gaps. The n of `concurrent` neighbours are shuffled.
     """
 
     always = True
 
-    def __init__(self, start: int, type: pa.DataType, columns: Columns, table: str, field: str) -> None:
+    def __init__(self, sequence: Sequence, type: pa.DataType, columns: Columns, table: str, field: str) -> None:
         ticks = columns.ticks
-        self.start, self.type, self.history = start, type, ticks.history(table, field)
+        self.start, self.step, self.concurrent = sequence.start, sequence.step, sequence.concurrent
+        self.type, self.history = type, ticks.history(table, field)
+        self._key = key(columns.scenario.seed, table, field, "concurrent")
+        drawn = bits(self._key, np.arange(ORDERS * self.concurrent)).reshape(ORDERS, -1)
+        self._orders = np.argsort(drawn, axis=1).astype(np.int64)
         self.permanent = columns.permanent(table)
         self.offsets, self.most = _offsets(ticks, table, field)
         self.traffic = columns.traffic
@@ -59,9 +71,10 @@ class Numbers(Draws):
     def last_turn(self, highest: int) -> int:
         """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows, unless all of
         them were there before."""
-        if not self.cohorts and self.start + self.permanent.rows - 1 <= highest:
+        room = (highest - self.start) // self.step
+        if not self.cohorts and self.permanent.rows - 1 <= room:
             return NEVER_FULL
-        return (highest - self.start - self.permanent.rows - self.most) // self.most - self.before
+        return (room - self.permanent.rows - self.most - self.concurrent + 1) // self.most - self.before
 
     def array(self, state: State) -> pa.Array:
         return numeric(self.numbers(state), self.type)
@@ -70,18 +83,25 @@ class Numbers(Draws):
         _, tick = state.written(self.history)
         born = np.flatnonzero(tick == state.ticks.birth[state.program]) if self.permanent.rows else ()
         if len(born) == len(state):
-            return self.start + self.permanent.number(state.cohort, state.slot, state.row)
+            return self._stepped(self.permanent.number(state.cohort, state.slot, state.row))
         numbers = (self._visits(state.turns(self.history)) + self.before) * self.most
         numbers += self.offsets[tick - self.history.start] + state.row
-        numbers += self.start + self.permanent.rows
+        if self.concurrent > 1:
+            window, place = np.divmod(numbers, self.concurrent)
+            numbers = window * self.concurrent + self._orders[below(bits(self._key, window), ORDERS), place]
+        numbers += self.permanent.rows
         if len(born):
-            numbers[born] = self.start + self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
-        return numbers
+            numbers[born] = self.permanent.number(state.cohort[born], state.slot[born], state.row[born])
+        return self._stepped(numbers)
+
+    def _stepped(self, numbers: Ints) -> Ints:
+        stepped: Ints = numbers if self.step == 1 else numbers * self.step
+        return stepped + self.start
 
 
 def row_numbers(columns: Columns, table: str) -> Numbers:
     """The number that each row of a table keeps: that of an auto-increment column which no update sets."""
-    return Numbers(1, pa.int64(), columns, table, "")
+    return Numbers(Sequence(), pa.int64(), columns, table, "")
 
 
 def _offsets(ticks: Ticks, table: str, field: str) -> tuple[Ints, int]:
@@ -104,12 +124,14 @@ def check(check: ColumnCheck, sequence: Sequence) -> None:
 
 
 def draw(target: Target, sequence: Sequence) -> Draws:
-    return Numbers(sequence.start, target.carrier, target.columns, target.field.table, target.field.name)
+    return Numbers(sequence, target.carrier, target.columns, target.field.table, target.field.name)
 
 
 GENERATOR = Generator(
     name="sequence",
-    doc="numbers that rise with the turn that wrote them, each once, with gaps; `start` is the first (1)",
+    doc="numbers that rise with the turn that wrote them, each once, without gaps where rows of the table are only "
+    "inserted; `start` is the first (1), `step` the least distance of two (1); of so many `concurrent` writers (1) one may "
+    "commit before another that has a lower number",
     example="{type: int64, values: {sequence: {start: 1000}}}",
     arguments=Sequence,
     alone={},
