@@ -130,8 +130,8 @@ def draw(target: Target, sequence: Sequence) -> Draws:
 GENERATOR = Generator(
     name="sequence",
     doc="numbers that rise with the turn that wrote them, each once, without gaps where rows of the table are only "
-    "inserted; `start` is the first (1), `step` the least distance of two (1); of so many `concurrent` writers (1) one may "
-    "commit before another that has a lower number",
+    "inserted; `start` is the first (1), `step` the least distance of two (1); of so many `concurrent` writers (1) one "
+    "may commit before another that has a lower number",
     example="{type: int64, values: {sequence: {start: 1000}}}",
     arguments=Sequence,
     alone={},
