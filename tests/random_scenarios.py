@@ -14,6 +14,7 @@ from simulator.run.render import Renderer
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import Loaded, read
 from simulator.stream.scenario.resolve import resolve
+from simulator.stream.scenario.shipped import shipped
 
 
 def loaded(scenario: dict[str, Any]) -> Loaded:
@@ -32,6 +33,14 @@ def rendered(stream: ChangeStream, format: str) -> Renderer:
     """What makes a format's messages of a stream, for three partitions a topic."""
     codec = open_codec(format, stream.source)
     return Renderer(stream, codec, parse_route(None, codec.layout.routing), None, lambda topic: 3)
+
+
+def shrunk(name: str, rows: int) -> dict[str, Any]:
+    """A shipped scenario with no more than so many rows of a table."""
+    scenario: dict[str, Any] = yaml.safe_load(shipped()[name].read_text("utf-8"))
+    for each in [*scenario["tables"].values(), *scenario.get("lifecycles", {}).values()]:
+        each |= {size: min(rows, each[size]) for size in ("rows", "slots") if size in each}
+    return scenario
 
 
 # Most of what a stream can have, in few rows.

@@ -17,7 +17,7 @@ from decoded_values import carried, parsed, reading
 from decoding import Number
 
 from simulator import sources
-from simulator.model import READ, ROW_KINDS, Column, Kind, SchemaChange, SchemaChangeKind, Table
+from simulator.model import READ, ROW_KINDS, Column, Kind, Message, SchemaChange, SchemaChangeKind, Table
 from simulator.run.render import Renderer
 from simulator.stream.engine.block import Block, Stream
 
@@ -49,27 +49,29 @@ class Replay:
             if rows
         }
 
-    def run(self, stream: Stream, renderer: Renderer, first: int, stop: int) -> None:
-        """Some turns of a stream, behind their snapshot; where the product reads none, the rows are copied first."""
+    def begin(self, stream: Stream, renderer: Renderer, first: int, snapshot: Iterable[Block]) -> None:
+        """The rows before a turn: those of its snapshot; where the product reads none, the rows are copied."""
         if renderer.codec.sends(READ):
-            self.play(renderer, stream.snapshot(first))
+            self.play(renderer, snapshot)
         else:
             self.rows |= rows_at(stream, first, self.format)
-        self.play(renderer, [stream.read(first, stop)] if first < stop else [])
 
     def play(self, renderer: Renderer, blocks: Iterable[Block]) -> None:
         """The messages of blocks, and the statements between them, which not all formats send."""
         for block in blocks:
-            batch = renderer.render(block)
-            for table in (each.table for each in block.batches):  # documents get fields without a statement
-                self.types |= {(table.id.name, column.name): column.type for column in table.columns}
-            messages = [] if batch is None else [m for m in batch.messages() if m.kind in ROW_KINDS]
-            events = [event for event in block.events if isinstance(event, SchemaChange)]
-            for item in sorted([*messages, *events], key=lambda item: item.order):
-                if isinstance(item, SchemaChange):
-                    self.statement(item)
-                else:
-                    self.apply(changes(self.format, item.value or b""))
+            self.follow(block, messages_of(renderer, block))
+
+    def follow(self, block: Block, messages: Iterable[Message]) -> None:
+        """The messages of a block, and the statements between them."""
+        for table in (each.table for each in block.batches):  # documents get fields without a statement
+            self.types |= {(table.id.name, column.name): column.type for column in table.columns}
+        rows = [message for message in messages if message.kind in ROW_KINDS]
+        events = [event for event in block.events if isinstance(event, SchemaChange)]
+        for item in sorted([*rows, *events], key=lambda item: item.order):
+            if isinstance(item, SchemaChange):
+                self.statement(item)
+            else:
+                self.apply(changes(self.format, item.value or b""))
 
     def apply(self, told: list[Change]) -> None:
         """The changes of one message. Rows leave their places before others take them."""
@@ -142,6 +144,11 @@ class Replay:
     @staticmethod
     def _key(table: Table, row: Mapping[str, Any]) -> Key:
         return tuple([row[name] for name in table.primary_key])
+
+
+def messages_of(renderer: Renderer, block: Block) -> list[Message]:
+    batch = renderer.render(block)
+    return [] if batch is None else list(batch.messages())
 
 
 def inside(image: Image) -> tuple[Image, dict[str, Any]]:

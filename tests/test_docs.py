@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import Command
 
 from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
@@ -46,27 +47,27 @@ def write_files(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def check(command: str, expected: str, folder: Path) -> None:
-    words = shlex.split(command)
-    assert words[0] == "cdcsim"
-    write_files(folder)
-    done = subprocess.run(
-        [sys.executable, "-m", "simulator", *words[1:]],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+def words_of(line: str) -> list[str]:
+    name, *words = shlex.split(line)
+    assert name == "cdcsim"
+    return words
+
+
+def assert_printed(expected: str, actual: str) -> None:
     # an ellipsis stands for anything
     pattern = ".*".join(re.escape(part) for part in expected.split("…"))
-    assert re.fullmatch(pattern, done.stdout + done.stderr, re.DOTALL), done.stdout + done.stderr
+    assert re.fullmatch(pattern, actual, re.DOTALL), actual
 
 
-@pytest.mark.parametrize(("command", "expected"), OFFLINE, ids=[command for command, _ in OFFLINE])
-def test_console_block(command: str, expected: str, tmp_path: Path) -> None:
-    check(command, expected, tmp_path)
+@pytest.mark.parametrize(("line", "expected"), OFFLINE, ids=[line for line, _ in OFFLINE])
+def test_console_block(
+    command: Command, line: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    done = command(*words_of(line), status=0)
+    assert_printed(expected, done.out + done.err)
 
 
 def test_there_are_blocks() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_docs import ONLINE, check
+from command import cdcsim
+from test_docs import ONLINE, assert_printed, words_of, write_files
 
 pytestmark = pytest.mark.broker("kafka")
 
 
-@pytest.mark.parametrize(("command", "expected"), ONLINE, ids=[command for command, _ in ONLINE])
-def test_console_block(command: str, expected: str, tmp_path: Path, kafka: str) -> None:
-    check(command.replace("localhost:9092", kafka), expected.replace("localhost:9092", kafka), tmp_path)
+@pytest.mark.parametrize(("line", "expected"), ONLINE, ids=[line for line, _ in ONLINE])
+def test_console_block(line: str, expected: str, tmp_path: Path, kafka: str) -> None:
+    write_files(tmp_path)
+    done = cdcsim(*words_of(line.replace("localhost:9092", kafka)), cwd=tmp_path)
+    assert_printed(expected.replace("localhost:9092", kafka), done.stdout + done.stderr)

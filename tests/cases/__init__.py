@@ -6,6 +6,7 @@ What is marked "recorded" was run against a real server, so that a product's byt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,7 +17,7 @@ from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, enco
 
 from simulator import sources
 from simulator.errors import NotOffered, UnsupportedType
-from simulator.model import DELETE, INSERT, READ, UPDATE, Column, SchemaChangeKind, Table, TableId
+from simulator.model import DELETE, INSERT, READ, UPDATE, Column, ColumnType, SchemaChangeKind, Table, TableId
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
@@ -855,16 +856,16 @@ def readable(case: Case, source: str, format: str) -> Case:
     """The case without the columns that the format refuses; tables whose names it refuses are called `strange`."""
     steps = []
     for step in case.steps:
-        if isinstance(step, Rows) and refuses(format, source, step.table.columns):
+        if isinstance(step, Rows) and (lost := refused(format, source, step.table.columns)):
             table = step.table
-            kept = [i for i, column in enumerate(table.columns) if not refuses(format, source, (column,))]
+            kept = [i for i, column in enumerate(table.columns) if column not in lost]
             step = replace(
                 step,
                 table=replace(table, columns=tuple(table.columns[i] for i in kept)),
                 rows=[_cells(table, row, kept) for row in step.rows],
                 old=None if step.old is None else [_cells(table, row, kept) for row in step.old],
             )
-        if isinstance(step, Rows) and _refuses(format, source, step.table):  # now for its name
+        if isinstance(step, Rows) and _refuses_name(format, source, step.table.id.name):
             step = replace(step, table=replace(step.table, id=replace(step.table.id, name="strange")))
         steps.append(step)
     return replace(case, steps=tuple(steps))
@@ -875,17 +876,47 @@ def _cells(table: Table, row: Row, kept: list[int]) -> Row:
     return {name: row.get(name) for name in names} if isinstance(row, Mapping) else [row[i] for i in kept]
 
 
-@cache
-def refuses(format: str, source: str, columns: tuple[Column, ...]) -> bool:
-    """Whether a format says that it has no rendering for the type or name of one of the columns."""
-    return _refuses(format, source, Table(TableId("d", "t", "s"), columns))
+def refused(format: str, source: str, columns: tuple[Column, ...]) -> list[Column]:
+    """The columns whose types or names a format says it cannot write; of a type, by its name and a column's."""
+    known = _refused_types(format, source)
+    types = [type for type in dict.fromkeys(column.type for column in columns) if type not in known]
+    while types:
+        probe = tuple(Column(f"c{number}", type) for number, type in enumerate(types))
+        said = ""
+        try:
+            _write(format, source, Table(TableId("d", "t", "s"), probe))
+        except UnsupportedType as error:
+            said = str(error)
+        if not said:
+            known |= dict.fromkeys(types, False)
+            break
+        named = re.search(r"t[.]c(\d+)\b", said)
+        assert named, said
+        type = types.pop(int(named[1]))
+        assert type.name.lower() in said.lower()
+        known[type] = True
+    return [column for column in columns if known[column.type] or _refuses_name(format, source, column.name, column)]
 
 
 @cache
-def _refuses(format: str, source: str, table: Table) -> bool:
-    nothing = dict.fromkeys(column.name for column in table.columns)
+def _refused_types(format: str, source: str) -> dict[ColumnType, bool]:
+    """Of the types that were asked for so far, whether the format refuses them."""
+    return {}
+
+
+@cache
+def _refuses_name(format: str, source: str, name: str, column: Column | None = None) -> bool:
+    """Whether a format refuses the name of a column, or, without one, of a table. Plain names are fine everywhere."""
+    if re.fullmatch(r"\w+", name, re.ASCII):
+        return False
+    plain = column or Column("c", sources.find(source).parse_type(samples_of(source).plain))
     try:
-        encoded(codec_of(format, source), batch_of(table, INSERT, [nothing], source=source))
-    except (NotOffered, UnsupportedType):
+        _write(format, source, Table(TableId("d", "t" if column else name, "s"), (plain,)))
+    except NotOffered:
         return True
     return False
+
+
+def _write(format: str, source: str, table: Table) -> None:
+    nothing: list[str | None] = [None] * len(table.columns)
+    encoded(codec_of(format, source), batch_of(table, INSERT, [nothing], source=source))

@@ -338,7 +338,7 @@ def test_what_the_vendor_does_not_offer_is_refused_and_allowed(name: str, source
     it is allowed, in a sentence."""
     format = find_format(name)
     with pytest.raises(NotOffered) as refusal:
-        open_job("crud", name, source=source)
+        open_job("compare", name, source=source)
     others = [each for each in FORMATS if find_format(each).product == format.product]
     hint = ", ".join(each for each in others if source in find_format(each).sources)
     assert str(refusal.value) == (
@@ -347,8 +347,8 @@ def test_what_the_vendor_does_not_offer_is_refused_and_allowed(name: str, source
         "--allow-undocumented writes it all the same, as far as the types are known."
     )
     try:
-        job = open_job("crud", name, source=source, allow_undocumented=True)
-        messages = list(job.messages(Limits(turns=5)))
+        job = open_job("compare", name, source=source, allow_undocumented=True)
+        messages = list(job.messages(Limits(turns=7)))
     except UsageError as error:
         sentence = str(error)
     else:
@@ -588,9 +588,7 @@ def test_as_a_module_and_as_a_command(command: Command) -> None:
     "arguments",
     [
         ["run", "crud", "-f", "canal-json"],
-        ["run", "crud", "-f", "canal-json", "--snapshot"],
-        ["run", "crud", "-f", "canal-json", "--rate", "100k/s"],
-        ["run", "crud", "-f", "canal-json", "--envelope"],
+        ["run", "crud", "-f", "canal-json", "--snapshot", "--rate", "100k/s", "--envelope"],
         ["show", "crud", "-f", "canal-json", "-n", "1000"],
     ],
     ids=" ".join,

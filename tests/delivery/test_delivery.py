@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from each import each
 
 from simulator.batch import ChangeBatch
 from simulator.delivery.marks import marks
@@ -94,14 +95,13 @@ def test_the_insert_stands_right_behind_its_delete() -> None:
         assert getattr(deleted.envelope, name).tolist() == getattr(inserted.envelope, name).tolist()
 
 
-@pytest.mark.parametrize(
-    ("columns", "old", "new"),
+@each(
     [
         ((0,), ["1", "a", "5"], ["1", "z", "6"]),  # another column
         ((0,), ["1", "a", "5"], ["1", "a", "5"]),  # nothing
         ((), ["1", "a", "5"], ["2", "z", "6"]),  # no routing column
         ((2,), ["1", "a", None], ["2", "z", None]),  # null stays null
-    ],
+    ]
 )
 def test_no_split_where_the_routing_columns_are_equal(
     columns: tuple[int, ...], old: list[str | None], new: list[str | None]
@@ -116,7 +116,7 @@ def test_split_where_a_routing_column_becomes_null() -> None:
     assert (column(deleted, 1), column(inserted, 1)) == ([""], [None])
 
 
-@pytest.mark.parametrize("kind", [READ, INSERT, DELETE])
+@each([READ, INSERT, DELETE])
 def test_only_updates_are_split(kind: Kind) -> None:
     batch = batch_of(ITEMS, kind, [["1", "a", "5"]])
     assert split(batch, (0,)) == [batch]
@@ -181,7 +181,7 @@ def test_a_row_larger_than_a_message_has_its_own() -> None:
     assert sizes(batch_of(BIG, INSERT, rows[:1]), canal_packing()) == [1]
 
 
-@pytest.mark.parametrize(("most", "expected"), [(1, [1] * 7), (2, [2, 2, 2, 1]), (7, [7]), (8, [7]), (0, [7])])
+@each([(1, [1] * 7), (2, [2, 2, 2, 1]), (7, [7]), (8, [7]), (0, [7])])
 def test_rows_per_message(most: int, expected: list[int]) -> None:
     batch = batch_of(MANY, INSERT, [[str(i), "y"] for i in range(7)])
     assert sizes(batch, canal_packing(most)) == expected
@@ -193,7 +193,7 @@ def test_both_limits_hold() -> None:
     assert sizes(batch, canal_packing(100)) == [76, 76, 48]
 
 
-@pytest.mark.parametrize(("room", "expected"), [(29, [2, 2, 2]), (30, [3, 3]), (9, [1] * 6), (10, [1] * 6), (60, [6])])
+@each([(29, [2, 2, 2]), (30, [3, 3]), (9, [1] * 6), (10, [1] * 6), (60, [6])])
 def test_a_row_joins_while_it_fits_exactly(room: int, expected: list[int]) -> None:
     packing = Packing(
         lambda columns, arrays: np.full(len(arrays[0]), 10, dtype=np.int64), lambda columns, images: 5, room + 5
@@ -246,7 +246,7 @@ def test_rows_of_a_transaction_share_a_message_while_nothing_else_comes_between(
     assert sizes(batch, Packing(max_rows=9)) == [1] * 7
 
 
-@pytest.mark.parametrize("scope", ["statement", "transaction"])
+@each(["statement", "transaction"])
 def test_rows_of_a_snapshot_share_messages_where_the_product_says_so(scope: Any) -> None:
     batch = batch_of(MANY, READ, [[str(i), "y"] for i in range(7)])
     # the fourth row is not the one behind the third
@@ -256,7 +256,7 @@ def test_rows_of_a_snapshot_share_messages_where_the_product_says_so(scope: Any)
     assert sizes(batch, Packing(max_rows=2, scope=scope, full_load=True)) == [2, 1, 2, 2]
 
 
-@pytest.mark.parametrize(("most", "expected"), [(1, [1] * 5), (2, [2, 2, 1]), (9, [3, 2])])
+@each([(1, [1] * 5), (2, [2, 2, 1]), (9, [3, 2])])
 def test_rows_of_a_message_are_counted_in_its_partition(most: int, expected: list[int]) -> None:
     batch = batch_of(MANY, INSERT, [[str(i), "y"] for i in range(5)])
     to = np.array([1, 0, 1, 0, 1])
@@ -358,15 +358,14 @@ def test_changed_columns_of_one_event_do_not_reach_the_next() -> None:
 # --------------------------------------------------------------------------------------------------------------- route
 
 
-@pytest.mark.parametrize(
-    ("key", "of3", "of6", "of12", "alone"),
+@each(
     [
         ("1", 2, 5, 11, 1),
         ("2", 1, 4, 10, 2),
         ("3", 0, 3, 9, 3),
         ("100", 0, 3, 3, 1),
         ("9223372036854775807", 2, 2, 2, 4),
-    ],
+    ]
 )
 def test_canal_partitions_by_key(key: str, of3: int, of6: int, of12: int, alone: int) -> None:
     batch = batch_of(ITEMS, INSERT, [[key, "a", "1"]])
@@ -374,7 +373,7 @@ def test_canal_partitions_by_key(key: str, of3: int, of6: int, of12: int, alone:
     assert partitions(router_of("canal-json,database_hash=off", 6), batch) == [alone]
 
 
-@pytest.mark.parametrize(("value", "of6", "alone"), [(None, 4, 0), ("", 4, 0), ("中文", 4, 2), ("1", 5, 1)])
+@each([(None, 4, 0), ("", 4, 0), ("中文", 4, 2), ("1", 5, 1)])
 def test_canal_partitions_by_columns(value: str | None, of6: int, alone: int) -> None:
     batch = batch_of(ITEMS, INSERT, [["77", value, "1"]])
     assert partitions(router_of("canal-json", 6, "columns:name"), batch) == [of6]
@@ -387,7 +386,7 @@ def test_canal_mixes_the_parts_of_a_key() -> None:
     assert partitions(router_of("canal-json", 6, "columns:a,b"), batch_of(PAIRS, INSERT, rows)) == [1, 1, 4]
 
 
-@pytest.mark.parametrize(("name", "of6"), [("products", 2), ("orders", 3)])
+@each([("products", 2), ("orders", 3)])
 def test_canal_partitions_by_table(name: str, of6: int) -> None:
     table = table_of(name, {"id": "int"}, ["id"], database="inventory")
     assert partitions(router_of("canal-json", 6, "table"), batch_of(table, INSERT, [["1"], ["2"]])) == [of6, of6]
@@ -406,7 +405,7 @@ def test_canal_rows_without_a_key_go_by_the_database() -> None:
     assert partitions(router_of("canal-json,database_hash=off", 6), batch_of(LOOSE, INSERT, rows)) == [0, 0]
 
 
-@pytest.mark.parametrize("n", [3, 4, 6, 8, 12, 16, 24, 48])
+@each([3, 4, 6, 8, 12, 16, 24, 48])
 def test_dts_partitions_by_key(n: int) -> None:
     router = router_of("dts-canal-json", n)
     # "1" is 49 and "2" is 50: partitions 1 and 2 for each of these n
@@ -458,7 +457,7 @@ def test_dts_partitions_by_database_and_table() -> None:
     assert partitions(router, batch_of(ITEMS, INSERT, [["1", "a", "1"], ["2", "a", "1"]])) == [expected, expected]
 
 
-@pytest.mark.parametrize("format", ["canal-json", "dts-canal-json"])
+@each(["canal-json", "dts-canal-json"])
 def test_single_and_one_partition(format: str) -> None:
     batch = batch_of(ITEMS, INSERT, [["1", "a", "1"], ["2", "a", "1"]])
     assert partitions(router_of(format, 6, "single"), batch) == [0, 0]
@@ -499,7 +498,7 @@ def test_canal_statements_go_to_partition_0(change: SchemaChange, route: str) ->
     assert router_of("canal-json", 97, route).event("inventory", change) == [(change, Address("example", (0,)))]
 
 
-@pytest.mark.parametrize("change", [ALTERED, DROPPED])
+@each([ALTERED, DROPPED])
 def test_dts_statements_go_with_their_table_under_the_table_policy(change: SchemaChange) -> None:
     rows = partitions(router_of("dts-canal-json", 97, "table"), batch_of(ITEMS, INSERT, [["1", "a", "1"]]))
     assert rows != [0]
@@ -535,28 +534,26 @@ def test_partitions_of_a_topic_are_asked_once() -> None:
     assert asked == ["inventory.items", "inventory.loose"]
 
 
-@pytest.mark.parametrize(
-    ("text", "route"),
+@each(
     [
         (None, Route("key")),
         ("single", Route("single")),
         ("table", Route("table")),
         ("columns:customer_id,region", Route("columns", ("customer_id", "region"))),
         ("columns: a , b", Route("columns", ("a", "b"))),
-    ],
+    ]
 )
 def test_routes(text: str | None, route: Route) -> None:
     assert parse_route(text, codec_of("canal-json").layout.routing) == route
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
+@each(
     [
         ("tables", "--route tables: the product's policies are key, single, table, columns. Did you mean 'table'?"),
         ("columns", "--route columns: write the columns after a colon: --route columns:customer_id,region."),
         ("columns:,", "--route columns:,: write the columns after a colon: --route columns:customer_id,region."),
         ("key:id", "--route key:id: only the policy 'columns' takes columns: --route columns:customer_id,region."),
-    ],
+    ]
 )
 def test_routes_that_cannot_be(text: str, sentence: str) -> None:
     with pytest.raises(UsageError) as raised:

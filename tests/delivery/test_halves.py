@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from typing import Any
 
-import pytest
+from each import each
 from random_scenarios import SMALL, streamed
 
 from simulator import sources
@@ -36,8 +36,7 @@ def records(format: str, source: str) -> list[dict[str, Any]]:
     return [json.loads(message.value or b"") for message in job.messages(Limits())]
 
 
-@pytest.mark.parametrize(
-    ("format", "source", "places"),
+@each(
     [
         ("oms-shareplex", "oceanbase-mysql", TWO),
         ("oms-shareplex,split_key_update=off", "oceanbase-mysql", ONE),
@@ -49,7 +48,7 @@ def records(format: str, source: str) -> list[dict[str, Any]]:
             "oracle",
             [*ONE[:2], *(p for p in ONE[2:5] for _ in "ba"), (4, 4), (1, 1), (1, 1)],
         ),
-    ],
+    ]
 )
 def test_places_in_a_transaction(format: str, source: str, places: list[tuple[int, int]]) -> None:
     found = [record["meta"] for record in records(format, source)]

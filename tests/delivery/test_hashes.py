@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 import pyarrow as pa
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,8 +29,7 @@ def one_by_one(text: str) -> int:
 
 
 # measured with JDK 17
-@pytest.mark.parametrize(
-    ("text", "hashed"),
+@each(
     [
         ("", 0),
         (None, 0),
@@ -40,7 +40,7 @@ def one_by_one(text: str) -> int:
         ("中文", 646394),
         ("😀", 1772899),
         ("polygenelubricants", -2147483648),
-    ],
+    ]
 )
 def test_string_hash(text: str | None, hashed: int) -> None:
     assert string_hash(texts(text)).tolist() == [hashed]
@@ -59,7 +59,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "of3", "of6", "of12", "alone"), KEYS)
+@each(KEYS)
 def test_partitions_by_string_hash(key: str | None, of3: int, of6: int, of12: int, alone: int) -> None:
     hashed = string_hash(texts(key))
     mixed = hashed ^ string_hash(texts("inventory"))
@@ -84,8 +84,7 @@ def test_abs_of_the_least_int_stays_negative() -> None:
 
 
 # measured; murmur2 as in the tests of Kafka's Java client
-@pytest.mark.parametrize(
-    ("key", "hashed", "of4", "of12", "crc_of4", "crc_of12"),
+@each(
     [
         (b"21", 1173551340, 0, 0, 0, 4),
         (b"foobar", 1357151166, 2, 6, 1, 5),
@@ -94,7 +93,7 @@ def test_abs_of_the_least_int_stays_negative() -> None:
         (b"shop.orders", 304818207, 3, 3, 3, 11),
         (b"", 275646681, 1, 9, 0, 0),
         (b'{"id":1001}', 1645685654, 2, 2, 2, 6),
-    ],
+    ]
 )
 def test_byte_hashes(key: bytes, hashed: int, of4: int, of12: int, crc_of4: int, crc_of12: int) -> None:
     array = pa.array([key])

@@ -13,6 +13,7 @@ import pytest
 from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of
 from decoding import decode
+from each import each
 
 from simulator import formats, messages, sources
 from simulator.delivery.pack import cut, pack
@@ -285,13 +286,12 @@ def statement(event_ms: int, write_ms: int) -> SchemaChange:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("format", "example", "name", "key", "event_ms", "write_ms"),
+@each(
     [
         # of a table without a key: `pks` is empty in the example
         ("cloudcanal-json", CLOUDCANAL_DML, "action", (), 1669789152000, 1669789153377),
         ("cloudcanal-canal-json", CANAL_DML, "type", ("col_pk",), 1669790847000, 1669790848072),
-    ],
+    ]
 )
 def test_the_page_examples_of_rows(
     format: str, example: str, name: str, key: tuple[str, ...], event_ms: int, write_ms: int
@@ -301,12 +301,11 @@ def test_the_page_examples_of_rows(
     assert encoded(codec_of(format), batch) == [compact(printed(example) | {name: "UPDATE"})]
 
 
-@pytest.mark.parametrize(
-    ("format", "example", "event_ms", "write_ms"),
+@each(
     [
         ("cloudcanal-json", CLOUDCANAL_DDL, 1669789188000, 1669789189533),
         ("cloudcanal-canal-json", CANAL_DDL, 1669790951000, 1669790952584),
-    ],
+    ]
 )
 def test_the_page_examples_of_statements(format: str, example: str, event_ms: int, write_ms: int) -> None:
     sent = codec_of(format).layout.writer.encode_event(statement(event_ms, write_ms), DDL)
@@ -378,7 +377,7 @@ def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitio
         block_messages = renderer.render(stream.read(first, stop))
         return [] if block_messages is None else block_messages["value"].to_pylist()
 
-    borders = [stream.border(turn) for turn in (0, 1, 17, 600, 601, 2_500, 4_000)]
+    borders = [stream.border(turn) for turn in (0, 1, 17, 300, 301, 900, 1_500)]
     pieces = [value for first, stop in pairwise(borders) if first < stop for value in rendered(first, stop)]
     whole = rendered(0, borders[-1])
     assert pieces == whole
@@ -428,12 +427,16 @@ def test_rows_are_counted_in_each_partition() -> None:
     assert packed.partition.tolist() == [1, 0, 1]
 
 
-def test_rows_of_the_full_load_share_messages() -> None:
+def test_rows_of_the_full_load_share_messages(tmp_path: Path) -> None:
     """Table by table, in each partition, in their order; the rows are those of messages with one row each."""
+    columns = "{id: {type: int64, values: sequence}, n: {type: int32, values: version}}"
+    tables = ", ".join(f"{name}: {{key: id, rows: 900, columns: {columns}}}" for name in ("one", "two"))
+    scenario = tmp_path / "two.yaml"
+    scenario.write_text(f"tables: {{{tables}}}")
 
     def scanned(options: str) -> list[Any]:
         with MemorySink(partitions=3) as sink:
-            open_job("orders", f"cloudcanal-json{options}").run(sink, limits=Limits(0, 1), snapshot=True)()
+            open_job(str(scenario), f"cloudcanal-json{options}").run(sink, limits=Limits(0, 1), snapshot=True)()
             return [(m, json.loads(m.value or b"")) for m in sink.messages() if m.kind is READ]
 
     def rows(pairs: list[Any]) -> dict[tuple[str, int], list[Any]]:
@@ -466,14 +469,13 @@ def test_old_rows_that_postgresql_logs_by_their_key() -> None:
 # -------------------------------------------------------------------------------------------------------------- sources
 
 
-@pytest.mark.parametrize(
-    ("broker", "source", "reads"),
+@each(
     [
         ("rabbitmq", "oracle", "mysql, postgresql"),
         ("rabbitmq", "oceanbase-mysql", "mysql, postgresql"),
         ("rocketmq", "mongodb", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
         ("rocketmq", "sqlserver", "mysql, oceanbase-mysql, oceanbase-oracle, oracle, postgresql"),
-    ],
+    ]
 )
 def test_links_that_the_product_has_not_are_refused(broker: Broker, source: str, reads: str) -> None:
     for format in ("cloudcanal-json", "cloudcanal-canal-json"):
@@ -489,8 +491,7 @@ def test_links_that_the_product_has_not_are_refused(broker: Broker, source: str,
 # ----------------------------------------------------------------------------- topics, partitions, headers and metadata
 
 
-@pytest.mark.parametrize(
-    ("options", "topic"),
+@each(
     [
         ("", "my-cdcsim0000000001.shop.customers"),
         (",instance=my-vgpq6q097174t6t", "my-vgpq6q097174t6t.shop.customers"),
@@ -502,7 +503,7 @@ def test_links_that_the_product_has_not_are_refused(broker: Broker, source: str,
         (",topic_rule=TO_UPPER_CASE", "CUSTOMERS"),
         (",topic_rule=SOURCE_DB_TABLE_BY_UNDERLINE_LOWER_CASE", "shop_customers"),
         (",topic_rule=DEFAULT_TOPIC,default_topic=all", "all"),
-    ],
+    ]
 )
 def test_topics(options: str, topic: str) -> None:
     sent = [m for m in messages("tour", f"cloudcanal-json{options}", limit=None) if b'"table":"customers"' in m.value]
@@ -577,7 +578,7 @@ def test_statements_go_to_their_own_topic_or_to_the_first_partition() -> None:
         assert ({message.topic for message in sent} == {"changes"}) == bool(options)
 
 
-@pytest.mark.parametrize(("options", "name"), [("", "many2"), (",rename_table=new", "many3")])
+@each([("", "many2"), (",rename_table=new", "many3")])
 def test_the_statement_that_renames_a_table_goes_where_its_old_name_leads(options: str, name: str) -> None:
     (case,) = (case for case in cases_of("mysql-8.0") if case.name == "rename table")
     for format in ("cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"):
@@ -658,7 +659,7 @@ def test_fields_say_whether_they_are_of_the_key() -> None:
     assert decode("cloudcanal-dts-avro", stock)["tags"]["pk_uk_info"] == '{"PRIMARY":["id"]}'
 
 
-@pytest.mark.parametrize("source", ["mysql-8.0", "mariadb-10.11", "oracle-19c", "postgresql-16", "sqlserver-2022"])
+@each(["mysql-8.0", "mariadb-10.11", "oracle-19c", "postgresql-16", "sqlserver-2022"])
 def test_records_of_every_source_are_those_of_dts(source: str) -> None:
     theirs_format = with_effect("dts-avro,ddl_object=table,oracle_frac=us", source)
     for case in cases_of(source):

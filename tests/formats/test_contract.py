@@ -54,8 +54,10 @@ def test_each_kind_of_event_is_sent_or_silent(format: str) -> None:
 # --------------------------------------------------------------------------------------------------------- same bytes
 
 
-def every_batch(source: str, format: str) -> list[ChangeBatch]:
-    return [batch for case in cases_of(source, format) for batch in block_of(case).batches]
+def batches_of_several_forms(source: str, format: str) -> list[ChangeBatch]:
+    """Of several rows, or with rows before."""
+    batches = [batch for case in cases_of(source, format) for batch in block_of(case).batches]
+    return [batch for batch in batches if len(batch) > 1 or batch.before is not None]
 
 
 def pieces(batch: ChangeBatch) -> list[ChangeBatch]:
@@ -86,7 +88,7 @@ def test_same_bytes_of_every_form_of_a_batch(format: str, source: str, monkeypat
 
     for name in ("time", "time_ns", "monotonic", "monotonic_ns"):
         monkeypatch.setattr(time, name, refuse)
-    codec, batches = new_codec(format, source), every_batch(source, format)
+    codec, batches = new_codec(format, source), batches_of_several_forms(source, format)
     expected = [encoded(codec, batch) for batch in batches]
     for batch, values in zip(reversed(batches), reversed(expected), strict=True):
         assert [value for piece in pieces(batch) for value in encoded(codec_of(format, source), piece)] == values
@@ -132,9 +134,11 @@ def test_unknown_options_and_values_are_refused_in_a_sentence(format: str) -> No
 @pytest.mark.parametrize(("format", "source"), PAIRS)
 def test_every_value_of_every_option_writes_rows(format: str, source: str) -> None:
     table, row, old = samples_of(source).options
+    # an update has both images; what differs by the kind of change is no matter of the system
+    first = sources.find(source).id == formats.find(format).sources[0]
     batches = [
         batch_of(table, kind, [row], [old] if kind is UPDATE else None, source=source)
-        for kind in (INSERT, UPDATE, DELETE)
+        for kind in ((INSERT, UPDATE, DELETE) if first else (UPDATE,))
     ]
     refused: dict[str, str] = {}
     for option in formats.find(format).options:

@@ -13,6 +13,7 @@ import pytest
 from building import Case, Ddl, Rows, Times, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from decoding import decode
 from drs_samples import AT, compact, kafka_partition, one, sample, values
+from each import each
 
 from simulator.cli.progress import unsent_columns
 from simulator.errors import NotOffered, OptionError, UsageError
@@ -265,10 +266,7 @@ def test_keys_and_partitions(format: str, options: str, route: str | None, keys:
     assert [m.partition for m in found] == expected
 
 
-@pytest.mark.parametrize(
-    ("options", "topic"),
-    [("", "drs"), (",topic_policy=table", "shop"), (",topic_policy=table,ddl_topic=changes", "changes")],
-)
+@each([("", "drs"), (",topic_policy=table", "shop"), (",topic_policy=table,ddl_topic=changes", "changes")])
 def test_ddl_is_filed_under_its_database(options: str, topic: str) -> None:
     message = one(f"drs-json{options}", STATEMENT, partitions=5)
     assert (message.topic, message.partition, message.key) == (topic, 0, b"shop")
@@ -287,35 +285,33 @@ def test_what_drs_does_not_offer() -> None:
         codec_of("drs-json,topic_policy=table,topic_name_format=$schema$")
 
 
-@pytest.mark.parametrize(
-    ("format", "source", "sentence"),
+@each(
     [
         ("drs-json-c", "mariadb", "DRS JSON-C, reads mysql, not mariadb; --allow"),
         ("drs-json-c", "oracle", "reads mysql, not oracle, of which it writes drs-avro, drs-json; --allow"),
         ("drs-json-c", "mongodb", "reads mysql, not mongodb, of which it writes drs-json; --allow"),
         ("drs-avro", "mongodb", "sqlserver, not mongodb, of which it writes drs-json; --allow"),
         ("drs-json", "oceanbase-oracle", "sqlserver, not oceanbase-oracle; --allow"),
-    ],
+    ]
 )
 def test_what_drs_offers_of_a_source(format: str, source: str, sentence: str) -> None:
     with pytest.raises(NotOffered, match=re.escape(sentence)):
         open_codec(format, find(source))
 
 
-@pytest.mark.parametrize("format", ["drs-avro", "drs-json-c"])
+@each(["drs-avro", "drs-json-c"])
 def test_documents_have_no_columns(format: str) -> None:
     with pytest.raises(NotOffered, match=f"^-f {format}: DRS .*; drs-json has "):
         open_codec(format, find("mongodb"), allow_undocumented=True)
 
 
-@pytest.mark.parametrize(
-    ("format", "id"),
+@each(
     [
         *(("drs-json-c", id) for id in ("oracle", "postgresql", "gaussdb", "sqlserver")),
         *((format, id) for format in ("drs-json", "drs-json-c", "drs-avro") for id in ("mariadb", "oceanbase-mysql")),
         ("drs-json", "oceanbase-oracle"),
         ("drs-avro", "oceanbase-oracle"),
-    ],
+    ]
 )
 def test_other_sources_if_somebody_insists(format: str, id: str) -> None:
     source = find(id)
@@ -339,7 +335,7 @@ def test_databases_of_oracle_come_and_go_unheard() -> None:
     assert messages_of("drs-json", "oracle-19c", block_of(Case("ddl", tuple(statements), AT, "oracle"))) == []
 
 
-@pytest.mark.parametrize("format", ["drs-json", "drs-json-c", "drs-avro"])
+@each(["drs-json", "drs-json-c", "drs-avro"])
 def test_an_update_of_the_key_can_be_split(format: str) -> None:
     case = Case("update", (Rows(UPDATE, SMALL, [["2", None, None, None]], [["1", None, None, None]]),), AT)
     assert [m.kind for m in messages_of(format, "mysql-8.0", block_of(case))] == [UPDATE]

@@ -13,6 +13,7 @@ import pytest
 from building import batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of
 from decoding import decode
+from each import each
 
 from simulator.errors import OptionError
 from simulator.formats.dts.record import record as dts_record
@@ -160,14 +161,13 @@ def test_rows_of_drds_are_in_physical_tables() -> None:
     assert len({name for names in of_key.values() for name in names}) > 16
 
 
-@pytest.mark.parametrize("option", ["source_type=DRDS", "drds=on"])
+@each(["source_type=DRDS", "drds=on"])
 def test_a_source_type_belongs_to_its_source(option: str) -> None:
     with pytest.raises(OptionError, match=f"^-f dts-avro,{option}: it belongs to mysql, not oracle-19c[.]$"):
         codec_of(f"dts-avro,{option}", "oracle-19c")
 
 
-@pytest.mark.parametrize(
-    ("options", "source", "types", "fraction"),
+@each(
     [
         ("", "mysql-8.0", ("datetime(6)",), 123_456),
         (",drds=on", "mysql-8.0", ("datetime(6)",), 123_456),
@@ -175,7 +175,7 @@ def test_a_source_type_belongs_to_its_source(option: str) -> None:
         (",source_type=DRDS,oracle_frac=us", "mysql-8.0", ("datetime(6)",), 123_456),
         ("", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456),
         (",source_type=PPAS", "postgresql-16", ("timestamp", "timestamptz", "time", "timetz"), 123_456_000),
-    ],
+    ]
 )
 def test_readers_take_nanoseconds_of_other_source_types(
     options: str, source: str, types: tuple[str, ...], fraction: int
@@ -188,9 +188,7 @@ def test_readers_take_nanoseconds_of_other_source_types(
     assert [value["millis"] for value in members] == [fraction] * len(types)
 
 
-@pytest.mark.parametrize(
-    ("year", "missing"), [("2023", set()), ("2021", {"metaVersion"}), ("2020", {"metaVersion", "server_id"})]
-)
+@each([("2023", set()), ("2021", {"metaVersion"}), ("2020", {"metaVersion", "server_id"})])
 def test_older_messages_lack_tags(year: str, missing: set[str]) -> None:
     for name in ("insert", "a row of a snapshot", "add column"):
         (case,) = [case for case in cases_of("mysql-8.0") if case.name == name]
@@ -217,8 +215,7 @@ def test_the_server_names_character_sets(source: str, options: str, name: str, s
     assert decode("dts-avro", value)["afterImages"][1][1] == {"charset": name, "value": b"x"}
 
 
-@pytest.mark.parametrize(
-    ("type", "literal", "members", "text"),
+@each(
     [
         ("NUMBER(10,2)", "12.5", ["12.5", 3, 1], "12.5"),
         ("NUMBER(10,2)", "10", ["10", 2, 0], "10"),
@@ -226,7 +223,7 @@ def test_the_server_names_character_sets(source: str, options: str, name: str, s
         ("NUMBER(10,2)", "-0.1", ["-0.1", 1, 1], "-0.1"),
         ("NUMBER(38,20)", "1.50", ["1.5", 2, 1], "1.5"),
         ("NUMBER(18)", "1000", ["1000", 4, 0], "1000"),
-    ],
+    ]
 )
 def test_numbers_as_oracle_stores_them(type: str, literal: str, members: list[Any], text: str) -> None:
     table = table_of("T", {"ID": "NUMBER(9)", "C": type}, ["ID"], source="oracle")
@@ -276,9 +273,9 @@ def place(source: str, position: str) -> Any:
     return position
 
 
-@pytest.mark.parametrize("source", ["mongodb", "mysql", "oracle", "postgresql", "sqlserver"])
+@each(["mongodb", "mysql", "oracle", "postgresql", "sqlserver"])
 def test_positions_rise_and_transactions_are_whole(source: str) -> None:
-    records = stream("dts-avro,product=subscription", "orders", source, 3000)
+    records = stream("dts-avro,product=subscription", "orders", source, 600)
     ids = [record["id"] for record in records]
     assert ids == sorted(set(ids))
     places = [place(source, record["sourcePosition"]) for record in records]

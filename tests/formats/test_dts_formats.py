@@ -14,6 +14,7 @@ import pytest
 from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of
 from cases import cases_of, samples_of
 from decoding import decode
+from each import each
 
 from simulator.errors import DeliveryFailed, NotOffered, UnsupportedType
 from simulator.formats import open_codec
@@ -64,7 +65,7 @@ def test_undocumented_sources_are_written_or_refused_by_type(format: str, source
 # ------------------------------------------------------------------------------------------------------------ delivery
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each(FORMATS)
 def test_a_message_of_more_than_ten_megabytes_is_refused(format: str) -> None:
     table = table_of("t", {"id": "int", "c": "longtext"}, ["id"])
     fits, room = ["1", "x" * 1000], 10 << 20
@@ -78,7 +79,7 @@ def test_a_message_of_more_than_ten_megabytes_is_refused(format: str) -> None:
         encoded(codec_of(format), batch_of(table, INSERT, [["1", "x" * (longest + 1)]]))
 
 
-@pytest.mark.parametrize("source", ["mysql", "oracle"])
+@each(["mysql", "oracle"])
 def test_ids_of_timestamp_and_offset_rise(source: str) -> None:
     with MemorySink() as sink:
         open_job("orders", "dts-canal-json,id_style=ts_offset", source=source).run(sink, limits=Limits(0, 3000))()
@@ -90,7 +91,7 @@ def test_ids_of_timestamp_and_offset_rise(source: str) -> None:
     assert all(message["id"] // 10**9 * 1000 == message["es"] for message in found if message["type"] != "INIT")
 
 
-@pytest.mark.parametrize("format", ["dts-avro", "dts-canal-json", "dts-shareplex-json,ddl=on"])
+@each(["dts-avro", "dts-canal-json", "dts-shareplex-json,ddl=on"])
 def test_statements_may_have_a_topic_of_their_own(format: str) -> None:
     (case,) = [case for case in cases_of("mysql-8.0") if case.name == "add column"]
     (row,) = [case for case in cases_of("mysql-8.0") if case.name == "insert"]
@@ -100,7 +101,7 @@ def test_statements_may_have_a_topic_of_their_own(format: str) -> None:
     assert {message.topic for message in messages_of(format, "mysql-8.0", block_of(case))} == {"dts"}
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each(FORMATS)
 def test_ddl_can_be_left_out(format: str) -> None:
     (case,) = [case for case in cases_of("mysql-8.0") if case.name == "add column"]
     assert messages_of(f"{format},ddl=on", "mysql-8.0", block_of(case))
@@ -118,7 +119,7 @@ def test_a_rename_goes_where_the_name_that_it_prints_leads() -> None:
     assert made[0].partition == made[1].partition != made[2].partition
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each(FORMATS)
 def test_rows_without_a_key_have_no_message_key(format: str) -> None:
     rows = Rows(INSERT, table_of("t", {"a": "int"}), [["1"]])
     (message,) = messages_of(f"{format},kafka_key=partition_key", "mysql-8.0", block_of(Case("x", (rows,))))
@@ -187,8 +188,7 @@ def test_the_page_example_of_an_insert() -> None:
     assert ours == compact(page)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "last", "row", "old"),
+@each(
     [
         (
             UPDATE,
@@ -198,7 +198,7 @@ def test_the_page_example_of_an_insert() -> None:
             [["32537893", "31557806", None, None, "1171201606syui26"]],
         ),
         (DELETE, PAGE_DELETE, "CG_NO", ["32539739", "31557806", None, None, None], None),
-    ],
+    ]
 )
 def test_the_page_examples_of_an_update_and_a_delete(
     kind: Any, text: str, last: str, row: list[str | None], old: Any

@@ -14,6 +14,7 @@ import pytest
 from building import batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of, samples_of
 from decoding import decode
+from each import each
 
 from simulator.formats.dts.avro import FORMAT
 from simulator.model import INSERT
@@ -177,7 +178,7 @@ def shape_end(data: bytes, place: int) -> int:
     return place
 
 
-@pytest.mark.parametrize("source", SYSTEMS_READ)
+@each([str(find(id)) for id in FORMAT.sources])
 def test_records_are_what_readers_need(source: str) -> None:
     fields: dict[tuple[str, str], Any] = {}
     for case in cases_of(source):
@@ -250,7 +251,7 @@ BY_HAND: Final = [
 ]
 
 
-@pytest.mark.parametrize(("type", "literal", "members", "shown"), BY_HAND)
+@each(BY_HAND)
 def test_values_by_hand(type: str, literal: str, members: list[Any], shown: str) -> None:
     batch = batch_of(table_of("t", {"id": "int", "c": type}, ["id"]), INSERT, [["1", literal]])
     (record,) = encoded(codec_of("dts-avro"), batch)
@@ -277,14 +278,14 @@ def corpus(format: str, source: str) -> Iterator[tuple[str, list[bytes]]]:
         yield text, encoded(codec, batch_of(table, INSERT, rows, statements=range(len(rows)), source=source))
 
 
-@pytest.mark.parametrize("source", SYSTEMS_READ)
+@each(SYSTEMS_READ)
 def test_values_of_every_type_are_what_readers_need(source: str) -> None:
     for _, values in corpus("dts-avro", source):
         for value in values:
             check(decode("dts-avro", value))
 
 
-@pytest.mark.parametrize("source", [f"{id}-{SOURCES[id][2][0]}" for id in FORMAT.sources if id != "mongodb"])
+@each([f"{id}-{SOURCES[id][2][0]}" for id in FORMAT.sources if id != "mongodb"])
 def test_records_and_json_say_the_same(source: str) -> None:
     """Two ways from the same carriers: members and texts."""
     json_format = with_effect("dts-canal-json,timestamp_zone=+00:00,binary=hex", source)

@@ -7,6 +7,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,23 +15,18 @@ import pytest
 from decoding import DECODERS, decode
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from random_scenarios import SMALL, loaded, rendered, scenarios, streamed
-from replay import Replay, rows_at
+from random_scenarios import SMALL, loaded, rendered, scenarios
+from replay import Replay, messages_of, rows_at
 
 from simulator import formats, registry, sources
 from simulator.model import Message
 from simulator.native import program
-from simulator.run.render import Renderer
+from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
 
 FORMATS: Final = list(registry.names("format", formats.FORMATS))
 TURNS: Final = 60
-
-
-def turns(stream: ChangeStream, renderer: Renderer, first: int, stop: int) -> list[Message]:
-    made = renderer.render(stream.read(first, stop)) if first < stop else None
-    return [] if made is None else list(made.messages())
 
 
 def check(messages: list[Message], format: str, declared: set[str]) -> None:
@@ -54,28 +50,38 @@ def test_random_scenarios(source: str, scenario: dict[str, Any], begin: int, par
     # two streams of one scenario, since a stream may keep what it has read
     stream, other = (ChangeStream(resolve(loaded(scenario), found)) for _ in range(2))
     first, middle, stop = (stream.border(turn) for turn in (begin, begin + part, begin + TURNS))
+    block, snapshot = stream.read(first, stop), list(stream.snapshot(first))
+    pieces = [other.read(*piece) for piece in ((middle, stop), (first, middle)) if piece[0] < piece[1]]
     for format in FORMATS:
         if source in formats.find(format).sources:
             note(format)
             renderer, again = rendered(stream, format), rendered(other, format)
-            whole = turns(stream, renderer, first, stop)
+            whole = messages_of(renderer, block)
             # without the compiled library the bytes are the same
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(program, "LIBRARY", None)
-                second = turns(other, again, middle, stop)
-            assert turns(other, again, first, middle) + second == whole
+                parts = [messages_of(again, piece) for piece in pieces]
+            assert [message for part in reversed(parts) for message in part] == whole
             check(whole, format, {field.name for field in getattr(renderer.codec.layout.writer, "fields", ())})
             replay = Replay(format, str(found), stream.first_tables)
-            replay.run(stream, renderer, first, stop)
+            replay.begin(stream, renderer, first, snapshot)
+            replay.follow(block, whole)
             assert replay.state() == rows_at(stream, stop, format)
+
+
+@cache
+def small(source: str) -> tuple[ChangeStream, list[Block]]:
+    stream = ChangeStream(resolve(loaded(SMALL), sources.find(source)))
+    first = stream.border(40)
+    return stream, [*stream.snapshot(first), stream.read(first, stream.border(180))]
 
 
 def digest(format: str) -> str:
     """Of a scenario's messages in a format, from its first source."""
-    stream, renderer = streamed(SMALL, format, formats.find(format).sources[0])
-    blocks = [*stream.snapshot(stream.border(40)), stream.read(stream.border(40), stream.border(180))]
-    made = [batch for block in blocks if (batch := renderer.render(block)) is not None]
-    return hashlib.sha256(repr([message for batch in made for message in batch.messages()]).encode()).hexdigest()
+    stream, blocks = small(formats.find(format).sources[0])
+    renderer = rendered(stream, format)
+    messages = [message for block in blocks for message in messages_of(renderer, block)]
+    return hashlib.sha256(repr(messages).encode()).hexdigest()
 
 
 def test_the_same_bytes_in_a_fresh_process() -> None:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-import pytest
 from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of
+from each import each
 
 from simulator.model import DELETE, INSERT, READ, UPDATE, Kind, SchemaChangeKind
 
@@ -80,7 +80,7 @@ DECIMALS: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literal", "scientific", "plain"), DECIMALS)
+@each(DECIMALS)
 def test_numbers(typed: str, literal: str, scientific: str, plain: str) -> None:
     """They are never quoted, Canal's neither."""
     for format in SCIENTIFIC:
@@ -120,7 +120,7 @@ MYSQL: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "texts"), MYSQL, ids=[typed for typed, *_ in MYSQL])
+@each(MYSQL)
 def test_types_of_mysql(typed: str, literals: list[str | None], texts: list[Any] | int) -> None:
     expected = literals if isinstance(texts, int) else texts
     for format in (*SCIENTIFIC, PLAIN):
@@ -147,7 +147,7 @@ OLD_PROJECTS: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "texts"), OLD_PROJECTS, ids=[typed for typed, *_ in OLD_PROJECTS])
+@each(OLD_PROJECTS)
 def test_projects_from_before_3_3_0(typed: str, literals: list[str], texts: list[Any]) -> None:
     values = column("oms-default,legacy_types=on", typed, literals)
     assert [(type(v), v) for v in values] == [(type(v), v) for v in texts]
@@ -161,7 +161,7 @@ ORACLE: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "texts"), ORACLE, ids=[typed for typed, *_ in ORACLE])
+@each(ORACLE)
 def test_numbers_of_oracle(typed: str, literals: list[str], texts: list[str]) -> None:
     values = column("oms-default", typed, literals, OB_ORACLE)
     assert [(type(v), v) for v in values] == [(Bare, text) for text in texts]
@@ -193,7 +193,7 @@ ORACLE_TEXTS: Final = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "texts"), ORACLE_TEXTS, ids=[typed for typed, *_ in ORACLE_TEXTS])
+@each(ORACLE_TEXTS)
 def test_texts_of_oracle(typed: str, literals: list[str], texts: list[str | None]) -> None:
     values = column("oms-default", typed, literals, OB_ORACLE)
     assert [(type(v), v) for v in values] == [(type(v), v) for v in texts]
@@ -253,7 +253,7 @@ NAMES: Final = {
 }
 
 
-@pytest.mark.parametrize("source", NAMES)
+@each(NAMES)
 def test_names_and_codes_of_types(source: str) -> None:
     """They have no length, no precision and no UNSIGNED; in capitals but in mysqlType."""
     name = source.rpartition("-")[0]
@@ -314,7 +314,7 @@ STATEMENTS: Final = {
 }
 
 
-@pytest.mark.parametrize("kind", SchemaChangeKind)
+@each(SchemaChangeKind)
 def test_statements(kind: SchemaChangeKind) -> None:
     """What each format calls a statement; those about databases are not synchronized."""
     table = table_of("t", {"id": "int"}, ["id"])

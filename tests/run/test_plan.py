@@ -30,7 +30,7 @@ from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.generators.columns import CompiledColumn
 from simulator.stream.scenario.resolve import resolve
 
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def stream_of(scenario: dict[str, Any]) -> ChangeStream:

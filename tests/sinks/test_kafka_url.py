@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 from simulator.errors import MissingPackage, OptionError, UsageError
 from simulator.sinks.kafka.sink import open_kafka
 from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
 
 
-@pytest.mark.parametrize(
-    ("url", "parsed"),
+@each(
     [
         ("kafka://localhost:9092/orders", KafkaUrl("localhost:9092", "orders")),
         ("kafka://localhost", KafkaUrl("localhost:9092")),
@@ -33,14 +33,13 @@ from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_se
         ("kafka://h:1/t?properties=/a+b%20c/x?y", KafkaUrl("h:1", "t", properties=Path("/a+b c/x?y"))),
         ("kafka://h:1/t?timeout_secs=0.5", KafkaUrl("h:1", "t", timeout_secs=0.5)),
         ("kafka://h:1?partitions=2", KafkaUrl("h:1", None, partitions=2)),
-    ],
+    ]
 )
 def test_urls(url: str, parsed: KafkaUrl) -> None:
     assert parse_url(url) == parsed
 
 
-@pytest.mark.parametrize(
-    ("url", "sentence"),
+@each(
     [
         ("kafka:/h:1/t", "a Kafka URL begins with 'kafka://', as in kafka://localhost:9092/orders?partitions=4."),
         ("kafka:///t", "'' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
@@ -62,7 +61,7 @@ def test_urls(url: str, parsed: KafkaUrl) -> None:
         ("kafka://h?timeout_secs=0", "the Kafka URL's option 'timeout_secs' is a number of seconds above 0, not '0'."),
         ("kafka://h/t?properties=", "the Kafka URL's option 'properties' is the path of a file, not ''."),
         ("kafka://h/t?acks=all&acks=all", "the Kafka URL has the option 'acks' twice: leave one out."),
-    ],
+    ]
 )
 def test_bad_urls(url: str, sentence: str) -> None:
     with pytest.raises(OptionError) as caught:
@@ -70,9 +69,7 @@ def test_bad_urls(url: str, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize(
-    "url", ["kafka://bob:hush@h:9092/t", "kafka://h/t?sasl.password=hush", "kafka://h/t?passwd=hush"]
-)
+@each(["kafka://bob:hush@h:9092/t", "kafka://h/t?sasl.password=hush", "kafka://h/t?passwd=hush"])
 def test_secrets_in_urls_are_not_repeated(url: str) -> None:
     with pytest.raises(OptionError) as caught:
         parse_url(url)
@@ -80,13 +77,13 @@ def test_secrets_in_urls_are_not_repeated(url: str) -> None:
     assert "file" in str(caught.value)
 
 
-@pytest.mark.parametrize("topic", ["orders", "a.b_c-D9", "...", "x" * 249])
+@each(["orders", "a.b_c-D9", "...", "x" * 249])
 def test_topic_names(topic: str) -> None:
     check_topic(topic)
     assert parse_url(f"kafka://h/{topic}").topic_pattern == topic
 
 
-@pytest.mark.parametrize("topic", [".", "..", "a/b", "a b", "größe", "订单", "a:b", "x" * 250, "a\n"])
+@each([".", "..", "a/b", "a b", "größe", "订单", "a:b", "x" * 250, "a\n"])
 def test_bad_topic_names(topic: str) -> None:
     for attempt in (lambda: check_topic(topic), lambda: parse_url(f"kafka://h/{topic}")):
         with pytest.raises(UsageError) as caught:
@@ -94,14 +91,13 @@ def test_bad_topic_names(topic: str) -> None:
         assert str(caught.value).startswith(f"{topic!r} is no Kafka topic name: use 1 to 249 of the letters")
 
 
-@pytest.mark.parametrize("pattern", ["{table", "table}", "{}", "{a}/{b}", "{table!r}", "{a b}"])
+@each(["{table", "table}", "{}", "{a}/{b}", "{table!r}", "{a b}"])
 def test_bad_topic_patterns(pattern: str) -> None:
     with pytest.raises(UsageError):
         parse_url(f"kafka://h/{pattern}")
 
 
-@pytest.mark.parametrize(
-    ("text", "settings"),
+@each(
     [
         ("", {}),
         ("# a\n! b\n\n   # c", {}),
@@ -116,13 +112,13 @@ def test_bad_topic_patterns(pattern: str) -> None:
         ("a=1\na=2", {"a": "2"}),
         ("request.required.acks=1\ncompression.codec=lz4", {"acks": "1", "compression.type": "lz4"}),
         ("a=1\r\nb=2\r\n", {"a": "1", "b": "2"}),
-    ],
+    ]
 )
 def test_properties(text: str, settings: dict[str, str]) -> None:
     assert parse_properties(text, "client.properties") == settings
 
 
-@pytest.mark.parametrize("line", ["hush", "hush hush", "=hush", "  : hush"])
+@each(["hush", "hush hush", "=hush", "  : hush"])
 def test_bad_properties_name_file_and_line_but_not_the_text(line: str) -> None:
     with pytest.raises(OptionError) as caught:
         parse_properties(f"# one\na=1\n{line}\n", "client.properties")
@@ -139,8 +135,7 @@ def test_defaults_keep_order_and_java_partitions() -> None:
     assert int(settings["queue.buffering.max.kbytes"]) <= 262_144
 
 
-@pytest.mark.parametrize(
-    ("url", "file", "wins"),
+@each(
     [
         (KafkaUrl("h:1"), "linger.ms=7", {"linger.ms": "7"}),
         (KafkaUrl("h:1", linger_ms=9), "linger.ms=7", {"linger.ms": "9"}),
@@ -151,7 +146,7 @@ def test_defaults_keep_order_and_java_partitions() -> None:
         (KafkaUrl("h:1", idempotence=False), "max.in.flight=3", {"max.in.flight.requests.per.connection": "3"}),
         (KafkaUrl("h:1", idempotence=False, acks="1"), "", {"acks": "1", "enable.idempotence": "false"}),
         (KafkaUrl("h:1", batch_bytes=5, max_message_bytes=1234), "", {"batch.size": "5", "message.max.bytes": "1234"}),
-    ],
+    ]
 )
 def test_the_url_wins_over_the_file_and_the_file_over_defaults(url: KafkaUrl, file: str, wins: dict[str, str]) -> None:
     settings = client_settings(url, parse_properties(file, "f"))

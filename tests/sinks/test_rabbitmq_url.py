@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 from simulator.errors import MissingPackage, OptionError, UsageError
 from simulator.sinks import open_sink
@@ -55,8 +56,7 @@ def test_urls(url: str, parsed: RabbitmqUrl, monkeypatch: pytest.MonkeyPatch) ->
     assert "hush" not in repr(parsed)
 
 
-@pytest.mark.parametrize(
-    ("url", "sentence"),
+@each(
     [
         ("amqp:h", "a RabbitMQ URL begins with 'amqp://' or 'amqps://', as in amqp://localhost/?queue=orders."),
         ("amqp://", "'' is no RabbitMQ server: write amqp://host:port."),
@@ -89,7 +89,7 @@ def test_urls(url: str, parsed: RabbitmqUrl, monkeypatch: pytest.MonkeyPatch) ->
         ),
         ("amqp://h?topic={tabel}", "the topic '{tabel}' has {tabel}: it may have {database}, {schema} and {table}."),
         ("amqp://h?queue={table}", "the queue '{table}' has {table}: it may have {topic} and {tag}."),
-    ],
+    ]
 )
 def test_bad_urls(url: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -134,8 +134,7 @@ def test_frames_are_those_that_pika_makes(size: int, own: bool) -> None:
     assert made == b"".join(each.marshal() for each in expected)
 
 
-@pytest.mark.parametrize(
-    ("answers", "low", "outstanding", "refused"),
+@each(
     [
         ([(1, False, False), (2, False, False)], 3, 8, set()),
         ([(3, False, False), (2, False, False)], 1, 8, set()),
@@ -145,7 +144,7 @@ def test_frames_are_those_that_pika_makes(size: int, own: bool) -> None:
         ([(7, False, False), (10, True, False)], 11, 0, set()),
         ([(2, False, False), (3, True, True)], 4, 7, {1, 3}),
         ([(2, False, True)], 1, 9, {2}),
-    ],
+    ]
 )
 def test_confirms(answers: list[Any], low: int, outstanding: int, refused: set[int]) -> None:
     confirms = Confirms()

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from building import batch_of, table_of
 from cases.mongodb import SAMPLES
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,8 +29,7 @@ MYSQL: Final = find("mysql")
 ID = "65535f40aabbccddeeff0011"
 
 
-@pytest.mark.parametrize(
-    ("typed", "text"),
+@each(
     [
         ("int", "int"),
         ("Int32", "int"),
@@ -47,7 +47,7 @@ ID = "65535f40aabbccddeeff0011"
         ("document", "object"),
         ("javascriptwithscope", "javascriptWithScope"),
         ("minkey", "minKey"),
-    ],
+    ]
 )
 def test_type_texts(typed: str, text: str) -> None:
     type = MONGODB.parse_type(typed)
@@ -56,8 +56,7 @@ def test_type_texts(typed: str, text: str) -> None:
     assert MONGODB.type_text(MONGODB.parse_type(text)) == text
 
 
-@pytest.mark.parametrize(
-    ("typed", "sentence"),
+@each(
     [
         ("objectIdd", "'objectidd' is not a BSON type. Did you mean 'objectId'?"),
         ("varchar(9)", "'varchar' is not a BSON type."),
@@ -67,7 +66,7 @@ def test_type_texts(typed: str, text: str) -> None:
         ("binData(256)", "a subtype is 0 to 255"),
         ("string(40)", "string takes no number in brackets"),
         ("uuid(4)", "binData takes no number in brackets"),
-    ],
+    ]
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -101,7 +100,7 @@ PORTABLE = [
 ]
 
 
-@pytest.mark.parametrize(("portable", "text"), PORTABLE)
+@each(PORTABLE)
 def test_portable_types(portable: str, text: str) -> None:
     type = MONGODB.from_portable(portable)
     assert type.spelled == ""
@@ -117,7 +116,7 @@ def test_all_portable_types_are_known() -> None:
         MONGODB.from_portable("decimal(38,10)")
 
 
-@pytest.mark.parametrize("typed", SAMPLES.types)
+@each(SAMPLES.types)
 def test_boundary_values_are_values_and_come_back(typed: str) -> None:
     type = MONGODB.parse_type(typed)
     literals = MONGODB.boundary_values(type, large=True)
@@ -133,7 +132,7 @@ def test_boundary_values_are_values_and_come_back(typed: str) -> None:
     assert MONGODB.format_values(stored, type) == MONGODB.format_values(array, type)
 
 
-@pytest.mark.parametrize("typed", SAMPLES.types)
+@each(SAMPLES.types)
 def test_values_in_extended_json_are_the_values(typed: str) -> None:
     """The text in a document reads back as a value of the same BSON type that formats to the same literal."""
     type = MONGODB.parse_type(typed)
@@ -206,14 +205,13 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("typed", "literal", "shown"), VALUES)
+@each(VALUES)
 def test_literals(typed: str, literal: str, shown: str) -> None:
     type = MONGODB.parse_type(typed)
     assert MONGODB.format_values(MONGODB.parse_values([literal], type), type) == [shown]
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "sentence"),
+@each(
     [
         ("int", "2147483648", "2147483648 is outside -2147483648 to 2147483647, the bounds of int"),
         ("long", "1.5", "'1.5' is not a whole number"),
@@ -239,7 +237,7 @@ def test_literals(typed: str, literal: str, shown: str) -> None:
         ("array", "[" * 101 + "]" * 101, "nested 100 deep at most"),
         ("regex", "abc", "is not extended JSON"),
         ("dbPointer", '{"$minKey": 1}', "is not a dbPointer"),
-    ],
+    ]
 )
 def test_wrong_literals_are_told_in_one_sentence(typed: str, literal: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=re.escape(sentence)):
@@ -353,7 +351,7 @@ DIFFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "told", "gone"), DIFFERENCES)
+@each(DIFFERENCES)
 def test_differences_of_documents(before: str | None, after: str | None, told: dict[str, Any], gone: list[str]) -> None:
     table = table_of("t", {"_id": "int", "f": "object", "n": "int"}, ["_id"], source="mongodb")
     # beside a row in which nothing but a number changes
@@ -446,8 +444,7 @@ def test_commands() -> None:
     } == {""}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "widens"),
+@each(
     [
         ("int", "long", True),
         ("long", "int", False),
@@ -457,7 +454,7 @@ def test_commands() -> None:
         ("decimal(8,2)", "decimal", False),
         ("int", "double", False),
         ("binData(4)", "binData", False),
-    ],
+    ]
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
     assert MONGODB.ddl.widens(MONGODB.parse_type(old), MONGODB.parse_type(new)) is widens
@@ -486,7 +483,7 @@ def test_trees_are_the_same_if_their_texts_are(one: Any, other: Any) -> None:
     assert bson.same(one, other) is (bson.dumps(one) == bson.dumps(other))
 
 
-@pytest.mark.parametrize(("one", "other"), [(1, True), (1, 1.0), (1, bson.Long(1)), (0.0, -0.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1})])  # fmt: skip # noqa: E501
+@each([(1, True), (1, 1.0), (1, bson.Long(1)), (0.0, -0.0), ({"a": 1, "b": 2}, {"b": 2, "a": 1})])  # fmt: skip
 def test_values_that_python_thinks_equal_are_others(one: Any, other: Any) -> None:
     assert not bson.same(one, other)
     assert bson.same(float("nan"), float("nan"))

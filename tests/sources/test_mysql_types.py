@@ -7,6 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,7 +94,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "old", "new", "ddl"), TEXTS)
+@each(TEXTS)
 def test_type_texts(typed: str, old: str, new: str, ddl: str) -> None:
     type = MYSQL.parse_type(typed)
     assert type.spelled == typed
@@ -102,21 +103,20 @@ def test_type_texts(typed: str, old: str, new: str, ddl: str) -> None:
     assert MYSQL.type_text(type, style="ddl_text") == ddl
 
 
-@pytest.mark.parametrize(("typed", "old", "new", "ddl"), TEXTS)
+@each(TEXTS)
 def test_a_shown_type_reads_back_as_the_same(typed: str, old: str, new: str, ddl: str) -> None:
     for shown in (old, new):
         again = MYSQL.parse_type(shown.replace("\\", "\\\\"))
         assert MYSQL.type_text(again, style="show_create_80") == new
 
 
-@pytest.mark.parametrize(
-    ("typed", "bare"),
+@each(
     [
         ("bigint(20) unsigned", "bigint unsigned"),
         ("tinyint(1)", "tinyint"),
         ("VARCHAR(20)", "varchar"),
         ("dec", "decimal"),
-    ],
+    ]
 )
 def test_bare_text(typed: str, bare: str) -> None:
     assert MYSQL.type_text(MYSQL.parse_type(typed), style="bare") == bare
@@ -126,8 +126,7 @@ def test_a_type_that_nobody_typed_has_the_text_of_8_0() -> None:
     assert MYSQL.type_text(MYSQL.from_portable("string(20)"), style="ddl_text") == "varchar(20)"
 
 
-@pytest.mark.parametrize(
-    ("typed", "sentence"),
+@each(
     [
         ("varchr(10)", "'varchr' is not a MySQL type. Did you mean 'varchar'?"),
         ("bigintt", "'bigintt' is not a MySQL type. Did you mean 'bigint'?"),
@@ -156,7 +155,7 @@ def test_a_type_that_nobody_typed_has_the_text_of_8_0() -> None:
         ("int not", "'int not': 'not' is no attribute of a type."),
         ("float(54)", "'float(54)': the precision must be 0 to 53."),
         ("year(2)", "'year(2)': the display width must be 4."),
-    ],
+    ]
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -164,8 +163,7 @@ def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize(
-    ("portable", "text"),
+@each(
     [
         ("bool", "tinyint(1)"),
         ("int16", "smallint"),
@@ -187,7 +185,7 @@ def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
         ("json", "json"),
         ("uuid", "char(36)"),
         ("enum('a','b')", "enum('a','b')"),
-    ],
+    ]
 )
 def test_portable_types(portable: str, text: str) -> None:
     type = MYSQL.from_portable(portable)
@@ -195,14 +193,13 @@ def test_portable_types(portable: str, text: str) -> None:
     assert MYSQL.type_text(type, style="show_create_80") == text
 
 
-@pytest.mark.parametrize("wrong", ["strng(4)", "string", "int32(4)", "varchar(20)", "decimal(99)"])
+@each(["strng(4)", "string", "int32(4)", "varchar(20)", "decimal(99)"])
 def test_wrong_portable_types(wrong: str) -> None:
     with pytest.raises(UsageError):
         MYSQL.from_portable(wrong)
 
 
-@pytest.mark.parametrize(
-    ("typed", "carrier"),
+@each(
     [
         ("tinyint unsigned", pa.int64()),
         ("bigint", pa.int64()),
@@ -222,7 +219,7 @@ def test_wrong_portable_types(wrong: str) -> None:
         ("date", pa.date32()),
         ("timestamp(3)", pa.timestamp("us")),
         ("time", pa.duration("us")),
-    ],
+    ]
 )
 def test_carriers(typed: str, carrier: pa.DataType) -> None:
     assert MYSQL.arrow_type(MYSQL.parse_type(typed)) == carrier
@@ -247,7 +244,7 @@ def test_every_type_is_among_them() -> None:
     assert {MYSQL.parse_type(typed).name for typed in EVERY} == set(MYSQL.types)
 
 
-@pytest.mark.parametrize("typed", EVERY)
+@each(EVERY)
 def test_boundary_values_are_values_and_come_back(typed: str) -> None:
     type = MYSQL.parse_type(typed)
     literals = MYSQL.boundary_values(type, large=True)
@@ -262,8 +259,7 @@ def test_boundary_values_are_values_and_come_back(typed: str) -> None:
     assert MYSQL.format_values(again, type) == shown
 
 
-@pytest.mark.parametrize(
-    ("typed", "edges"),
+@each(
     [
         ("tinyint unsigned", ["0", "127", "128", "255"]),
         ("smallint unsigned", ["32767", "32768", "65535"]),
@@ -273,7 +269,7 @@ def test_boundary_values_are_values_and_come_back(typed: str) -> None:
         ("date", ["0000-00-00", "2020-00-00", "2024-02-29", "9999-12-31"]),
         ("year", ["0000", "1901", "2155"]),
         ("decimal(10,2)", ["5", "99999999.99", "-99999999.99"]),
-    ],
+    ]
 )
 def test_boundary_values_hold_the_edges(typed: str, edges: list[str]) -> None:
     assert set(edges) <= set(MYSQL.boundary_values(MYSQL.parse_type(typed)))
@@ -337,14 +333,13 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literal", "shown"), VALUES)
+@each(VALUES)
 def test_literals(typed: str, literal: str, shown: str) -> None:
     type = MYSQL.parse_type(typed)
     assert MYSQL.format_values(MYSQL.parse_values([literal], type), type) == [shown]
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "sentence"),
+@each(
     [
         ("tinyint", "128", "128 is outside -128 to 127, the bounds of tinyint"),
         ("int unsigned", "-1", "-1 is outside 0 to 4294967295, the bounds of int unsigned"),
@@ -388,7 +383,7 @@ def test_literals(typed: str, literal: str, shown: str) -> None:
             "POLYGON((0 0,1 0,1 1,2 2))",
             "'POLYGON((0 0,1 0,1 1,2 2))' has a ring that does not end where it begins",
         ),
-    ],
+    ]
 )
 def test_bad_literals_are_told_in_one_sentence(typed: str, literal: str, sentence: str) -> None:
     with pytest.raises(ValueError) as caught:
@@ -397,8 +392,7 @@ def test_bad_literals_are_told_in_one_sentence(typed: str, literal: str, sentenc
 
 
 # Stored geometries. captured: Canal 1.1.8 on MySQL 8.0.31
-@pytest.mark.parametrize(
-    ("text", "stored"),
+@each(
     [
         ("POINT(1 2)", "000000000101000000000000000000f03f0000000000000040"),
         ("POINT(-1.5 1e10)", "000000000101000000000000000000f8bf000000205fa00242"),
@@ -425,7 +419,7 @@ def test_bad_literals_are_told_in_one_sentence(typed: str, literal: str, sentenc
             "000000000107000000020000000101000000000000000000f03f0000000000000040"
             "010200000002000000" + "00" * 16 + "000000000000f03f" * 2,
         ),
-    ],
+    ]
 )
 def test_stored_geometries(text: str, stored: str) -> None:
     assert mysql_geometry.to_bytes(text, "geometry").hex() == stored
@@ -433,8 +427,7 @@ def test_stored_geometries(text: str, stored: str) -> None:
 
 # What was typed, and what the server made of it: doubles in MySQL's notation (the product prints them in Java's).
 # captured: Canal 1.1.8 on MySQL 8.0.31
-@pytest.mark.parametrize(
-    ("typed", "stored"),
+@each(
     [
         ("null", "null"),
         ("65536", "65536"),
@@ -453,7 +446,7 @@ def test_stored_geometries(text: str, stored: str) -> None:
             '{"dup": 2, "q\\"k": "v\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f", "中": "文😀é"}',
         ),
         ('["<a href=\'x\'>&amp;</a>", "\\\\u0041"]', '["<a href=\'x\'>&amp;</a>", "\\\\u0041"]'),
-    ],
+    ]
 )
 def test_json_documents(typed: str, stored: str) -> None:
     assert mysql_json.normalise(typed) == stored
@@ -465,7 +458,7 @@ def test_5_7_keeps_the_first_of_repeated_keys() -> None:
     assert mysql_json.normalise('{"dup":1,"dup":2}', duplicates="first") == '{"dup": 1}'
 
 
-@pytest.mark.parametrize("text", ["[" * 101 + "]" * 101, "[" * 5000 + "]" * 5000, '"\\ud800"', "", "1e999", "[1,]"])
+@each(["[" * 101 + "]" * 101, "[" * 5000 + "]" * 5000, '"\\ud800"', "", "1e999", "[1,]"])
 def test_json_that_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         mysql_json.normalise(text)
@@ -518,8 +511,7 @@ def test_bytes_come_back(value: bytes) -> None:
 # ------------------------------------------------------------------------------------------------- binary log
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "size"),
+@each(
     [
         *(("tinyint", "1", 1), ("smallint", "1", 2), ("mediumint", "1", 3), ("int", "1", 4), ("bigint", "1", 8)),
         *(("decimal(10,2)", "1", 5), ("decimal(18,9)", "1", 8), ("decimal(65,30)", "1", 30), ("decimal(5,0)", "1", 3)),
@@ -535,7 +527,7 @@ def test_bytes_come_back(value: bytes) -> None:
             ("blob", "0x6100", 4),
             ("point", "POINT(1 2)", 29),
         ),
-    ],
+    ]
 )
 def test_bytes_in_a_row_image(typed: str, literal: str, size: int) -> None:
     column = Column("c", MYSQL.parse_type(typed))
@@ -581,7 +573,7 @@ def test_create_table() -> None:
     )
 
 
-@pytest.mark.parametrize("typed", EVERY)
+@each(EVERY)
 def test_a_column_definition_reads_back(typed: str) -> None:
     from dataclasses import replace
 

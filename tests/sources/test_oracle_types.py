@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,8 +26,7 @@ ORACLE: Final = find("oracle-21c")
 SYSTEMS = ["oracle-11g", "oracle-19c", "oracle-21c", "oceanbase-oracle-4.3"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "name", "length", "scale", "printed"),
+@each(
     [
         ("NUMBER", "number", None, None, "NUMBER"),
         ("number ( 10 , 2 )", "number", 10, 2, "NUMBER(10,2)"),
@@ -72,7 +72,7 @@ SYSTEMS = ["oracle-11g", "oracle-19c", "oracle-21c", "oceanbase-oracle-4.3"]
         ("RAW(16)", "raw", 16, None, "RAW(16)"),
         ("UROWID", "urowid", 4000, None, "UROWID(4000)"),
         ("SYS.XMLTYPE", "xmltype", None, None, "XMLTYPE"),
-    ],
+    ]
 )
 def test_types(typed: str, name: str, length: int | None, scale: int | None, printed: str) -> None:
     type = ORACLE.parse_type(typed)
@@ -83,8 +83,7 @@ def test_types(typed: str, name: str, length: int | None, scale: int | None, pri
     assert ORACLE.ddl.type_definition(type) == typed
 
 
-@pytest.mark.parametrize(
-    ("typed", "sentence"),
+@each(
     [
         ("VARCHR2(5)", "'varchr2' is not an Oracle type. Did you mean 'varchar2'?"),
         ("", "'' is not an Oracle type."),
@@ -103,7 +102,7 @@ def test_types(typed: str, name: str, length: int | None, scale: int | None, pri
             "INTERVAL DAY(x) TO SECOND",
             "'INTERVAL DAY(x) TO SECOND': the precision of the leading field must be 0 to 9.",
         ),
-    ],
+    ]
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -111,14 +110,13 @@ def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     assert str(caught.value) == sentence
 
 
-@pytest.mark.parametrize(
-    ("system", "typed", "sentence"),
+@each(
     [
         ("oracle-19c", "JSON", "'JSON': Oracle 19c has no type JSON."),
         ("oracle-11g", "VARCHAR2(4001)", "'VARCHAR2(4001)': Oracle 11g holds 4000 bytes in a VARCHAR2."),
         ("oceanbase-oracle", "LONG RAW", "'LONG RAW': OceanBase in Oracle mode has no type LONG RAW."),
         ("oceanbase-oracle", "NCLOB", "'NCLOB': OceanBase in Oracle mode has no type NCLOB."),
-    ],
+    ]
 )
 def test_what_a_system_has_not(system: str, typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -127,8 +125,7 @@ def test_what_a_system_has_not(system: str, typed: str, sentence: str) -> None:
     assert ORACLE.parse_type(typed)
 
 
-@pytest.mark.parametrize(
-    ("typed", "carrier"),
+@each(
     [
         ("NUMBER(18)", pa.int64()),
         ("NUMBER(19)", pa.decimal128(19, 0)),
@@ -152,14 +149,13 @@ def test_what_a_system_has_not(system: str, typed: str, sentence: str) -> None:
         ("RAW(5)", pa.binary()),
         ("BFILE", pa.string()),
         ("JSON", pa.string()),
-    ],
+    ]
 )
 def test_carriers(typed: str, carrier: pa.DataType) -> None:
     assert ORACLE.arrow_type(ORACLE.parse_type(typed)) == carrier
 
 
-@pytest.mark.parametrize(
-    ("portable", "on_19c"),
+@each(
     [
         ("bool", "NUMBER(1)"),
         ("int16", "NUMBER(5)"),
@@ -184,7 +180,7 @@ def test_carriers(typed: str, carrier: pa.DataType) -> None:
         ("json", "CLOB"),
         ("uuid", "CHAR(36)"),
         ("enum('a','it''s')", "VARCHAR2(4 CHAR)"),
-    ],
+    ]
 )
 def test_portable_types(portable: str, on_19c: str) -> None:
     type = sources.find("oracle").from_portable(portable)
@@ -195,7 +191,7 @@ def test_portable_types(portable: str, on_19c: str) -> None:
         assert ORACLE.type_text(again) == ("JSON" if portable == "json" else on_19c)
 
 
-@pytest.mark.parametrize("wrong", ["strng(4)", "string", "int32(4)", "varchar2(20)", "decimal(99)", "enum('')"])
+@each(["strng(4)", "string", "int32(4)", "varchar2(20)", "decimal(99)", "enum('')"])
 def test_wrong_portable_types(wrong: str) -> None:
     with pytest.raises(UsageError):
         sources.find("oracle").from_portable(wrong)
@@ -206,7 +202,7 @@ def test_wrong_portable_types(wrong: str) -> None:
 CORPUS = [(system, text) for system in SYSTEMS for text in sources.find(system).corpus_types]
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@each(SYSTEMS)
 def test_the_corpus_has_every_type(system: str) -> None:
     types = sources.find(system)
     assert {types.parse_type(text).name for text in sources.find(system).corpus_types} == set(types.types)
@@ -217,7 +213,7 @@ def same(left: pa.Array, right: pa.Array) -> bool:
     return left.type == right.type and list(map(repr, left.to_pylist())) == list(map(repr, right.to_pylist()))
 
 
-@pytest.mark.parametrize(("system", "typed"), CORPUS)
+@each(CORPUS)
 def test_boundary_values_are_values_and_come_back(system: str, typed: str) -> None:
     found = sources.find(system)
     type = found.parse_type(typed)
@@ -298,8 +294,7 @@ def test_moments_come_back(moment: object, digits: int, minutes: int) -> None:
 # -------------------------------------------------------------------------------------------------------------- values
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "shown"),
+@each(
     [
         ("NUMBER(10,2)", "1.005", "1.01"),
         ("NUMBER(10,2)", "-1.005", "-1.01"),
@@ -345,15 +340,14 @@ def test_moments_come_back(moment: object, digits: int, minutes: int) -> None:
         ("ROWID", "AAATGpAAIAAItcIAAA", "AAATGpAAIAAItcIAAA"),
         ("BFILE", "BFILENAME('D','a b.txt')", "bfilename('D', 'a b.txt')"),
         ("JSON", ' {"b" : 1.50, "a":[ 1e2, true, null], "b":2}', '{"b":2,"a":[100,true,null]}'),
-    ],
+    ]
 )
 def test_literals(typed: str, literal: str, shown: str | None) -> None:
     type = ORACLE.parse_type(typed)
     assert ORACLE.format_values(ORACLE.parse_values([literal], type), type) == [shown]
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "sentence"),
+@each(
     [
         ("NUMBER(5,2)", "999.995", "999.995 does not fit NUMBER(5,2)"),
         ("NUMBER(3,5)", "0.01", "0.01 does not fit NUMBER(3,5)"),
@@ -386,7 +380,7 @@ def test_literals(typed: str, literal: str, shown: str | None) -> None:
         ("BFILE", "a.txt", "'a.txt' is not a file such as bfilename('DATA_DIR', 'a.txt')"),
         ("XMLTYPE", "<a>", "'<a>' is not well-formed XML: no element found: line 1, column 3"),
         ("JSON", "{a}", "'{a}' is not a JSON text: Expecting property name enclosed in double quotes at character 1"),
-    ],
+    ]
 )
 def test_bad_literals_are_told_in_one_sentence(typed: str, literal: str, sentence: str) -> None:
     with pytest.raises(ValueError) as caught:
@@ -444,8 +438,7 @@ def test_ddl_as_a_dba_types_it() -> None:
     assert ddl.drop_database("other") == "DROP USER OTHER CASCADE"
 
 
-@pytest.mark.parametrize(
-    ("text", "typed", "literal"),
+@each(
     [
         ("1.5", "NUMBER", "1.5"),
         ("NaN", "BINARY_DOUBLE", "'NaN'"),
@@ -454,14 +447,13 @@ def test_ddl_as_a_dba_types_it() -> None:
         ("2-3", "INTERVAL YEAR TO MONTH", "INTERVAL '2-3' YEAR TO MONTH"),
         ("0x6a", "RAW(2)", "HEXTORAW('6A')"),
         ("a", "RAW(2)", "HEXTORAW('61')"),
-    ],
+    ]
 )
 def test_literals_of_ddl(text: str, typed: str, literal: str) -> None:
     assert ORACLE.ddl.literal(text, ORACLE.parse_type(typed)) == literal
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "wider"),
+@each(
     [
         ("NUMBER(5)", "NUMBER(10)", True),
         ("NUMBER(10,2)", "NUMBER(12,4)", True),
@@ -476,7 +468,7 @@ def test_literals_of_ddl(text: str, typed: str, literal: str) -> None:
         ("TIMESTAMP(3)", "TIMESTAMP(9)", False),
         ("DATE", "TIMESTAMP(6)", False),
         ("CLOB", "CLOB", False),
-    ],
+    ]
 )
 def test_widening(old: str, new: str, wider: bool) -> None:
     assert ORACLE.ddl.widens(ORACLE.parse_type(old), ORACLE.parse_type(new)) == wider

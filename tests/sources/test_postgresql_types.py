@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from cases import samples_of
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,7 +96,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "full", "bare"), TEXTS)
+@each(TEXTS)
 def test_type_texts(typed: str, full: str, bare: str) -> None:
     type = POSTGRESQL.parse_type(typed)
     assert POSTGRESQL.type_text(type, style="format_type") == full
@@ -106,8 +107,7 @@ def test_type_texts(typed: str, full: str, bare: str) -> None:
         assert replace(again, spelled="") == replace(type, spelled="")
 
 
-@pytest.mark.parametrize(
-    ("typed", "sentence"),
+@each(
     [
         ("varchr(10)", "'varchr' is not a PostgreSQL type. Did you mean 'varchar'?"),
         ("bigintt", "'bigintt' is not a PostgreSQL type. Did you mean 'bigint'?"),
@@ -124,7 +124,7 @@ def test_type_texts(typed: str, full: str, bare: str) -> None:
         ("tsvector[]", "'tsvector[]': arrays of tsvector are not offered here."),
         ("enum(a)", "'enum(a)': quoted labels belong between the brackets, as in enum('a','b')."),
         ("enum('a','a')", "\"enum('a','a')\": a label stands there twice."),
-    ],
+    ]
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -157,8 +157,7 @@ def test_gaussdb_adds_types_and_lacks_some() -> None:
         GAUSSDB.parse_type("hstore")
 
 
-@pytest.mark.parametrize(
-    ("portable", "text"),
+@each(
     [
         ("bool", "boolean"),
         ("int16", "smallint"),
@@ -183,7 +182,7 @@ def test_gaussdb_adds_types_and_lacks_some() -> None:
         ("json", "jsonb"),
         ("uuid", "uuid"),
         ("enum('a','b')", "enum_a_b"),
-    ],
+    ]
 )
 def test_portable_types(portable: str, text: str) -> None:
     type = POSTGRESQL.from_portable(portable)
@@ -193,14 +192,13 @@ def test_portable_types(portable: str, text: str) -> None:
     assert GAUSSDB.type_text(GAUSSDB.from_portable(portable), style="format_type") == expected
 
 
-@pytest.mark.parametrize("wrong", ["strng(4)", "string", "int32(4)", "varchar(20)", "decimal(1001)"])
+@each(["strng(4)", "string", "int32(4)", "varchar(20)", "decimal(1001)"])
 def test_wrong_portable_types(wrong: str) -> None:
     with pytest.raises(UsageError):
         POSTGRESQL.from_portable(wrong)
 
 
-@pytest.mark.parametrize(
-    ("typed", "carrier"),
+@each(
     [
         ("boolean", pa.bool_()),
         ("smallint", pa.int64()),
@@ -224,7 +222,7 @@ def test_wrong_portable_types(wrong: str) -> None:
         ("jsonb", pa.string()),
         ("integer[]", pa.string()),
         ("money", pa.string()),
-    ],
+    ]
 )
 def test_carriers(typed: str, carrier: pa.DataType) -> None:
     assert POSTGRESQL.arrow_type(POSTGRESQL.parse_type(typed)) == carrier
@@ -255,7 +253,7 @@ def test_values_are_printed_as_a_real_server_does() -> None:
     assert {POSTGRESQL.parse_type(t).name for t, _, _ in rows} == base
 
 
-@pytest.mark.parametrize(("source", "typed"), EVERY)
+@each(EVERY)
 def test_boundary_values_are_values_and_come_back(source: str, typed: str) -> None:
     types = find(source)
     type = types.parse_type(typed)
@@ -287,13 +285,12 @@ GAUSSDB_VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literal", "text"), GAUSSDB_VALUES)
+@each(GAUSSDB_VALUES)
 def test_literals_of_gaussdb(typed: str, literal: str, text: str) -> None:
     assert shown(typed, literal, "gaussdb-505") == text
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "sentence"),
+@each(
     [
         ("smallint", "32768", "32768 is outside -32768 to 32767, the bounds of smallint"),
         ("oid", "-1", "-1 is outside 0 to 4294967295, the bounds of oid"),
@@ -334,7 +331,7 @@ def test_literals_of_gaussdb(typed: str, literal: str, text: str) -> None:
         ("tsquery", "a &", "'a &' is not a tsquery such as 'fat' & !'cat'"),
         ("pg_lsn", "16", "'16' is not a place in the log such as 16/B374D848"),
         ("hstore", "a=>", '\'a=>\' is not keys and values such as "a"=>"1", "b"=>NULL'),
-    ],
+    ]
 )
 def test_bad_literals_are_told_in_one_sentence(typed: str, literal: str, sentence: str) -> None:
     with pytest.raises(ValueError) as caught:
@@ -431,7 +428,7 @@ def column_text(array: pa.Array, type: ColumnType, zone: str = "UTC") -> list[st
     return out
 
 
-@pytest.mark.parametrize(("source", "typed"), EVERY)
+@each(EVERY)
 def test_columns_are_printed_like_their_values(source: str, typed: str) -> None:
     types = find(source)
     type = types.parse_type(typed)
@@ -527,8 +524,7 @@ def test_statements() -> None:
     assert ddl.drop_database("shop") == "DROP DATABASE shop"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "wider"),
+@each(
     [
         ("smallint", "integer", True),
         ("integer", "smallint", False),
@@ -549,13 +545,13 @@ def test_statements() -> None:
         ("enum('a')", "enum('a','b')", True),
         ("varbit(3)", "varbit", True),
         ("jsonb", "json", False),
-    ],
+    ]
 )
 def test_widening(old: str, new: str, wider: bool) -> None:
     assert POSTGRESQL.ddl.widens(POSTGRESQL.parse_type(old), POSTGRESQL.parse_type(new)) is wider
 
 
-@pytest.mark.parametrize(("source", "typed"), EVERY)
+@each(EVERY)
 def test_a_column_definition_reads_back(source: str, typed: str) -> None:
     types = find(source)
     type = types.parse_type(typed)

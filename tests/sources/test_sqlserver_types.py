@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from cases.sqlserver import SAMPLES
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +60,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "name", "text"), TEXTS)
+@each(TEXTS)
 def test_type_texts(typed: str, name: str, text: str) -> None:
     type = SQLSERVER.parse_type(typed)
     assert (type.name, type.spelled) == (name, typed)
@@ -70,8 +71,7 @@ def test_type_texts(typed: str, name: str, text: str) -> None:
     assert SQLSERVER.type_text(again) == text
 
 
-@pytest.mark.parametrize(
-    ("typed", "sentence"),
+@each(
     [
         ("varchr(10)", "'varchr' is not a SQL Server type. Did you mean 'varchar'?"),
         ("", "'' is not a SQL Server type."),
@@ -90,7 +90,7 @@ def test_type_texts(typed: str, name: str, text: str) -> None:
             "a UTF-8 collation belongs to char and varchar, not to nvarchar.",
         ),
         ("varchar(5) collate Klingon_CI_AS", "the code page of 'Klingon_CI_AS' is not known here."),
-    ],
+    ]
 )
 def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -98,8 +98,7 @@ def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("typed", "charset"),
+@each(
     [
         ("varchar(9) collate Chinese_PRC_CI_AS", "cp936"),
         ("varchar(9) collate Japanese_XJIS_140_CI_AS", "cp932"),
@@ -107,7 +106,7 @@ def test_bad_types_are_told_in_one_sentence(typed: str, sentence: str) -> None:
         ("varchar(9) collate SQL_Latin1_General_CP437_CI_AS", "cp437"),
         ("varchar(9) collate Cyrillic_General_CI_AS", "cp1251"),
         ("varchar(9)", None),
-    ],
+    ]
 )
 def test_collations_have_code_pages(typed: str, charset: str | None) -> None:
     assert SQLSERVER.parse_type(typed).charset == charset
@@ -143,7 +142,7 @@ PORTABLE = [
 ]
 
 
-@pytest.mark.parametrize(("portable", "text"), PORTABLE)
+@each(PORTABLE)
 def test_portable_types(portable: str, text: str) -> None:
     type = SQLSERVER.from_portable(portable)
     assert type.spelled == ""
@@ -155,14 +154,13 @@ def test_all_portable_types_are_known() -> None:
     assert {text.partition("(")[0] for text, _ in PORTABLE} == {*SQLSERVER.portable_types, "enum"}
 
 
-@pytest.mark.parametrize("wrong", ["strng(4)", "string", "nvarchar(20)", "decimal(40,2)"])
+@each(["strng(4)", "string", "nvarchar(20)", "decimal(40,2)"])
 def test_wrong_portable_types(wrong: str) -> None:
     with pytest.raises(UsageError):
         SQLSERVER.from_portable(wrong)
 
 
-@pytest.mark.parametrize(
-    ("typed", "family", "number", "jdbc", "carrier"),
+@each(
     [
         ("bit", "bit", 104, -7, pa.uint64()),
         ("tinyint", "integer", 48, -6, pa.int64()),
@@ -187,7 +185,7 @@ def test_wrong_portable_types(wrong: str) -> None:
         ("hierarchyid", "other", 240, -3, pa.binary()),
         ("sql_variant", "other", 98, -156, pa.string()),
         ("geography", "geometry", 240, -158, pa.binary()),
-    ],
+    ]
 )
 def test_facts_of_types(typed: str, family: str, number: int, jdbc: int, carrier: pa.DataType) -> None:
     type = SQLSERVER.parse_type(typed)
@@ -196,7 +194,7 @@ def test_facts_of_types(typed: str, family: str, number: int, jdbc: int, carrier
     assert SQLSERVER.arrow_type(type) == carrier
 
 
-@pytest.mark.parametrize("typed", SAMPLES.types)
+@each(SAMPLES.types)
 def test_boundary_values_are_values_and_come_back(typed: str) -> None:
     type = SQLSERVER.parse_type(typed)
     literals = SQLSERVER.boundary_values(type, large=True)
@@ -253,7 +251,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literal", "shown"), VALUES)
+@each(VALUES)
 def test_literals(typed: str, literal: str, shown: str | None) -> None:
     type = SQLSERVER.parse_type(typed)
     if shown is None:
@@ -263,8 +261,7 @@ def test_literals(typed: str, literal: str, shown: str | None) -> None:
         assert SQLSERVER.format_values(SQLSERVER.parse_values([literal], type), type) == [shown]
 
 
-@pytest.mark.parametrize(
-    ("typed", "literal", "sentence"),
+@each(
     [
         ("tinyint", "-1", "-1 is outside 0 to 255, the bounds of tinyint"),
         ("int", "1.5", "'1.5' is not a whole number"),
@@ -287,7 +284,7 @@ def test_literals(typed: str, literal: str, shown: str | None) -> None:
         ("xml", "<a>", "'<a>' is not well-formed XML"),
         ("hierarchyid", "1/2", "'1/2' is not a node such as /1/3/"),
         ("geography", "POINT(1 91)", "has a latitude outside -90 to 90"),
-    ],
+    ]
 )
 def test_wrong_literals_are_told_in_one_sentence(typed: str, literal: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=re.escape(sentence)):
@@ -379,9 +376,7 @@ def test_nodes_come_back_and_sort_as_bytes(ordinals: list[int]) -> None:
 
 
 # Bytes that servers show: /98/ as 1110 000 0 001 0 0 1 010 1; the shapes of the serialization's description.
-@pytest.mark.parametrize(
-    ("node", "data"), [("/2/", "68"), ("/4/", "84"), ("/8/", "a2"), ("/98/", "e02540"), ("/", ""), ("/0/", "48")]
-)
+@each([("/2/", "68"), ("/4/", "84"), ("/8/", "a2"), ("/98/", "e02540"), ("/", ""), ("/0/", "48")])
 def test_nodes(node: str, data: str) -> None:
     assert sqlserver_clr.hierarchyid(node).hex() == data
 
@@ -449,8 +444,7 @@ def test_statements() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "widens"),
+@each(
     [
         ("tinyint", "smallint", True),
         ("smallint", "tinyint", False),
@@ -472,7 +466,7 @@ def test_statements() -> None:
         ("binary(4)", "varbinary(4)", True),
         ("varbinary(4)", "varbinary(max)", True),
         ("xml", "nvarchar(max)", False),
-    ],
+    ]
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
     assert SQLSERVER.ddl.widens(SQLSERVER.parse_type(old), SQLSERVER.parse_type(new)) is widens

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 from command import Command
+from each import each
 
 from simulator import formats, registry, sources
 from simulator.errors import ScenarioError, UsageError
@@ -99,14 +100,13 @@ def test_rows_are_those_of_the_turn_also_behind_a_snapshot() -> None:
     assert [columns[1] for columns in held] == [["a"], ["b"], ["c"]]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
+@each(
     [
         ("-- @at noon\n", r"s\.sql:1: @at: 'noon' is no time; it is written like 2024-05-01T10:00:00Z\."),
         (HEAD + "-- @at 2001-01-01\n", r"s\.sql:2: @at: this is before the transaction above it\."),
         (HEAD + "begin;\n-- @snapshot\n", r"s\.sql:3: @snapshot: a transaction is open; COMMIT it before\."),
         ("", r"s\.sql: the file is empty; a script has at least one statement\."),
-    ],
+    ]
 )
 def test_wrong_meta_comments(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError, match=f"^{problem}$"):
@@ -179,11 +179,8 @@ def test_a_mistake_ends_the_script_as_a_client_would(tmp_path: Path, command: Co
     assert json.loads(forced.out.splitlines()[-1])["data"][0]["id"] == "9"
 
 
-@pytest.mark.parametrize(
-    "statement",
-    ["handler t open", "load data infile 'x' into table t", "insert into t values(nosuch(1),'a',1)",
-     "set sql_mode='PIPES_AS_CONCAT'", "set sql_safe_updates=1"],
-)  # fmt: skip
+@each(["handler t open", "load data infile 'x' into table t", "insert into t values(nosuch(1),'a',1)",
+     "set sql_mode='PIPES_AS_CONCAT'", "set sql_safe_updates=1"])  # fmt: skip
 def test_what_is_not_known_is_refused_by_name(statement: str) -> None:
     failure = run(HEAD + statement + ";").failure
     assert failure is not None
@@ -216,8 +213,7 @@ def test_sources(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------------------------------- values
 
 
-@pytest.mark.parametrize(
-    ("type", "value", "strict", "loose"),
+@each(
     [
         ("decimal(5,2)", "2.445", "2.45", "2.45"),
         ("decimal(5,2)", "1000", None, "999.99"),
@@ -241,7 +237,7 @@ def test_sources(tmp_path: Path) -> None:
         ("bit(3)", "9", None, "b'111'"),
         ("binary(3)", "'a'", "0x610000", "0x610000"),
         ("json", '\'{"bb":1, "a":[1.0]}\'', '{"a": [1.0], "bb": 1}', '{"a": [1.0], "bb": 1}'),
-    ],
+    ]
 )
 def test_conversion_on_assignment(type: str, value: str, strict: str | None, loose: str) -> None:
     text = f"create database d; use d; create table t(c {type}); set sql_mode='%s'; insert into t values({value});"

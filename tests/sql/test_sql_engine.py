@@ -16,6 +16,7 @@ from typing import Final
 import pytest
 from captured import Capture, aligned, without_run
 from command import Command
+from each import each
 from native import native
 
 from simulator import sources
@@ -109,15 +110,14 @@ def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Comm
     connection.close()
 
 
-@pytest.mark.parametrize(
-    ("url", "problem"),
+@each(
     [
         ("oracle://h", "expected mysql://USER:PASSWORD@HOST:PORT"),
         ("postgresql:///db", "expected mysql://"),
         ("mysql://h/db", "expected mysql://"),
         ("mysql://h:x", "the port is no number"),
         ("mysql://h?keep=1", "the only option of its URL is keep=yes"),
-    ],
+    ]
 )
 def test_wrong_urls(url: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):

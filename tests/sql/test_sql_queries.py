@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
+from each import each
 
 from simulator import sources
 from simulator.sql.script import run, script_of
@@ -19,7 +19,7 @@ HEAD, *PARTS = re.split(r"^-- @(?=rows |changed )", Path(__file__).with_name("qu
 SCRIPTS: Final = [(*re.fullmatch(r"(\w+) ([^:]+): ([^\n]+)\n(.*)", part, re.S).groups(),) for part in PARTS]
 
 
-@pytest.mark.parametrize(("kind", "servers", "wanted", "body"), SCRIPTS)
+@each(SCRIPTS)
 def test_queries(kind: str, servers: str, wanted: str, body: str) -> None:
     for server in servers.split():
         outcome = run(script_of(HEAD + body, "s.sql"), sources.find(SERVERS[server]), force=True)
@@ -33,15 +33,14 @@ def test_queries(kind: str, servers: str, wanted: str, body: str) -> None:
         assert found == json.loads(wanted), server
 
 
-@pytest.mark.parametrize(
-    ("statement", "warned"),
+@each(
     [
         ("update a set n=0 where g='x' or g is null", True),
         ("update a set n=0 where g='x' or g is null order by id", False),
         ("update a set n=0 where g>'a'", False),
         ("update a set n=0 where n>0", False),
         ("update a set n=0 where id=1 or g='x' limit 1", False),
-    ],
+    ]
 )
 def test_an_order_that_hangs_on_statistics_is_warned_of(statement: str, warned: bool) -> None:
     outcome = run(script_of(f"{HEAD}{statement};", "s.sql"), sources.find("mysql-8.0"))

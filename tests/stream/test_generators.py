@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 from command import Command
+from each import each
 
 from simulator import sources
 from simulator.batch import decoded
@@ -96,14 +97,13 @@ def test_the_table_is_sorted_and_whole(generator: Generator) -> None:
     assert module.endswith(f".{generator.name}")
 
 
-@pytest.mark.parametrize(
-    ("name", "source"),
+@each(
     [
         (name, source)
         for source in ("mysql", "oracle", "postgresql", "sqlserver", "mongodb")
         for name in generators.GENERATORS
         if (name, source) != ("document", "mongodb")  # its documents are objects, not JSON texts
-    ],
+    ]
 )
 def test_the_example_runs(name: str, source: str) -> None:
     stream = stream_of(generators.find(name).example, source)

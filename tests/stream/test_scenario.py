@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 import yaml
+from each import each
 
 from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind
@@ -444,7 +445,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "sentence"), MISTAKES, ids=[m[2].split(": ", 1)[1][:60] for m in MISTAKES])
+@each(MISTAKES)
 def test_a_mistake_is_told_in_one_sentence(old: str, new: str, sentence: str) -> None:
     assert BASE.count(old) >= 1
     with pytest.raises(ScenarioError) as error:
@@ -486,7 +487,7 @@ ALL_PROBLEMS: Final = {
 }
 
 
-@pytest.mark.parametrize("mistakes", ALL_PROBLEMS)
+@each(ALL_PROBLEMS)
 def test_all_problems_of_a_file_are_reported_at_once(mistakes: str) -> None:
     replaced, sentences = ALL_PROBLEMS[mistakes]
     text = BASE
@@ -532,8 +533,7 @@ def test_an_order_of_schema_changes_is_checked_as_it_happens() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
+@each(
     [
         (b"", "the file is empty; a scenario has at least tables."),
         (b"# nothing\n", "the file is empty; a scenario has at least tables."),
@@ -552,7 +552,7 @@ def test_an_order_of_schema_changes_is_checked_as_it_happens() -> None:
             "rate has no effect in a script; remove it.",
         ),
         (b"a: " + b"[" * 3000, "the file is nested too deeply."),
-    ],
+    ]
 )
 def test_what_is_no_scenario_at_all(content: bytes, sentence: str) -> None:
     with pytest.raises(ScenarioError) as error:
@@ -730,7 +730,7 @@ def properties(model: Any) -> set[str]:
     return set(model.get("properties", {})).union(*(properties(branch) for branch in model.get("anyOf", [])))
 
 
-@pytest.mark.parametrize("name", ["bank", "crud", "flash-sale", "orders", "tour", "wide"])
+@each(["bank", "crud", "flash-sale", "orders", "tour", "wide"])
 def test_shipped_scenarios(name: str) -> None:
     loaded = load(name)
     resolve(loaded, MYSQL)
@@ -813,12 +813,11 @@ def test_schema_changes_make_new_versions() -> None:
     assert table.primary_key == ("order",)
 
 
-@pytest.mark.parametrize(
-    ("source", "sql"),
+@each(
     [
         ("mysql", "c varchar(36), PRIMARY KEY (id), UNIQUE KEY uk_c (c))"),
         ("oracle", "C VARCHAR2(36 CHAR), PRIMARY KEY (ID), CONSTRAINT UK_C UNIQUE (C))"),
-    ],
+    ]
 )
 def test_unique_keys_are_in_the_text_of_a_table(source: str, sql: str) -> None:
     spec = "tables: {t: {key: id, unique: c, columns: {id: int64, c: {type: string(36), values: uuid}}, rows: 9}}"
@@ -827,15 +826,14 @@ def test_unique_keys_are_in_the_text_of_a_table(source: str, sql: str) -> None:
     assert find(source).ddl.create_table(table).endswith(sql)
 
 
-@pytest.mark.parametrize(
-    ("text", "differ"),
+@each(
     [
         ("concat('user', id, '@example.com')", True),
         ("concat(id, id)", False),  # it is, but nobody needs it
         ("concat(n, id)", False),
         ("concat('n', n)", False),
         ("'user'", False),
-    ],
+    ]
 )
 def test_a_text_around_a_sequence_is_unique(text: str, differ: bool) -> None:
     columns = f'id: {{type: int64, values: sequence}}, n: int32, c: {{type: string(60), values: {{derived: "{text}"}}}}'
@@ -856,10 +854,7 @@ def test_a_small_key_of_rows_that_stay_is_never_full() -> None:
         full.structure(0, 1)
 
 
-@pytest.mark.parametrize(
-    ("source", "key", "nulls"),
-    [("mysql", "c", True), ("oracle", "c", True), ("oracle", "[c, n]", False), ("sqlserver", "c", False)],
-)
+@each([("mysql", "c", True), ("oracle", "c", True), ("oracle", "[c, n]", False), ("sqlserver", "c", False)])
 def test_nulls_in_a_unique_key_are_as_the_system_takes_them(source: str, key: str, nulls: bool) -> None:
     columns = "id: {type: int64, values: sequence}, n: int32, c: {type: string(36), nulls: 0.1, values: uuid}"
     loaded = read(f"tables: {{t: {{key: id, unique: {key}, columns: {{{columns}}}, rows: 9}}}}", "f.yaml")
@@ -870,8 +865,7 @@ def test_nulls_in_a_unique_key_are_as_the_system_takes_them(source: str, key: st
             resolve(loaded, find(source))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "widens"),
+@each(
     [
         ("int", "bigint", True),
         ("int unsigned", "bigint", True),
@@ -895,7 +889,7 @@ def test_nulls_in_a_unique_key_are_as_the_system_takes_them(source: str, key: st
         ("enum('a','b')", "enum('a','b','c')", True),
         ("enum('a','b')", "enum('b','a','c')", False),
         ("json", "json", False),
-    ],
+    ]
 )
 def test_widening(old: str, new: str, widens: bool) -> None:
     assert MYSQL.ddl.widens(MYSQL.parse_type(old), MYSQL.parse_type(new)) is widens

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from random_scenarios import loaded, scenarios
-from test_stream import Replay, Row, changes_of, quick, rows_of, state_at
+from test_stream import Replay, Row, changes_of, few, rows_of, state_at
 
 from simulator import sources
 from simulator.batch import ChangeBatch
 from simulator.errors import ScenarioError
 from simulator.model import DELETE, INSERT, UPDATE, SchemaChange
-from simulator.sources import find
 from simulator.sources.mongodb import documents as mongodb_documents
 from simulator.sources.mongodb import json as bson
 from simulator.stream import open_stream
@@ -27,9 +26,7 @@ from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load
 from simulator.stream.scenario.resolve import resolve
 
-MONGODB: Final = find("mongodb")
-
-MONGODB = sources.find("mongodb")
+MONGODB: Final = sources.find("mongodb")
 
 
 class Collections(Replay):
@@ -65,7 +62,7 @@ def stream_of(scenario: dict[str, Any]) -> ChangeStream:
     return ChangeStream(resolve(loaded(scenario), MONGODB))
 
 
-@quick
+@few
 @given(scenarios(), st.integers(0, 5000))
 def test_history_has_no_contradiction_and_ends_in_the_closed_form(scenario: dict[str, Any], start: int) -> None:
     """Key updates, composite keys and new fields included; `_id` stands first and is the key everywhere."""

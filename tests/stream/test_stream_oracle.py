@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 from random_scenarios import loaded, scenarios
-from test_stream import changes_of, replay_all, texts
+from test_stream import changes_of, few
 
 from simulator import sources
 from simulator.errors import ScenarioError
@@ -22,7 +20,6 @@ from simulator.stream.scenario.loader import load
 from simulator.stream.scenario.resolve import resolve
 
 SYSTEMS = ("oracle", "oracle-21c", "oceanbase-oracle")
-quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def stream_of(scenario: dict[str, Any], system: str = "oracle") -> ChangeStream:
@@ -35,25 +32,7 @@ def checked(scenario: dict[str, Any]) -> ChangeStream:
     return stream
 
 
-@quick
-@given(scenarios(), st.integers(0, 5000), st.sampled_from(SYSTEMS))
-def test_history_has_no_contradiction_and_ends_in_the_closed_form(
-    scenario: dict[str, Any], start: int, system: str
-) -> None:
-    replay_all(stream_of(scenario, system), start)
-
-
-@quick
-@given(scenarios(), st.lists(st.integers(0, 700), min_size=2, max_size=4))
-def test_any_range_is_that_range_of_a_full_read(scenario: dict[str, Any], cuts: list[int]) -> None:
-    stream = stream_of(scenario)
-    borders = sorted({0, *(stream.border(cut) for cut in cuts)})
-    pieces = [texts(stream_of(scenario).read(a, b)) for a, b in reversed(list(itertools.pairwise(borders)))]
-    whole = texts(stream.read(0, borders[-1])) if borders[-1] else []
-    assert sorted(itertools.chain(*pieces)) == sorted(whole)
-
-
-@quick
+@few
 @given(scenarios())
 def test_columns_hold_what_oracle_stores(scenario: dict[str, Any]) -> None:
     stream = stream_of(scenario)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import fastavro
 import numpy as np
 import pyarrow as pa
-import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +50,7 @@ def test_longs(numbers: list[int]) -> None:
     assert [avro.long(number) for number in numbers] == expected
 
 
-@pytest.mark.parametrize("width", range(1, 11))
+@each(range(1, 11))
 def test_longs_of_one_size(width: int) -> None:
     """The least and the greatest number that takes so many bytes, and with one that takes another number of them."""
     least, greatest = (1 << 7 * (width - 1)) if width > 1 else 0, min((1 << 7 * width) - 1, (1 << 64) - 1)
@@ -125,6 +125,6 @@ def test_looked_up_values() -> None:
     assert avro.looked_up([b"a", b"bc"], np.array([1, 0, 1])).to_pylist() == [b"bc", b"a", b"bc"]
 
 
-@pytest.mark.parametrize("count", [0, 3])
+@each([0, 3])
 def test_constants_alone(count: int) -> None:
     assert avro.join([b"a", b"", b"b"], count).to_pylist() == [b"ab"] * count

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import pytest
 from building import batch_of, table_of
+from each import each
 
 from simulator.delivery.pack import cut, pack
 from simulator.model import ABSENT, INSERT, UPDATE, Column
@@ -40,8 +40,7 @@ def test_an_object_within_an_object() -> None:
     assert encoded(Field("a", inner), Field("b", empty)) == ['{"a":{"t":"t"},"b":{}}'] * 3
 
 
-@pytest.mark.parametrize(
-    ("rows", "texts"),
+@each(
     [
         (
             Rows("after", array=False),
@@ -65,14 +64,13 @@ def test_an_object_within_an_object() -> None:
             Rows("after", array=False, columns=lambda table: (), tail=PerTable(lambda table, style: '"more":0')),
             ['{"more":0}'] * 3,
         ),
-    ],
+    ]
 )
 def test_rows(rows: Rows, texts: list[str]) -> None:
     assert encoded(Field("r", rows)) == [f'{{"r":{text}}}' for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("rows", "texts"),
+@each(
     [
         (
             Rows("before", logged=lambda batch: [np.array([0, 2]), None, np.array([0, 1, 2])]),
@@ -86,7 +84,7 @@ def test_rows(rows: Rows, texts: list[str]) -> None:
             Rows("after", logged=lambda batch: None),
             ['[{"id":1,"name":"a","qty":5}]', '[{"id":2,"name":null,"qty":null}]', '[{"id":3,"name":"c","qty":null}]'],
         ),
-    ],
+    ]
 )
 def test_rows_of_which_not_everything_is_logged(rows: Rows, texts: list[str]) -> None:
     assert encoded(Field("r", rows)) == [f'{{"r":{text}}}' for text in texts]
@@ -111,8 +109,7 @@ def test_an_order_may_depend_on_the_number_of_members() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("rows", "texts"),
+@each(
     [
         (
             Rows("changed", array=False, kept=lambda table: (0,)),
@@ -122,7 +119,7 @@ def test_an_order_may_depend_on_the_number_of_members() -> None:
             Rows("changed after", array=False, kept=lambda table: (0,)),
             ['{"id":1,"name":"a","qty":5}', '{"id":2,"name":null}', '{"id":3}'],
         ),
-    ],
+    ]
 )
 def test_columns_that_are_kept_though_unchanged(rows: Rows, texts: list[str]) -> None:
     assert encoded(Field("r", rows)) == [f'{{"r":{text}}}' for text in texts]

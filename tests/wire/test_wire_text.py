@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pytest
+from each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -191,7 +192,7 @@ CAPTURED = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "literals", "texts"), CAPTURED, ids=[row[0] for row in CAPTURED])
+@each(CAPTURED)
 def test_captured_texts(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
     type = MYSQL.parse_type(typed)
     array = MYSQL.parse_values(literals, type)
@@ -225,8 +226,7 @@ def test_captured_bytes_of_all_kinds() -> None:
     assert java.latin1(pa.array([every, None, b"abc"])).to_pylist() == [every.decode("latin1"), None, "abc"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "literals", "texts"),
+@each(
     [
         (
             "datetime(6)",
@@ -242,7 +242,7 @@ def test_captured_bytes_of_all_kinds() -> None:
         ("datetime", ["2024-02-29 00:00:00", None], ["2024-02-29 00:00:00", None]),
         ("time(3)", ["00:00:00.5", "-838:59:59", None], ["00:00:00.5", "-838:59:59", None]),
         ("time(6)", ["00:00:00.000001", "12:00:00.100001", "0"], ["00:00:00.000001", "12:00:00.100001", "00:00:00"]),
-    ],
+    ]
 )
 def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
     type = MYSQL.parse_type(typed)
@@ -251,8 +251,7 @@ def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[s
     assert render(array, type).to_pylist() == texts
 
 
-@pytest.mark.parametrize(
-    ("typed", "literals", "texts"),
+@each(
     [
         ("decimal(10,2)", ["5", "-0.5", "0", None], ["5.00", "-0.50", "0.00", None]),
         ("decimal(10,2)", ["348.00", "-0.01"], ["348.00", "-0.01"]),
@@ -279,7 +278,7 @@ def test_trimmed_fractions(typed: str, literals: list[str | None], texts: list[s
         ),
         ("decimal(38,20)", ["0.00000000000000000001", None], ["0.00000000000000000001", None]),
         ("decimal(5)", ["5"], ["5"]),
-    ],
+    ]
 )
 def test_plain_decimals(typed: str, literals: list[str | None], texts: list[str | None]) -> None:
     type = MYSQL.parse_type(typed)
@@ -354,8 +353,7 @@ def test_datetimes_follow_the_rules(moments: list[dt.datetime | None], digits: i
     assert binlog_text.datetime_trimmed(array, type).to_pylist() == trimmed
 
 
-@pytest.mark.parametrize(
-    ("zone", "utc", "text"),
+@each(
     [
         # captured: Canal 1.1.8 in Asia/Shanghai
         ("Asia/Shanghai", "2024-02-29 12:34:56", "2024-02-29 20:34:56"),
@@ -370,7 +368,7 @@ def test_datetimes_follow_the_rules(moments: list[dt.datetime | None], digits: i
         ("Europe/Berlin", "2024-10-27 01:00:00", "2024-10-27 02:00:00"),
         ("Australia/Lord_Howe", "2024-04-06 15:00:00", "2024-04-07 01:30:00"),
         ("Asia/Kathmandu", "2024-01-01 00:00:00", "2024-01-01 05:45:00"),
-    ],
+    ]
 )
 def test_timestamps_in_a_zone(zone: str, utc: str, text: str) -> None:
     type = MYSQL.parse_type("timestamp")
@@ -398,7 +396,7 @@ def test_labels() -> None:
     assert binlog_text.set_labels(masks, members).to_pylist() == ["x,z", "", None, "x,z"]
 
 
-@pytest.mark.parametrize("render", [binlog_text.text, binlog_text.latin1_bytes])
+@each([binlog_text.text, binlog_text.latin1_bytes])
 def test_dictionaries_stay_dictionaries(render: Callable[..., pa.Array]) -> None:
     values = ["a", None, "b", "a"] if render is binlog_text.text else [b"\xff", None, b"b", b"\xff"]
     encoded = pa.array(values).dictionary_encode()
@@ -439,7 +437,7 @@ ESCAPED = [
 ]
 
 
-@pytest.mark.parametrize(("style", "text", "escaped"), ESCAPED)
+@each(ESCAPED)
 def test_escapes(style: json_style.Style, text: str, escaped: str) -> None:
     assert json_style.quote(text, style) == f'"{escaped}"'
     array = pa.array(["plain", text, None, "", text * 2])
