@@ -58,9 +58,11 @@ def read(address: str, topic: str) -> dict[int, list[Any]]:
             for message in reader.consume(10_000, timeout=0.5):
                 if message.error() is None:
                     found[message.partition()].append(message)
-                elif message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                    if message.offset() >= ends[message.partition()]:
-                        ended.add(message.partition())
+                elif (
+                    message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF
+                    and message.offset() >= ends[message.partition()]
+                ):
+                    ended.add(message.partition())
                 # Others pass: the reader connects again by itself.
         return found
     finally:
