@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 # Who takes messages one by one waits for a block of so many turns, and for so many messages of one.
 SINGLE_TURNS = 1024
 SINGLE_MESSAGES = 1024
+# A paced run is generated as it is sent, in blocks of about so many seconds: a block costs 20 to 60 ms however small it
+# is. With the time of writing in its messages it must not be long before they are sent.
+BLOCK_SECONDS = 1.0
+STAMPED_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -174,9 +178,9 @@ class Job:
                 "out --workers."
             )
         job = self.addressed(route=route, topic=sink.topic_pattern)
-        # a paced run is generated as it is sent: blocks of about a tenth of a second
-        most_turns = None if pace is None else max(16, int(pace.high / 10))
-        plan = job.plan(limits, snapshot=snapshot, most_turns=most_turns)
+        plan = job.plan(limits, snapshot=snapshot)
+        if pace is not None:
+            plan = plan.shortened(pace.high * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
         if resumed is not None and resumed.start is not None:
             plan = rest(plan, resumed.start)
         return Run(

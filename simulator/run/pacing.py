@@ -73,7 +73,7 @@ class Schedule:
     """
 
     def __init__(self, pace: Pace) -> None:
-        self._pace = pace
+        self.pace = pace
         self._began = 0.0
         self.has_begun = False
         self._times, self._changes = [0.0], [0.0]
@@ -86,7 +86,7 @@ class Schedule:
 
     def allowed(self, seconds: float) -> float:
         """Row changes that may have been sent by now."""
-        allowed = self._pace.changes(seconds)
+        allowed = self.pace.changes(seconds)
         # all that was sent before is due no more
         while len(self._changes) > 1 and self._changes[1] <= self.sent:
             del self._changes[0], self._times[0]
@@ -103,11 +103,11 @@ class Schedule:
         return self._began + np.interp(changes, self._changes, self._times)
 
     def behind(self, seconds: float) -> float:
-        return max(0.0, self._pace.changes(seconds) - self.sent)
+        return max(0.0, self.pace.changes(seconds) - self.sent)
 
     def rates(self) -> tuple[float, float]:
         """Row changes a second up to the last: as the pace wanted them on average, and as they were sent."""
-        return (self._pace.changes(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
+        return (self.pace.changes(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
 
 
 def parse_pace(text: str) -> Pace:

@@ -26,8 +26,10 @@ from simulator.stream.engine.block import Block
 T = TypeVar("T")
 
 REPORT_SECONDS = 0.5
-# A paced run sends what has become due this often.
-TICK_SECONDS = 0.005
+# A paced run sends what has become due this often; each time costs about a millisecond.
+TICK_SECONDS = 0.01
+# A resumed run notes this often what it is about to send and what has arrived.
+NOTE_SECONDS = 0.1
 # After a second Ctrl-C nobody waits for a sink that is stuck.
 ABANDON_SECONDS = 2.0
 
@@ -240,9 +242,9 @@ class Run:
         elif self._clock is None:
             self._count_block(block, stop)
         if messages is not None and len(messages):
-            if self.resumed is not None:
-                self.resumed.sending(messages, self.sink)
             if self._clock is None or item.snapshot:
+                if self.resumed is not None:
+                    self.resumed.sending(messages, self.sink)
                 self._deliver(messages)
             else:
                 sent = self._send_paced(messages, self._clock)
@@ -282,7 +284,7 @@ class Run:
             clock.begin(self._began)
         changes = np.cumsum(np.asarray(messages["changes"])) + clock.sent
         turns = np.asarray(messages["turn"])
-        at, end = 0, len(messages)
+        at, noted, end = 0, 0, len(messages)
         while at < end:
             if not self._ended and (self.stop or self._time_is_up()):
                 self._ended = True
@@ -292,6 +294,10 @@ class Run:
             allowed = clock.allowed(self.elapsed)
             upto = end if self._ended else min(int(np.searchsorted(changes, allowed, side="right")), end)
             if upto > at:
+                if self.resumed is not None and upto > noted:
+                    soon = clock.pace.changes(self.elapsed + NOTE_SECONDS)
+                    noted = max(upto, min(int(np.searchsorted(changes, soon, side="right")), end))
+                    self.resumed.sending(messages.slice(at, noted - at), self.sink)
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
                 part = messages.slice(at, upto - at)
                 self._deliver(part, due=clock.due(changes[at:upto]), whole=whole)

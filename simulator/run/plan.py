@@ -101,6 +101,12 @@ class Plan:
         blocks = map(self.block, numbers)
         return [int(self.stream.count(each.first, each.stop).sum()) if each.stop > each.first else 0 for each in blocks]
 
+    def shortened(self, changes: float) -> Plan:
+        """The plan in blocks of about so many row changes, if its own have more."""
+        block = self.block(self.first // self.step)
+        each = self.count([block.number])[0] / max(block.stop - block.first, 1)
+        return replace(self, step=min(self.step, max(16, int(changes / max(each, 1e-9)))))
+
     def check_reach(self) -> None:
         """Raises UsageError where the run goes beyond the last turn that the stream can have."""
         if self.reach is not None and (self.stop is None or self.stop > self.reach):

@@ -17,7 +17,6 @@ from command import Command, start
 from simulator.model import OrderKey
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark
-from simulator.run.pacing import Schedule, parse_pace
 from simulator.sinks.ledger import Position
 
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
@@ -161,14 +160,3 @@ def test_a_missed_rate_is_reported(command: Command, tmp_path: Path) -> None:
     assert "the rate was missed: " in done.err
     missed = orjson.loads(file.read_bytes())
     assert 0 < missed["rate_reached"] < missed["rate_wanted"]
-
-
-def test_messages_are_due_when_the_pace_allows_them() -> None:
-    schedule = Schedule(parse_pace("100/s"))
-    schedule.begin(1000.0)
-    assert schedule.allowed(0.5) == 50
-    assert schedule.due([10, 50]).tolist() == [1000.1, 1000.5]  # type: ignore[arg-type]
-    schedule.send(50, 2.5)
-    assert schedule.allowed(2.5) == 250
-    assert schedule.due([100, 250]).tolist() == [1001.0, 1002.5]  # type: ignore[arg-type]
-    assert (schedule.behind(3.0), schedule.rates()) == (250.0, (100.0, 20.0))
