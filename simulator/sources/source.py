@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Protocol
 import orjson
 import pyarrow as pa
 
-from simulator.batch import decoded
+from simulator.batch import ChangeBatch, decoded
 from simulator.carriers import numbers, text_us, time_text
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table, TableId
@@ -68,6 +68,7 @@ class Source(ABC):
     TITLE: ClassVar[str] = ""
     VERSIONS: ClassVar[tuple[str, ...]] = ()
     key_is_fixed: ClassVar[bool] = False
+    row_images: ClassVar[tuple[str, ...]] = ("full",)
     logs_equal_updates: ClassVar[bool] = True
     logs_statement_times: ClassVar[bool] = False
     stores: ClassVar[bool] = False
@@ -235,6 +236,10 @@ class Source(ABC):
     def ddl(self) -> Ddl: ...
 
     # ------------------------------------------------------------------------------------------------------------ log
+
+    def logged(self, batch: ChangeBatch, row_image: str) -> list[ChangeBatch]:
+        """The changes with the columns that the log holds under one of `row_images`, a setting of the server."""
+        return [batch]
 
     @property
     @abstractmethod

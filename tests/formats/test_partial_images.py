@@ -45,6 +45,47 @@ def test_dts_writes_none_where_the_log_has_nothing(script: str, before: Any, aft
     )
 
 
+@pytest.mark.parametrize("row_image", ["minimal", "noblob"])
+@pytest.mark.parametrize("scenario", ["tour", "crud"])
+def test_scenarios_may_have_partial_images(scenario: str, row_image: str) -> None:
+    """The key and what changes, or all but texts that do not; compared with the whole rows of the same changes."""
+
+    def records(setting: str) -> list[dict[str, Any]]:
+        job = open_job(scenario, "dts-avro", settings=[f"row_image={setting}"])
+        found = (message for message in job.messages(Limits(changes=200)) if message.kind in ROW_KINDS)
+        return [decode("dts-avro", message.value or b"") for message in found]
+
+    def values(image: list[Any]) -> list[Any]:
+        return ["?" if value is not None and "NONE" in (value, value[1]) else value for value in image]
+
+    wholes, parts = records("full"), records(row_image)
+    assert len(wholes) == len(parts)
+    lacking = 0
+    for whole, part in zip(wholes, parts, strict=True):
+        names = [field["name"] for field in whole["fields"]]
+        old, new = whole["beforeImages"], whole["afterImages"]
+        large = {name for name in names if row_image == "minimal" or name == "note"} - {"id"}
+        if old is None:
+            assert part["afterImages"] == new
+            continue
+        before = [value if name not in large else "?" for name, value in zip(names, old, strict=True)]
+        assert values(part["beforeImages"]) == before
+        lacking += "?" in before
+        if new is not None:
+            large.add("id" if row_image == "minimal" else "")
+            rows = zip(names, old, new, strict=True)
+            assert values(part["afterImages"]) == [b if name not in large or a != b else "?" for name, a, b in rows]
+    assert lacking or (scenario, row_image) == ("crud", "noblob")
+
+
+@pytest.mark.parametrize("scenario", ["tour", "crud"])
+def test_a_scenario_with_partial_images_is_refused_by_products_that_need_whole_rows(scenario: str) -> None:
+    with pytest.raises(UsageError, match="has partial ones: row_image is minimal; set it to full"):
+        open_job(scenario, "drs-json", settings=["row_image=minimal"])
+    with pytest.raises(UsageError, match="row_image: Oracle has no binlog_row_image; remove this key"):
+        open_job(scenario, "dts-avro", source="oracle", settings=["row_image=minimal"])
+
+
 def image_of(image: list[Any] | None) -> list[Any] | None:
     if image is None:
         return None

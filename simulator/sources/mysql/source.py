@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from simulator.batch import ChangeBatch
 from simulator.model import ColumnType
 from simulator.sources.mysql import corpus, type_table, values
 from simulator.sources.mysql import types as mysql_types
 from simulator.sources.mysql.ddl import MysqlDdl, ddl
 from simulator.sources.mysql.json import normalise
 from simulator.sources.mysql.log import FIRST_OFFSET_57, SQL_MODE_57, MariadbLog, MysqlLog
+from simulator.sources.mysql.row_image import as_logged
 from simulator.sources.mysql.type_table import MysqlType
 from simulator.sources.source import Source
 from simulator.tables import CsvTable
@@ -28,6 +30,7 @@ class MysqlSource(Source):
     types: ClassVar[Mapping[str, MysqlType]] = type_table.TYPES
     portable_types = CsvTable(__file__, "portable.csv", str)
     json_is_text: ClassVar[bool] = False
+    row_images = ("full", "minimal", "noblob")
     logs_equal_updates = False
     logs_statement_times = True
     ddl: ClassVar[MysqlDdl] = ddl
@@ -60,6 +63,9 @@ class MysqlSource(Source):
     format_values = staticmethod(values.format_values)
     boundary_values = staticmethod(corpus.boundary_values)
     default_values = staticmethod(corpus.default_values)
+
+    def logged(self, batch: ChangeBatch, row_image: str) -> list[ChangeBatch]:
+        return as_logged(batch, row_image, keyless=self.id != "mariadb")
 
     @cached_property
     def log(self) -> MysqlLog:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, Kind, StatementKind, TableId
 from simulator.sources.mysql.log import CHARSET, CHARSETS, UTF8MB4_80, sql_mode_code
+from simulator.sources.mysql.row_image import LARGE
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Database, Definition, Field, Routine, Trigger, View
 from simulator.sql.catalog.servers import MODES, Server
@@ -23,7 +24,6 @@ from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, Ro
 
 # What a script's clock moves from one transaction to the next.
 STEP_US: Final = 1_000_000
-_LARGE: Final = frozenset(("tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob"))
 
 
 @dataclass
@@ -351,7 +351,7 @@ class Session:
             before = tuple(i for i in every if i in keys) if keys else every
             after = tuple(i for i in every if i in touched)
         else:
-            large = {i for i in every if fields[i].type.name in _LARGE}
+            large = {i for i in every if fields[i].type.name in LARGE}
             before = tuple(i for i in every if i not in large or i in keys or not keys)
             after = tuple(i for i in every if i not in large or i in touched)
         return (None if kind is INSERT else before), (None if kind is DELETE else after)

@@ -19,6 +19,7 @@ from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.errors import UsageError
 from simulator.model import READ, Event, Kind, OrderKey, SchemaChange, SchemaChangeKind, Table, TableId
 from simulator.sources.source import Source
+from simulator.split import split
 from simulator.stream.engine.delay import Delay
 
 # A product writes a change this much after its commit at the source (milliseconds), if the scenario has no `delay`;
@@ -104,7 +105,8 @@ class Stream(ABC):
     that its messages stay within some tens of megabytes. `first_txn` and `first_offset` are the first numbers of the
     stream: a snapshot has lower ones.
 
-    `partial_images` is what makes the log lack columns of some rows, in words for messages; None: nothing does.
+    `row_image` is what the log holds of a row, one of the source's `row_images`; `partial_images` is what makes it lack
+    columns of some rows, in words for messages; None: nothing does.
 
     `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
     `errors` are those after which it went on, `notes` what whoever runs the scenario should know.
@@ -128,9 +130,19 @@ class Stream(ABC):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    row_image: str = "full"
+
     @property
     def partial_images(self) -> str | None:
-        return None
+        return None if self.row_image == "full" else f"row_image is {self.row_image}; set it to full"
+
+    def as_logged(self, batches: Iterable[ChangeBatch]) -> tuple[ChangeBatch, ...]:
+        """Changes as the source's log has them."""
+        if self.source.key_is_fixed:
+            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
+        if self.row_image != "full":
+            batches = [part for batch in batches for part in self.source.logged(batch, self.row_image)]
+        return tuple(batches)
 
     @property
     def names_at_start(self) -> Collection[TableId]:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from simulator.batch import Before, ChangeBatch, Delta, Envelope
 from simulator.errors import UsageError
 from simulator.model import DELETE, READ, SECOND_NUMBERS, UPDATE, Event, Heartbeat, Kind, OrderKey, SchemaChange, Table
-from simulator.split import split
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
@@ -58,6 +57,7 @@ class ChangeStream(Stream):
 
     def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None) -> None:
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
+        self.row_image = scenario.spec.row_image
         self.database = self.source.table_id(scenario.spec.database, "").database
         self.compiled = compiled = Compiled(scenario, heartbeat_ms)
         self.timeline, self.traffic, self.plan = compiled.timeline, compiled.traffic, compiled.plan
@@ -196,11 +196,8 @@ class ChangeStream(Stream):
                 turn=what.turns[turn],
             )
             batches += self._batches(Kind(int(which) % 4), envelope, state, needed)
-        if self.source.key_is_fixed:
-            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
-        return Block(
-            first, stop - first, tuple(batches), tuple(self._events(first, stop)), int(done[-1]) if len(done) else 0
-        )
+        changes_of_all = int(done[-1]) if len(done) else 0
+        return Block(first, stop - first, self.as_logged(batches), tuple(self._events(first, stop)), changes_of_all)
 
     def _txn(self, turns: Ints, number: Ints) -> Ints:
         """Dense transaction numbers: schema changes are transactions too."""

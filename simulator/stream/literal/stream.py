@@ -25,7 +25,6 @@ from simulator.model import (
     Table,
 )
 from simulator.sources.source import Source
-from simulator.split import split
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.sizes import BLOCK_BYTES, CHANGE_BYTES, COLUMN_BYTES
 from simulator.stream.literal.numbers import Numbers
@@ -166,9 +165,7 @@ class LiteralStream(Stream):
                     group, last = groups.setdefault(shape, []), entry
                 group.append((turn, number, rows, entry))
         batches = [self._batch(group) for group in groups.values()]
-        if self.source.key_is_fixed:
-            batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
-        return Block(first, stop - first, tuple(batches), tuple(events), int(self._counts[first:stop].sum()))
+        return Block(first, stop - first, self.as_logged(batches), tuple(events), int(self._counts[first:stop].sum()))
 
     def _heartbeat(self, turn: int, transaction: Transaction) -> Heartbeat:
         commits = (past.ms for past in reversed(self.transactions[:turn]) if past.entries)

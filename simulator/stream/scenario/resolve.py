@@ -31,6 +31,8 @@ def resolve(
     many heartbeats come, by the generated stream.
     """
     _check_source(loaded, source)
+    if loaded.spec.row_image not in source.row_images:
+        loaded.fail(("row_image",), f"{source.title} has no binlog_row_image; remove this key")
     loaded, left_out = expand(loaded, source, renders)
     spec = loaded.spec if seed is None else loaded.spec.model_copy(update={"seed": seed})
     lowered: dict[str, str] = {}

@@ -9,7 +9,7 @@ table, say) are in `checks`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -142,6 +142,10 @@ class ScenarioSpec(Strict):
     arrivals: Gaps = "independent"
     curve: Annotated[Curve, Field(description="Busy and quiet hours; default: all alike.")] = Curve()
     surges: Annotated[list[Surge], Field(max_length=64, description="Times at which some rows change more often.")] = []
+    row_image: Annotated[
+        Literal["full", "minimal", "noblob"],
+        Field(description="What the source's log holds of a row (binlog_row_image)."),
+    ] = "full"
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     delay: Annotated[
         Durations | None,
