@@ -196,7 +196,7 @@ def cli() -> None:
 )  # fmt: skip
 @click.option(
     "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N", default=1, show_default=True,
-    help="Render in N processes, to the same bytes; faster only on machines of more than two cores.",
+    help="Render in N processes, to the same bytes; no faster on machines of two cores.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def run(
