@@ -21,10 +21,13 @@ from native import native
 
 from simulator import sources
 from simulator.errors import UsageError
+from simulator.model import TransactionHeader
 from simulator.sql.script import run, script_of
+from simulator.sql.server.mysql.binlog import Gtid, events
 from simulator.sql.server.mysql.connection import Connection
 from simulator.sql.server.mysql.json_binary import document
 from simulator.sql.server.url import engine_of
+from simulator.sql.store.log import Log
 from simulator.sql.values.documents import text_of
 from simulator.stream.literal.transactions import RowChange
 
@@ -108,6 +111,33 @@ def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Comm
     connection = Connection(engine_of(mariadb))
     connection.run("DROP DATABASE d")
     connection.close()
+
+
+@pytest.mark.broker("mariadb")
+def test_gtids_and_sessions(mariadb: str) -> None:
+    """They are the server's own."""
+    script = replace(
+        script_of("create database d; set names latin1; create table d.t(id int);", "s.sql"), engine=mariadb
+    )
+    first, last = (one.header for one in run(script, sources.find(SOURCE)).session.log.transactions)
+    assert isinstance(first, TransactionHeader)
+    assert isinstance(last, TransactionHeader)
+    domain, server, number = map(int, first.gtid.split("-"))
+    assert (last.gtid, last.others, last.last) == (f"{domain}-{server}-{number + 1}", f",{last.gtid}", 0)
+    assert (first.thread, first.charset, last.charset) == (last.thread, 45, 8)
+
+
+def test_gtid_of_mysql() -> None:
+    packet = bytes.fromhex("0000000021" + "00" * 14 + "013e11fa4771ca11e19e33c80aa9429562" + "0700000000000000")
+    assert list(events(iter([packet]))) == [Gtid("3e11fa47-71ca-11e1-9e33-c80aa9429562:7")]
+
+
+def test_executed_gtids() -> None:
+    log = Log()
+    assert log.execute("A:1-3:7-9") == "a:1-3:7-9"
+    for added, known in (("a:5", [(1, 3), (5, 5), (7, 9)]), ("a:4", [(1, 5), (7, 9)]), ("a:6:10", [(1, 10)])):
+        log.execute(added)
+        assert log.executed["a"] == known
 
 
 @each(

@@ -141,21 +141,28 @@ class MariadbLog(MysqlLog):
 
     def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """`0-1-7`; null of snapshot rows."""
-        numbers = pc.if_else(pa.array(at.txn > 0), text(self._numbers(at, 0)), pa.scalar(None, pa.string()))
+        if at.header is not None:
+            return pa.array([one.gtid or f"0-{SERVER_ID}-{one.last}" for one in at.header], pa.string())
+        numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
         return pc.binary_join_element_wise(f"0-{SERVER_ID}", numbers, "-")
 
     def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """`0-1-7`: all up to 7; "" before the first."""
-        last = self._numbers(at, before)
+        if at.header is not None:
+            sets = [_mariadb_set(before + one.last, one.others) for one in at.header]
+            return pa.array(sets, pa.string())
+        last = before + at.txn
         return pc.if_else(pa.array(last > 0), pc.binary_join_element_wise(f"0-{SERVER_ID}", text(last), "-"), "")
-
-    def _numbers(self, at: Entries, before: int) -> Ints:
-        return before + (at.txn if at.header is None else np.array([each.last for each in at.header], dtype=np.int64))
 
 
 def sql_mode_code(modes: Iterable[str]) -> int:
     """sql_mode as the log holds it: a bit for each word."""
     return sum(1 << MODE_BITS[word] for word in modes)
+
+
+def _mariadb_set(last: int, others: str) -> str:
+    """The last GTID of each domain."""
+    return others.removeprefix(",") if others or not last else f"0-{SERVER_ID}-{last}"
 
 
 def _set(server_uuid: str, last: int, others: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 
 from simulator.model import TransactionHeader
@@ -21,36 +22,51 @@ class SessionFacts:
 
 @dataclass
 class Log:
-    """All that was committed. `last` is the number of the server's last GTID; `executed` are GTIDs of other servers."""
+    """All that was committed. `last` is the number of the server's last GTID; `executed` are GTIDs of other servers, as
+    ranges of each server's numbers, or MariaDB's last GTID of each domain."""
 
     transactions: list[Transaction] = field(default_factory=list)
     last: int = 0
-    executed: dict[str, set[int]] = field(default_factory=dict)
+    executed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    domains: dict[str, str] = field(default_factory=dict)
 
     def commit(self, entries: list[Entry], ms: int, gtid: str, session: SessionFacts) -> None:
         """A transaction; each DDL statement is one of its own. `gtid` is what SET GTID_NEXT said."""
         if gtid == "automatic":
             self.last, gtid = self.last + 1, ""
+        elif ":" in gtid:
+            gtid = self.execute(gtid)
         else:
-            server, _, number = gtid.rpartition(":")
-            gtid = f"{server.lower()}:{int(number)}"
-            self.executed.setdefault(server.lower(), set()).add(int(number))
+            self.domains[gtid.partition("-")[0]] = gtid
         self.transactions.append(Transaction(tuple(entries), ms, header=self._header(gtid, session)))
+
+    def execute(self, gtids: str) -> str:
+        """Add GTIDs of one server: `uuid:7`, `uuid:1-5:7`. Returns them as the server writes them."""
+        server, *ranges = gtids.lower().split(":")
+        pairs = [(int(first), int(last or first)) for first, _, last in (each.partition("-") for each in ranges)]
+        self.executed[server] = _merged([*self.executed.get(server, ()), *pairs])
+        return f"{server}:{_ranges(pairs)}"
 
     def heartbeat(self, ms: int) -> None:
         self.transactions.append(Transaction((), ms, heartbeat=True, header=self._header("", SessionFacts())))
 
     def _header(self, gtid: str, session: SessionFacts) -> TransactionHeader:
-        others = "".join(f",{server}:{_intervals(numbers)}" for server, numbers in sorted(self.executed.items()))
+        others = "".join(f",{server}:{_ranges(numbers)}" for server, numbers in sorted(self.executed.items()))
+        others += "".join(f",{last}" for _, last in sorted(self.domains.items()))
         return TransactionHeader(self.last, others, gtid, *astuple(session))
 
 
-def _intervals(numbers: set[int]) -> str:
-    """`1-3:7` for 1, 2, 3 and 7."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
+def _merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those that meet as one."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and merged[-1][1] + 1 >= first:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
         else:
-            parts.append([number, number])
-    return ":".join(f"{a}" if a == b else f"{a}-{b}" for a, b in parts)
+            merged.append((first, last))
+    return merged
+
+
+def _ranges(ranges: Sequence[tuple[int, int]]) -> str:
+    """`1-3:7` for 1, 2, 3 and 7."""
+    return ":".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)

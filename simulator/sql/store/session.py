@@ -105,6 +105,7 @@ class Session:
     forced_id: int = 0  # SET insert_id, for the next row
     read_only: bool = False  # of the transaction
     temporary_touched: bool = False  # the transaction made or dropped a temporary table
+    logged_facts: SessionFacts | None = None  # as a server logged them that ran the statement
 
     def __post_init__(self) -> None:
         self.modes = set(self.server.modes)
@@ -374,6 +375,8 @@ class Session:
     @property
     def facts(self) -> SessionFacts:
         """What the server logs of the session: its only connection, and its variables."""
+        if self.logged_facts is not None:
+            return self.logged_facts
         mode = sql_mode_code(self.modes)
         return SessionFacts(sql_mode=mode, charset=self.charset_code, database=self.database)
 

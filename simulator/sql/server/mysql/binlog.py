@@ -9,11 +9,13 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from simulator.errors import UsageError
 from simulator.model import DELETE, INSERT, UPDATE, Kind
 
 _QUERY, _ROTATE, _XID, _TABLE_MAP, _ROWS_QUERY, _ANNOTATE = 2, 4, 16, 19, 29, 160
+_GTID, _MARIADB_GTID = 33, 162
 _ROWS: Final = {23: INSERT, 24: UPDATE, 25: DELETE, 30: INSERT, 31: UPDATE, 32: DELETE}
 _VERSION_2: Final = 30
 # Events that hold changes in a form that is not read here, and the setting that makes them.
@@ -23,8 +25,9 @@ _UNREAD: Final = {
     170: "log_bin_compress", 171: "log_bin_compress",
 }  # fmt: skip
 _HEADER_BYTES: Final = 19
-# What a statement's event begins with: flags and sql_mode.
-_FACT_BYTES: Final = {0: 4, 1: 8}
+# What a statement's event begins with: flags, sql_mode, catalog (its length first), AUTO_INCREMENT, character sets.
+_FACT_BYTES: Final = {0: 4, 1: 8, 6: 0, 3: 4, 4: 6}
+_SQL_MODE, _CATALOG, _CHARSET = 1, 6, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,15 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement logged as text, in the database that was the default, with the bits of its sql_mode."""
+    """A statement logged as text, in the database that was the default, with its session's connection, the bits of its
+    sql_mode and the number of its client's character set."""
 
     at_s: int
     database: str
     sql: str
+    thread: int
     mode: int
+    charset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,14 @@ class Note:
     sql: str
 
 
-Event = Rows | Query | Commit | Note
+@dataclass(frozen=True, slots=True)
+class Gtid:
+    """The GTID of the transaction that begins: `3e11fa47-…:7`, of MariaDB `0-1-7`."""
+
+    text: str
+
+
+Event = Rows | Query | Commit | Note | Gtid
 
 
 @dataclass
@@ -114,6 +127,13 @@ def events(packets: Iterator[bytes]) -> Iterator[Event]:
             yield _rows(at_s, code, data, tables)
         elif code == _QUERY:
             yield _query(at_s, data)
+        elif code == _GTID:
+            data.take(1)
+            yield Gtid(f"{UUID(bytes=data.take(16))}:{data.number(8)}")
+        elif code == _MARIADB_GTID:
+            (server,) = struct.unpack_from("<I", packet, 5)
+            number = data.number(8)
+            yield Gtid(f"{data.number(4)}-{server}-{number}")
         elif code == _XID:
             yield Commit(at_s)
         elif code == _ROWS_QUERY:
@@ -131,17 +151,18 @@ def rotated(packet: bytes) -> str | None:
 
 
 def _query(at_s: int, data: Bytes) -> Query:
-    data.take(8)
+    thread = data.number(4)
+    data.take(4)
     database = data.number(1)
     data.take(2)
     facts = Bytes(data.take(data.number(2)))
     name = data.take(database).decode()
     data.take(1)
-    mode = 0
+    known = dict.fromkeys(_FACT_BYTES, 0)
     while facts.at < len(facts.raw) and (code := facts.number(1)) in _FACT_BYTES:
-        fact = facts.number(_FACT_BYTES[code])
-        mode = fact if code == 1 else mode
-    return Query(at_s, name, data.raw[data.at :].decode("utf-8", "surrogateescape"), mode)
+        known[code] = facts.number(facts.number(1) if code == _CATALOG else _FACT_BYTES[code])
+    sql = data.raw[data.at :].decode("utf-8", "surrogateescape")
+    return Query(at_s, name, sql, thread, known[_SQL_MODE], known[_CHARSET] & 0xFFFF)
 
 
 def _table_map(data: Bytes) -> TableMap:

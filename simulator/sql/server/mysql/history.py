@@ -21,6 +21,7 @@ from simulator.sql.server.mysql.cells import images
 from simulator.sql.server.mysql.connection import SYSTEM, Connection
 from simulator.sql.server.url import engine_of
 from simulator.sql.statements.execute import call_function, execute, run_body
+from simulator.sql.store.log import SessionFacts
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import STEP_US, Session
 from simulator.stream.literal.transactions import Ddl, RowChange, Text
@@ -59,6 +60,9 @@ class ServerRun:
             raise
         self.session = Session(self.server, start_ms * 1000, run_body, call_function)
         self.session.settings["foreign_key_checks"] = False
+        self.session.logged_facts = SessionFacts(self.connection.client.thread_id())
+        for gtids in () if self.server.mariadb else self._executed():
+            self.session.log.execute(gtids)
 
     def close(self) -> None:
         """Drop what the script made, unless it is to be kept; in another session, since this one may be interrupted."""
@@ -82,6 +86,10 @@ class ServerRun:
             return set(self.connection.rows("SELECT user, host FROM mysql.user"))
         except pymysql.MySQLError:
             return set()
+
+    def _executed(self) -> list[str]:
+        """The GTIDs that the server had executed before, as sets of one server each."""
+        return [each for each in str(self.connection.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if each]
 
     def statement(self, part: Statement) -> None:
         """Raises SqlError with the server's number and text."""
@@ -126,6 +134,8 @@ class ServerRun:
                 self._note = event
             case binlog.Rows():
                 self._rows(event)
+            case binlog.Gtid():
+                self.session.gtid_next = event.text
             case binlog.Commit():
                 self._commit(event.at_s)
             case binlog.Query():
@@ -134,12 +144,13 @@ class ServerRun:
     def _commit(self, at_s: int) -> None:
         session = self.session
         if session.entries:
-            session.log.commit(session.entries, at_s * 1000, "automatic", session.facts)
+            session.log.commit(session.entries, at_s * 1000, session.gtid_next, session.facts)
         session.entries = []
 
     def _query(self, event: binlog.Query) -> None:
         session, sql = self.session, event.sql
         session.now_us = event.at_s * 1_000_000
+        session.logged_facts = SessionFacts(event.thread, event.mode, event.charset, event.database)
         if sql.startswith("COMMIT"):
             self._commit(event.at_s)
         elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):
