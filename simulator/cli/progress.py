@@ -71,7 +71,8 @@ class Reporter:
         if run.sink.failed:
             parts.append(f"{run.sink.failed:,} failed")
         if run.pace is not None:
-            parts.append(f"{run.lag:,.0f} behind")
+            unit = "" if run.pace.unit == "changes" else f" {run.pace.unit}"
+            parts.append(f"{run.lag:,.0f}{unit} behind")
         left = self._left(run, seconds)
         if left is not None:
             parts.append(f"{left:,.0f} s left")
@@ -155,8 +156,9 @@ def summary(done: Summary, job: Job, to: str) -> str:
 
 def _rates(done: Summary) -> Iterator[str]:
     if done.rate_reached < ON_RATE * done.rate_wanted:
+        unit = "row changes" if done.rate_unit == "changes" else done.rate_unit
         yield (
-            f"the rate was missed: {done.rate_reached:,.0f} of {done.rate_wanted:,.0f} row changes/s; messages went out"
+            f"the rate was missed: {done.rate_reached:,.0f} of {done.rate_wanted:,.0f} {unit}/s; messages went out"
             " later than they were due."
         )
     if done.repeated:

@@ -84,7 +84,7 @@ def text(facts: dict[str, Any], pace: Pace | None) -> str:
     lines = [f"{facts['scenario']} on {facts['source']} as {facts['format']}."]
     if "run" in facts:
         run = facts["run"]
-        took = "" if pace is None else f", {pace.seconds(run['changes']):,.0f} s at this rate"
+        took = "" if pace is None else f", {pace.seconds(run[pace.unit]):,.0f} s at this rate"
         lines.append(
             f"This run: {run['changes']:,} row changes in about {run['messages']:,} messages,"
             f" {run['bytes'] / 1e6:,.1f} MB, {run['seconds']:,.0f} s of simulated time{took}."

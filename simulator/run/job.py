@@ -180,7 +180,7 @@ class Job:
         job = self.addressed(route=route, topic=sink.topic_pattern)
         plan = job.plan(limits, snapshot=snapshot)
         if pace is not None:
-            plan = plan.shortened(pace.high * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
+            plan = plan.shortened(pace.high_changes * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
         if resumed is not None and resumed.start is not None:
             plan = rest(plan, resumed.start)
         return Run(

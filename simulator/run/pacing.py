@@ -4,79 +4,120 @@
 ramp:1k..50k/10m     from 1,000 to 50,000 in ten minutes, then 50,000
 sine:1k..50k/10m     between the two, one wave in ten minutes
 spike:1k..50k/10m    1,000, and 50,000 in the first tenth of each ten minutes
+steps:1k,5k,2k/10m   each for ten minutes; the last goes on
+curve:load.csv       lines of `seconds,rate`: straight from one to the next; the last rate goes on
+
+Each rate may also be of messages or of bytes of their values: `2000messages/s`, `steps:1MB,20MB/10m`.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
 from simulator.errors import OptionError, short
 from simulator.sinks.ledger import Ints, Seconds
 
-_NUMBER = r"(\d+(?:\.\d+)?)([km]?)"
-_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+Unit: TypeAlias = Literal["changes", "messages", "bytes"]
+
+_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)(messages|b|)", re.IGNORECASE)
+_SCALES: Final = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+_UNITS: Final[dict[str, Unit]] = {"": "changes", "messages": "messages", "b": "bytes"}
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-MOST = 1e12  # row changes a second, and seconds
+MOST = 1e12  # of a rate, and seconds
 SPIKE_SHARE = 0.1
+# About what a row change is as a message.
+CHANGE_BYTES: Final = 500
 
 
 @dataclass(frozen=True)
 class Pace:
-    """`changes(seconds)`: how many row changes may have been sent this long after the start."""
+    """`due(seconds)`: how many row changes, messages or bytes may have been sent this long after the start.
 
-    shape: Literal["constant", "ramp", "sine", "spike"]
-    low: float
-    high: float
-    period: float
+    `points` are seconds and rates: straight from one to the next, and the last rate goes on. A wave has two: its low
+    rate, and after one period its high rate.
+    """
 
-    def changes(self, seconds: float) -> float:
-        low, high, period = self.low, self.high, self.period
-        match self.shape:
-            case "constant":
-                return high * seconds
-            case "ramp":
-                part = min(seconds, period)
-                return low * part + (high - low) * part * part / (2 * period) + high * max(seconds - period, 0)
-            case "sine":
-                middle, swing = (low + high) / 2, (high - low) / 2
-                wave = 2 * math.pi / period
-                return middle * seconds + swing / wave * (1 - math.cos(wave * seconds))
-            case "spike":
-                whole, part = divmod(seconds, period)
-                up = period * SPIKE_SHARE
-                return low * seconds + (high - low) * (whole * up + min(part, up))
+    unit: Unit
+    points: tuple[tuple[float, float], ...]
+    wave: Literal["sine", "spike"] | None = None
 
-    def seconds(self, changes: int) -> float:
-        """After how long so many row changes are due, to a thousandth."""
+    @property
+    def high(self) -> float:
+        return max(rate for _, rate in self.points)
+
+    @property
+    def high_changes(self) -> float:
+        """Row changes a second at the highest rate, about."""
+        return self.high / CHANGE_BYTES if self.unit == "bytes" else self.high
+
+    def due(self, seconds: float) -> float:
+        if self.wave is None:
+            return self._area(seconds)
+        (_, low), (period, high) = self.points
+        if self.wave == "sine":
+            middle, swing = (low + high) / 2, (high - low) / 2
+            turns = 2 * math.pi / period
+            return middle * seconds + swing / turns * (1 - math.cos(turns * seconds))
+        whole, part = divmod(seconds, period)
+        up = period * SPIKE_SHARE
+        return low * seconds + (high - low) * (whole * up + min(part, up))
+
+    @cached_property
+    def _areas(self) -> list[float]:
+        """What is due at each point."""
+        areas = [self.points[0][0] * self.points[0][1]]
+        for (begin, low), (end, high) in pairwise(self.points):
+            areas.append(areas[-1] + (end - begin) * (low + high) / 2)
+        return areas
+
+    @cached_property
+    def _times(self) -> Seconds:
+        return np.array([seconds for seconds, _ in self.points])
+
+    def _area(self, seconds: float) -> float:
+        at = int(np.searchsorted(self._times, seconds, side="right")) - 1
+        if at < 0:
+            return seconds * self.points[0][1]
+        begin, rate = self.points[at]
+        passed = seconds - begin
+        slope = 0.0
+        if at + 1 < len(self.points):
+            end, following = self.points[at + 1]
+            slope = (following - rate) / (end - begin)
+        return self._areas[at] + rate * passed + slope * passed * passed / 2
+
+    def seconds(self, count: int) -> float:
+        """After how long so many are due, to a thousandth."""
         low, high = 0.0, 1.0
-        while self.changes(high) < changes:
+        while self.due(high) < count:
             low, high = high, 2 * high
         while high - low > 0.001 * high:
             middle = (low + high) / 2
-            low, high = (low, middle) if self.changes(middle) >= changes else (middle, high)
+            low, high = (low, middle) if self.due(middle) >= count else (middle, high)
         return high
-
-    def rate(self, seconds: float) -> float:
-        """Row changes a second, about this long after the start."""
-        return self.changes(seconds + 1) - self.changes(seconds)
 
 
 class Schedule:
-    """A pace on the wall clock: what is allowed by now, when a change was due, and how far a run is behind.
+    """A pace on the wall clock: what is allowed by now, when something was due, and how far a run is behind.
 
-    Between two looks at the clock the pace counts as even; so close to each other that is right for each shape.
+    All counts are of the pace's unit. Between two looks at the clock the pace counts as even; so close to each other
+    that is right for each shape.
     """
 
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
         self._began = 0.0
         self.has_begun = False
-        self._times, self._changes = [0.0], [0.0]
+        self._times, self._allowed = [0.0], [0.0]
         self.sent = 0
         self._last = 0.0  # when the last of them were sent
 
@@ -85,55 +126,112 @@ class Schedule:
         self._began, self.has_begun = began, True
 
     def allowed(self, seconds: float) -> float:
-        """Row changes that may have been sent by now."""
-        allowed = self.pace.changes(seconds)
+        """How many may have been sent by now."""
+        allowed = self.pace.due(seconds)
         # all that was sent before is due no more
-        while len(self._changes) > 1 and self._changes[1] <= self.sent:
-            del self._changes[0], self._times[0]
+        while len(self._allowed) > 1 and self._allowed[1] <= self.sent:
+            del self._allowed[0], self._times[0]
         self._times.append(seconds)
-        self._changes.append(allowed)
+        self._allowed.append(allowed)
         return allowed
 
     def send(self, sent: int, seconds: float) -> None:
-        """So many row changes are sent by now."""
+        """So many are sent by now."""
         self.sent, self._last = sent, seconds
 
-    def due(self, changes: Ints) -> Seconds:
-        """When each of these changes was due, counted from the start, on the monotonic clock."""
-        return self._began + np.interp(changes, self._changes, self._times)
+    def due(self, numbers: Ints) -> Seconds:
+        """When each of these, counted from the start, was due on the monotonic clock."""
+        return self._began + np.interp(numbers, self._allowed, self._times)
 
     def behind(self, seconds: float) -> float:
-        return max(0.0, self.pace.changes(seconds) - self.sent)
+        return max(0.0, self.pace.due(seconds) - self.sent)
 
     def rates(self) -> tuple[float, float]:
-        """Row changes a second up to the last: as the pace wanted them on average, and as they were sent."""
-        return (self.pace.changes(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
+        """How many a second up to the last: as the pace wanted them on average, and as they were sent."""
+        return (self.pace.due(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
 
 
 def parse_pace(text: str) -> Pace:
-    """Raises OptionError for what is none of the shapes above."""
-    if match := re.fullmatch(rf"{_NUMBER}(?:/s)?", text.strip(), re.IGNORECASE):
-        rate = float(match[1]) * _UNITS[match[2].lower()]
-        if 0 < rate <= MOST:
-            return Pace("constant", rate, rate, 1)
-    elif match := re.fullmatch(
-        rf"(ramp|sine|spike):{_NUMBER}\.\.{_NUMBER}/(\d+(?:\.\d+)?)(ms|s|m|h)", text.strip(), re.IGNORECASE
-    ):
-        low = float(match[2]) * _UNITS[match[3].lower()]
-        high = float(match[4]) * _UNITS[match[5].lower()]
-        period = float(match[6]) * _SECONDS[match[7].lower()]
-        if 0 <= low <= high <= MOST and high > 0 and 0 < period <= MOST:
-            return Pace(match[1].lower(), low, high, period)  # type: ignore[arg-type]
+    """Raises OptionError for what is none of the forms above."""
+    shape, found, rest = text.strip().partition(":")
+    if shape.lower() == "curve":
+        return _read_curve(Path(rest), text)
+    try:
+        if not found:
+            return _pace([(0.0, shape.lower().removesuffix("/s"))])
+        rates, _, time = rest.rpartition("/")
+        period = parse_time(time)
+        if shape.lower() == "steps":
+            steps = list(enumerate(rates.split(",")))
+            return _pace([(at * period, rate) for number, rate in steps for at in (number, number + 1)])
+        low, high = rates.split("..")
+        pace = _pace([(0.0, low), (period, high)])
+        if pace.points[0][1] <= pace.points[1][1]:
+            match shape.lower():
+                case "ramp":
+                    return pace
+                case "sine" | "spike" as wave:
+                    return Pace(pace.unit, pace.points, wave)  # type: ignore[arg-type]
+    except ValueError:
+        pass
     raise OptionError(
-        f"--rate {short(text)}: write row changes a second such as 50000/s, or ramp:1k..50k/10m, sine:1k..50k/10m, "
-        "spike:1k..50k/10m."
+        f"--rate {short(text)}: write row changes, messages or bytes a second such as 50000/s, 2000messages/s, 20MB/s,"
+        " or ramp:1k..50k/10m, sine:1k..50k/10m, spike:1k..50k/10m, steps:1k,5k,2k/10m, curve:FILE."
     )
+
+
+def _pace(points: Sequence[tuple[float, str]]) -> Pace:
+    """Raises ValueError for what is no rate, rates of several units, and a last one of nothing."""
+    rates, units = [], set()
+    for _, text in points:
+        match = _RATE.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"{text!r} is no rate")
+        rates.append(float(match[1]) * _SCALES[match[2].lower()])
+        units.add(_UNITS[match[3].lower()])
+    if len(units) > 1:
+        raise ValueError("its rates are not all of row changes, of messages or of bytes")
+    if not 0 < rates[-1] <= MOST or max(rates) > MOST:
+        raise ValueError("the last rate must be above 0, and none above a million millions")
+    return Pace(units.pop(), tuple((seconds, rate) for (seconds, _), rate in zip(points, rates, strict=True)))
+
+
+def _read_curve(file: Path, text: str) -> Pace:
+    """The pace of a CSV file; its first line may name the columns. Raises OptionError."""
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"--rate {short(text)}: {file} cannot be read: {error}.") from None
+    rows = [(number, *line.partition(",")[::2]) for number, line in enumerate(lines, 1) if line.strip()]
+    if rows and not re.match(r"\s*[\d.]", rows[0][1]):
+        del rows[0]
+    points: list[tuple[float, str]] = []
+    for number, seconds, rate in rows:
+        if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", seconds) or not _RATE.fullmatch(rate.strip()):
+            raise OptionError(f"{file}:{number}: write seconds,rate, as in 60,5000.")
+        if points and float(seconds) < points[-1][0]:
+            raise OptionError(f"{file}:{number}: {seconds.strip()} s come before the line above: sort the lines.")
+        points.append((float(seconds), rate))
+    if not points:
+        raise OptionError(f"{file}: there is no line of seconds,rate, such as 60,5000.")
+    try:
+        return _pace(points)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}.") from None
+
+
+def parse_time(text: str) -> float:
+    """`10m` in seconds. Raises ValueError."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", text.strip().lower())
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+    if not 0 < seconds <= MOST:
+        raise ValueError(f"{text!r} is no time")
+    return seconds
 
 
 def parse_duration(text: str) -> float:
     """`10m` in seconds. Raises OptionError."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", text.strip())
-    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
-    if not 0 < seconds <= MOST:
-        raise OptionError(f"--duration {short(text)}: write a time such as 90s, 10m or 1h.")
-    return seconds
+    try:
+        return parse_time(text)
+    except ValueError:
+        raise OptionError(f"--duration {short(text)}: write a time such as 90s, 10m or 1h.") from None

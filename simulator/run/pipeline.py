@@ -10,16 +10,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import pyarrow.compute as pc
 
 from simulator.batch import MessageBatch
 from simulator.errors import SimulatorError, UsageError
 from simulator.model import Heartbeat, SchemaChange
-from simulator.run.pacing import Pace, Schedule
+from simulator.run.pacing import Pace, Schedule, Unit
 from simulator.run.plan import Plan
 from simulator.run.render import Rendered, Renderer
 from simulator.run.resume import Resumed
 from simulator.run.workers import WorkerEnded, Workers
-from simulator.sinks.ledger import Seconds
+from simulator.sinks.ledger import Ints, Seconds
 from simulator.sinks.sink import Sink
 from simulator.stream.engine.block import Block
 
@@ -38,8 +39,9 @@ ABANDON_SECONDS = 2.0
 class Summary:
     """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
     splitting; `messages` were sent of them; `delivered` and `failed` are what the sink reports of these. The rates are
-    row changes a second, as the pace wanted them on average and as they were sent; `repeated` counts messages that an
-    earlier run may have sent, too. Of the `ddl` statements that occurred the product did not send `ddl_not_sent`."""
+    row changes, messages or bytes a second (`rate_unit`), as the pace wanted them on average and as they were sent;
+    `repeated` counts messages that an earlier run may have sent, too. Of the `ddl` statements that occurred the product
+    did not send `ddl_not_sent`."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -53,6 +55,7 @@ class Summary:
     failed: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    rate_unit: Unit = "changes"
     rate_wanted: float = 0.0
     rate_reached: float = 0.0
     repeated: int = 0
@@ -160,7 +163,7 @@ class Run:
 
     @property
     def lag(self) -> float:
-        """Row changes behind the rate."""
+        """Row changes, messages or bytes behind the rate."""
         return 0.0 if self._clock is None else self._clock.behind(self.elapsed)
 
     def __call__(self) -> Summary:
@@ -187,6 +190,7 @@ class Run:
                     raise SimulatorError(str(error)) from None
                 raise
             if self._clock is not None:
+                summary.rate_unit = self._clock.pace.unit
                 summary.rate_wanted, summary.rate_reached = self._clock.rates()
             self.sink.flush()
             whole = not self.stop
@@ -282,7 +286,7 @@ class Run:
         if not clock.has_begun:  # it waits for the first block
             self._began = time.monotonic()
             clock.begin(self._began)
-        changes = np.cumsum(np.asarray(messages["changes"])) + clock.sent
+        counts = np.cumsum(_amounts(messages, clock.pace.unit)) + clock.sent
         turns = np.asarray(messages["turn"])
         at, noted, end = 0, 0, len(messages)
         while at < end:
@@ -292,16 +296,16 @@ class Run:
                 end = int(np.searchsorted(turns, border))
                 continue
             allowed = clock.allowed(self.elapsed)
-            upto = end if self._ended else min(int(np.searchsorted(changes, allowed, side="right")), end)
+            upto = end if self._ended else min(int(np.searchsorted(counts, allowed, side="right")), end)
             if upto > at:
                 if self.resumed is not None and upto > noted:
-                    soon = clock.pace.changes(self.elapsed + NOTE_SECONDS)
-                    noted = max(upto, min(int(np.searchsorted(changes, soon, side="right")), end))
+                    soon = clock.pace.due(self.elapsed + NOTE_SECONDS)
+                    noted = max(upto, min(int(np.searchsorted(counts, soon, side="right")), end))
                     self.resumed.sending(messages.slice(at, noted - at), self.sink)
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
                 part = messages.slice(at, upto - at)
-                self._deliver(part, due=clock.due(changes[at:upto]), whole=whole)
-                clock.send(int(changes[upto - 1]), self.elapsed)
+                self._deliver(part, due=clock.due(counts[at:upto]), whole=whole)
+                clock.send(int(counts[upto - 1]), self.elapsed)
                 at = upto
             if at < end:
                 self.sink.poll()
@@ -328,3 +332,14 @@ class Run:
         if self._reporter is not None and (last or now - self._reported_at >= REPORT_SECONDS):
             self._reported_at = now
             self._reporter(self)
+
+
+def _amounts(messages: MessageBatch, unit: Unit) -> Ints:
+    """How much each message counts at a pace of this unit."""
+    match unit:
+        case "changes":
+            return np.asarray(messages["changes"]).astype(np.int64)
+        case "messages":
+            return np.ones(len(messages), np.int64)
+        case "bytes":
+            return np.asarray(pc.binary_length(messages["value"]).fill_null(0)).astype(np.int64)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from simulator.errors import OptionError
 from simulator.run import pipeline
 from simulator.run.job import open_job
 from simulator.run.pacing import Schedule, parse_pace
@@ -39,6 +42,65 @@ def test_a_run_sends_what_is_due_whenever_it_looks(monkeypatch: pytest.MonkeyPat
     began = sent[0][0] - pipeline.TICK_SECONDS
     for (when, _), total in zip(sent, np.cumsum([count for _, count in sent]).tolist(), strict=True):
         assert abs(total - 1000 * (when - began)) <= 1000 * pipeline.TICK_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "due"),
+    [
+        ("50k/s", "changes", {0: 0, 2: 100_000}),
+        ("2.5k messages/s", "messages", {2: 5000}),
+        ("20MB/s", "bytes", {3: 60e6}),
+        ("ramp:1k..3k/10s", "changes", {5: 7500, 10: 20_000, 12: 26_000}),
+        ("sine:0..2k/10s", "changes", {5: 8183.0988618, 10: 10_000, 20: 20_000}),
+        ("spike:1k..11kmessages/10s", "", {}),
+        ("spike:1kmessages..11kmessages/10s", "messages", {1: 11_000, 10: 20_000, 10.5: 25_500}),
+        ("steps:1k,5k,2k/10s", "changes", {5: 5000, 15: 35_000, 20: 60_000, 40: 100_000}),
+        ("curve:", "changes", {1: 100, 2: 200, 4: 800, 6: 1600}),
+    ],
+)
+def test_shapes(tmp_path: Path, text: str, unit: str, due: dict[float, float]) -> None:
+    (tmp_path / "load.csv").write_text("seconds,rate\n2, 100\n\n4,500\n4,400\n")
+    text = text.replace("curve:", f"curve:{tmp_path / 'load.csv'}")
+    if not unit:
+        with pytest.raises(OptionError, match="20MB/s"):
+            parse_pace(text)
+        return
+    pace = parse_pace(text)
+    assert pace.unit == unit
+    assert {seconds: pace.due(seconds) for seconds in due} == pytest.approx(due)
+    assert pace.seconds(round(max(due.values()))) == pytest.approx(max(due), rel=0.002)
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ("seconds,rate\n", "there is no line of seconds,rate, such as 60,5000."),
+        ("0,5\n1\n", ":2: write seconds,rate, as in 60,5000."),
+        ("5,5\n1,5\n", ":2: 1 s come before the line above: sort the lines."),
+        ("0,5\n1,5MB\n", ": its rates are not all of row changes, of messages or of bytes."),
+        ("0,5\n1,0\n", ": the last rate must be above 0, and none above a million millions."),
+    ],
+)
+def test_bad_curves(tmp_path: Path, lines: str, problem: str) -> None:
+    file = tmp_path / "load.csv"
+    file.write_text(lines)
+    with pytest.raises(OptionError) as caught:
+        parse_pace(f"curve:{file}")
+    assert str(caught.value).startswith(str(file))
+    assert str(caught.value).endswith(problem)
+
+
+@pytest.mark.parametrize(("rate", "unit"), [("1000messages/s", "messages"), ("1MB/s", "bytes")])
+def test_a_rate_may_count_messages_or_bytes(monkeypatch: pytest.MonkeyPatch, rate: str, unit: str) -> None:
+    monkeypatch.setattr(pipeline, "time", Clock())
+    done = open_job("crud", "canal-json").run(
+        open_sink("memory:"), limits=Limits(changes=2000), pace=parse_pace(rate)
+    )()
+    assert done.rate_unit == unit
+    total = done.messages if unit == "messages" else done.bytes
+    pace = parse_pace(rate)
+    assert done.rate_reached == pytest.approx(pace.high, rel=0.05)
+    assert done.rate_reached * pace.seconds(total) == pytest.approx(total, rel=0.05)
 
 
 @pytest.mark.parametrize("scenario", ["crud", "orders"])
