@@ -28,7 +28,7 @@ from simulator.sinks.ledger import Ints, Seconds
 
 Unit: TypeAlias = Literal["changes", "messages", "bytes"]
 
-_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)(messages|b|)", re.IGNORECASE)
+_RATE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)\s*(messages|b|)", re.IGNORECASE)
 _SCALES: Final = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 _UNITS: Final[dict[str, Unit]] = {"": "changes", "messages": "messages", "b": "bytes"}
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
