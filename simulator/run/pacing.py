@@ -171,7 +171,7 @@ def parse_pace(text: str) -> Pace:
                 case "ramp":
                     return pace
                 case "sine" | "spike" as wave:
-                    return Pace(pace.unit, pace.points, wave)  # type: ignore[arg-type]
+                    return Pace(pace.unit, pace.points, wave)
     except ValueError:
         pass
     raise OptionError(
