@@ -30,8 +30,16 @@ POLICY_CODES: Final = {"0": "table", "1": "single", "2": "key", "3": "schema", "
 class DrsOptions:
     """Options of all formats."""
 
-    sync_ddl: bool | None = option(None, "Whether DDL is synchronised; default: as DRS does for the source.")
-    full_sync: bool | None = option(None, "Whether existing rows are sent first; default: as DRS does for the source.")
+    sync_ddl: bool | None = option(
+        None,
+        "Whether DDL is synchronised; default: as DRS does for the source. on of other sources: as it would look.",
+        decided=True,
+    )
+    full_sync: bool | None = option(
+        None,
+        "Whether existing rows are sent first; default: as DRS does for the source. on of others: as it would look.",
+        decided=True,
+    )
     pk_update: Literal["single", "split"] = option(
         "single",
         "split: an update of the primary key is sent as DELETE and INSERT, which DRS itself never does.",
