@@ -23,7 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.native.program import Cells, cells
-from simulator.text.bytewise import bytes_of, mapped
+from simulator.text.bytewise import Mapped, bytes_of, mapped
+from simulator.text.template import Piece, join
 
 SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
@@ -92,13 +93,23 @@ def escape(array: pa.Array, style: Style = FASTJSON2) -> pa.Array:
     """
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, escape(array.dictionary, style))
+    text = escaped(array, style)
+    return join(text, len(array)) if isinstance(text, list) else text
+
+
+def escaped(array: pa.Array, style: Style = FASTJSON2) -> pa.Array | list[Piece]:
+    """The text of `escape`, or, where the library can write it, the piece of it."""
+    if pa.types.is_dictionary(array.type):
+        return escape(array, style)
     data, _ = bytes_of(array)
     present = [byte for byte in style.first_bytes if (data == byte).any()]
+    wide = _wide(data, style) if present and present[-1] >= 0x80 else []
     if (data < 0x20).any() or (present and present[0] < 0x80):
+        if not wide:
+            return [Mapped(array, style.bytes)]
         array = mapped(array, style.bytes)
-    if present and present[-1] >= 0x80:
-        for character in _wide(data, style):
-            array = pc.replace_substring(array, character, style.escapes[character])
+    for character in wide:
+        array = pc.replace_substring(array, character, style.escapes[character])
     return array
 
 

@@ -40,7 +40,7 @@ from simulator.text.fixed_width import (
     whole_numbers,
 )
 from simulator.text.java import numbers as java
-from simulator.text.template import Compound, join
+from simulator.text.template import Compound, Piece, join
 
 Ints = npt.NDArray[np.int64]
 Nulls = npt.NDArray[np.bool_] | None
@@ -115,9 +115,14 @@ def year(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def date(array: pa.Array, type: ColumnType) -> pa.Array:
     """`2024-02-29`, `0000-00-00`, `2020-00-00`."""
+    return join([date_piece(array)], len(array))
+
+
+def date_piece(array: pa.Array) -> Piece:
+    """The text of `date`, to be joined with more; null where the value is."""
     days, nulls = whole_numbers(array)
     if compiled() and len(days) and int(days.min()) >= FIRST_DAY and int(days.max()) <= LAST_DAY:
-        return join([Times(days, Kind.DAY, 0, nulls)], len(days))
+        return Times(days, Kind.DAY, 0, nulls)
     return joined(len(days), nulls, day_cells(days))
 
 
@@ -148,7 +153,11 @@ def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None
     `zone` moves UTC times to an IANA zone with its summer time (`Asia/Shanghai`) or by a fixed offset (`+08:00`);
     dates that are none (zero and partial ones) stay.
     """
-    digits = type.length or 0
+    return join([datetime_piece(array, type.length or 0, zone, offset_minutes)], len(array))
+
+
+def datetime_piece(array: pa.Array, digits: int, zone: str | None = None, offset_minutes: int = 0) -> Piece:
+    """The text of `datetime_fixed`, to be joined with more; null where the value is."""
     if compiled() and (written := _written(array, Kind.TIME, digits, zone, offset_minutes)) is not None:
         return written
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
@@ -160,6 +169,11 @@ def datetime_trimmed(
     array: pa.Array, type: ColumnType, *, zone: str | None = None, offset_minutes: int = 0
 ) -> pa.Array:
     """A date and time whose fraction has no zeros at its end, and no point if it is zero: `2024-02-29 12:34:56.35`."""
+    return join([trimmed_datetime_piece(array, zone, offset_minutes)], len(array))
+
+
+def trimmed_datetime_piece(array: pa.Array, zone: str | None = None, offset_minutes: int = 0) -> Piece:
+    """The text of `datetime_trimmed`, to be joined with more; null where the value is."""
     if compiled() and (written := _written(array, Kind.TRIMMED, 0, zone, offset_minutes)) is not None:
         return written
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
@@ -167,14 +181,14 @@ def datetime_trimmed(
     return with_trimmed(clock, fraction)
 
 
-def _written(array: pa.Array, kind: Kind, digits: int, zone: str | None, offset_minutes: int) -> pa.Array | None:
+def _written(array: pa.Array, kind: Kind, digits: int, zone: str | None, offset_minutes: int) -> Times | None:
     """Times as the library writes them; None if one is out of the calendar."""
     us, nulls = whole_numbers(array)
     if not len(us) or int(us.min()) < FIRST_DAY * US_PER_DAY or int(us.max()) > LAST_US:
         return None
     if zone is not None or offset_minutes:
         us = in_calendar(us + offset_us(us, zone, offset_minutes))
-    return join([Times(us, kind, digits, nulls)], len(us))
+    return Times(us, kind, digits, nulls)
 
 
 def epoch_fixed(array: pa.Array, type: ColumnType) -> pa.Array:

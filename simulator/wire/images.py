@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import Delta, Ints, PackedBatch
-from simulator.text.template import COMMAS, Choice, Members, Piece, Run, object_pieces
+from simulator.text.json_style import escaped
+from simulator.text.template import COMMAS, Choice, Members, Piece, Run, nulls_of, object_pieces
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import Cells, Rows
 
@@ -98,16 +99,23 @@ class Images:
 
     def _escaped(self, column: int, array: pa.Array) -> Text:
         cell = self.table.cell(column)
-        if cell.parts is not None and array.null_count == 0 and not pa.types.is_dictionary(array.type):
+        if pa.types.is_dictionary(array.type):
+            return self.table.texts(column, array)
+        if cell.parts is not None:
             return cell.parts(array)
-        return self.table.texts(column, array)
+        text = cell.text(array)
+        return escaped(text, self.written.style) if cell.escaped else text
 
     def _member(self, lead: str, column: int, text: Text) -> list[Piece]:
         """`"name":"value"` of each row: the lead (the quoted name and what stands before it), then the JSON value."""
         cell = self.table.cell(column)
         mark = '"' if cell.quoted else ""
         if isinstance(text, list):
-            return [lead + mark, *text, mark]
+            nulls = nulls_of(text)
+            if nulls is None:
+                return [lead + mark, *text, mark]
+            slots = np.where(nulls, -1, np.arange(len(nulls))).astype(np.int32)
+            return [lead, Choice([mark, *text, mark], slots, cell.null, len(nulls))]
         if pa.types.is_dictionary(text.type):
             # what surrounds a value is put round the different values once, not round each row's
             whole, indices = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null), text.indices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from simulator.model import Column, ColumnType
 from simulator.sources.mysql.type_table import CHARSETS, DEFAULT_CHARSET, family
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
+from simulator.text.template import Piece
 from simulator.wire.fields import Cell
 
 # Column values: type name (or family of types) to its text. Canal LogBuffer.fetchValue, LogEventConvert.parseOneRow.
@@ -39,6 +40,13 @@ TEXT: Final[Mapping[str, Any]] = {
 }
 
 
+# The same as pieces, of those that have one.
+PIECES: Final[Mapping[str, Callable[[pa.Array, ColumnType], Piece]]] = {
+    **dict.fromkeys(("integer", "bit", "enum", "set"), lambda array, type: array),
+    "decimal": lambda array, type: decimal_text.decimal_piece(array, grouped=True),
+    "date": lambda array, type: binlog_text.date_piece(array),
+    "datetime": lambda array, type: binlog_text.datetime_piece(array, type.length or 0),
+}
 ESCAPED: Final = frozenset({"text", "binary", "json", "geometry"})
 
 
@@ -59,11 +67,15 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
         return Cell(lambda array: binlog_text.binary_stripped(array, type), escaped=True)
     if type.name == "timestamp":
         zone = settings.options.timezone
-        return Cell(lambda array: binlog_text.datetime_fixed(array, type, zone=zone))
+        return Cell(
+            lambda array: binlog_text.datetime_fixed(array, type, zone=zone),
+            parts=lambda array: [binlog_text.datetime_piece(array, type.length or 0, zone)],
+        )
     if words == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
     render = TEXT[words]
-    parts = (lambda array: [decimal_text.decimal_piece(array, grouped=True)]) if words == "decimal" else None
+    piece = PIECES.get(words)
+    parts = None if piece is None else (lambda array: [piece(array, type)])
     return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
 
 

@@ -4,10 +4,12 @@ seconds and labels."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
+
+import pyarrow as pa
 
 from simulator.formats.canal import cells as canal
 from simulator.formats.dts.options import TextOptions
@@ -19,6 +21,7 @@ from simulator.model import Column, ColumnType
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
+from simulator.text.template import Piece
 from simulator.wire.fields import Cell
 
 TEXT: Final[Mapping[str, Any]] = {
@@ -29,6 +32,11 @@ TEXT: Final[Mapping[str, Any]] = {
     "enum": binlog_text.enum_label,
     "set": binlog_text.set_labels,
 }
+PIECES: Final[Mapping[str, Callable[[pa.Array, ColumnType], Piece]]] = {
+    **{family: piece for family, piece in canal.PIECES.items() if family not in ("enum", "set")},
+    "decimal": lambda array, type: decimal_text.decimal_piece(array, grouped=False),
+    "datetime": lambda array, type: binlog_text.trimmed_datetime_piece(array),
+}
 ESCAPED: Final = canal.ESCAPED | {"enum", "set"}
 
 
@@ -37,14 +45,18 @@ def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     options, type, family = settings.options, column.type, mysql_table.family(column.type)
     padded = options.frac == "pad"
     if type.name == "timestamp":
-        datetime = binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
-        return Cell(lambda array: datetime(array, type, zone=options.timestamp_zone))
+        zone, datetime = options.timestamp_zone, binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
+        return Cell(
+            lambda array: datetime(array, type, zone=zone),
+            parts=None if padded else lambda array: [binlog_text.trimmed_datetime_piece(array, zone)],
+        )
     if padded and family in ("datetime", "time"):
         return Cell(lambda array: canal.TEXT[family](array, type))
     if options.binary == "hex" and family in ("binary", "geometry"):
         return Cell(lambda array: binlog_text.hex_bytes(array, type))
     render = TEXT[family]
-    parts = (lambda array: [decimal_text.decimal_piece(array, grouped=False)]) if family == "decimal" else None
+    piece = PIECES.get(family)
+    parts = None if piece is None else (lambda array: [piece(array, type)])
     return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
 
 
