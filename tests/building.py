@@ -260,7 +260,7 @@ def messages_of(
 ) -> list[Message]:
     """The messages of a block, as the pipeline makes them; the transaction before was committed at `previous_ms`."""
     codec = codec_of(format, source)
-    stream = SimpleNamespace(database="shop", names_at_start=(), delay=None)
+    stream = SimpleNamespace(database="shop", names_at_start=(), delay=None, border=lambda turn: turn, block_turns=256)
     stream.previous_ms = lambda turns: np.full(len(turns), previous_ms)
     parsed = parse_route(route, codec.layout.routing)
     made = Renderer(cast(Stream, stream), codec, parsed, None, lambda topic: partitions).render(block)

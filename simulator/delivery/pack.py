@@ -22,7 +22,8 @@ class Packing:
     rows, for that many columns and images (two for updates). Without `row_bytes` only rows are counted.
 
     * `scope`: what may share a message: rows of a statement, or rows of one table and kind that follow each other in a
-      transaction.
+      transaction, or in a partition (`simulator.delivery.batches`): those of `window_turns` turns that were committed
+      in the same `window_ms`.
     * `rows_of`: `max_rows` counts the rows of an event, before it is cut apart by partition, or those of a message;
       then which columns count as changed is decided row by row, not for the event.
     * `distinct`: an update that leaves a row as an earlier one of the same event left it begins an event of its own.
@@ -33,7 +34,9 @@ class Packing:
     header: Callable[[int, int], int] = lambda columns, images: 0
     max_bytes: int = 0
     max_rows: int | None = None
-    scope: Literal["statement", "transaction"] = "statement"
+    scope: Literal["statement", "transaction", "partition"] = "statement"
+    window_turns: int = 1
+    window_ms: int = 1000
     rows_of: Literal["event", "message"] = "event"
     distinct: bool = False
     full_load: bool = False
@@ -86,16 +89,15 @@ def _begins(batch: ChangeBatch, packing: Packing) -> npt.NDArray[np.bool_]:
         # the transaction has no other change between them: nothing is overtaken
         begins[1:] = (np.diff(envelope.txn) != 0) | (np.diff(envelope.seq) != 1)
     if packing.distinct and batch.kind is UPDATE:
-        _begin_at_repeats(batch, begins)
+        begins[repeats(batch, np.cumsum(begins))] = True
     return begins
 
 
-def _begin_at_repeats(batch: ChangeBatch, begins: npt.NDArray[np.bool_]) -> None:
-    """Mark updates that leave a row just like an earlier one of their event did."""
-    event = np.cumsum(begins)
+def repeats(batch: ChangeBatch, event: Ints) -> list[int]:
+    """Updates that leave a row just like an earlier one of their event did, since the last of these."""
     shared = np.flatnonzero((np.bincount(event) > 1)[event])
     if not len(shared):
-        return
+        return []
     same = event[shared]
     for column in batch.image():
         codes = decoded(column.take(pa.array(shared))).dictionary_encode()
@@ -104,12 +106,14 @@ def _begin_at_repeats(batch: ChangeBatch, begins: npt.NDArray[np.bool_]) -> None
     order = np.argsort(same, kind="stable")
     again = np.flatnonzero(np.diff(same[order]) == 0)
     # of each repeat: its place and that of the row before it that is the same
-    repeats = sorted(zip(shared[order[again + 1]].tolist(), shared[order[again]].tolist(), strict=True))
-    began = -1
-    for row, earlier in repeats:
-        if earlier >= began:
-            begins[row] = True
-            began = row
+    found: list[int] = []
+    pairs = sorted(zip(shared[order[again + 1]].tolist(), shared[order[again]].tolist(), strict=True))
+    began: dict[int, int] = {}  # event to the last row that begins another
+    for row, earlier in pairs:
+        if earlier >= began.get(int(event[row]), -1):
+            began[int(event[row])] = row
+            found.append(row)
+    return found
 
 
 def _fill(batch: ChangeBatch, packing: Packing, statements: Ints) -> Ints:

@@ -21,7 +21,7 @@ from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run, now_ms
 from simulator.run.plan import Limits, Plan, plan
-from simulator.run.render import Renderer, refusal, renders
+from simulator.run.render import Renderer, refusal, renders, window_turns
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
 from simulator.run.workers import Workers
@@ -155,7 +155,8 @@ class Job:
     def plan(self, limits: Limits, *, snapshot: bool | None = None, most_turns: int | None = None) -> Plan:
         """Which blocks a run has. `snapshot` None: what the scenario says."""
         snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
-        return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns)
+        unit = window_turns(self.stream, self.codec)
+        return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit)
 
     def run(
         self,

@@ -254,7 +254,7 @@ class Run:
                 sent = self._send_paced(messages, self._clock)
                 if sent < len(messages):
                     last = messages["turn"][sent - 1].as_py() if sent else None
-                    stop = block.first_turn if last is None else self.plan.stream.border(last + 1)
+                    stop = block.first_turn if last is None else min(stop, self.plan.border(last + 1))
             if self.resumed is not None:
                 self.resumed.save(self.sink)
         if self._clock is not None and not item.snapshot:
@@ -292,7 +292,7 @@ class Run:
         while at < end:
             if not self._ended and (self.stop or self._time_is_up()):
                 self._ended = True
-                border = self.plan.stream.border(int(turns[at - 1]) + 1) if at else int(turns[0])
+                border = self.plan.border(int(turns[at - 1]) + 1) if at else int(turns[0])
                 end = int(np.searchsorted(turns, border))
                 continue
             allowed = clock.allowed(self.elapsed)
@@ -314,7 +314,7 @@ class Run:
 
     def _is_border(self, last: int, following: int) -> bool:
         """Whether a transaction ends between two messages of these turns."""
-        return following > last and self.plan.stream.border(last + 1) <= following
+        return following > last and self.plan.border(last + 1) <= following
 
     def _time_is_up(self) -> bool:
         return self.seconds is not None and self.elapsed >= self.seconds

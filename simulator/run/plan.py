@@ -35,7 +35,8 @@ class Plan:
 
     `stop` is None for a run without end, `reach` the last border that the stream can have where its numbers are full at
     some turn; `changes` is the limit of row changes that may end the run before. Block `number` is the same range of
-    turns in every run with the same `step`, but for the ends of the run.
+    turns in every run with the same `step`, but for the ends of the run. An interrupted run ends at a multiple of
+    `unit` turns.
     """
 
     stream: Stream
@@ -45,6 +46,11 @@ class Plan:
     reach: int | None = None
     changes: int | None = None
     snapshot: bool = False
+    unit: int = 1
+
+    def border(self, turn: int) -> int:
+        """The first turn, at or after one, at which the run may be interrupted."""
+        return self.stream.border(-(-turn // self.unit) * self.unit)
 
     def snapshot_blocks(self) -> Iterator[SnapshotBlock]:
         """The blocks of the snapshot, if one is asked for."""
@@ -135,9 +141,9 @@ class Plan:
         return min([border, *(end for end in (self.stop, self.reach) if end is not None)])
 
 
-def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | None = None) -> Plan:
-    """The plan of a run; its blocks have `most_turns` turns at the most. Raises UsageError where the stream has no turn
-    to begin with."""
+def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | None = None, unit: int = 1) -> Plan:
+    """The plan of a run; its blocks have `most_turns` turns at the most, and begin at multiples of `unit`. Raises
+    UsageError where the stream has no turn to begin with."""
     for name, turns in (("--start-at", limits.start_at), ("--turns", limits.turns or 0)):
         if not 0 <= turns <= FARTHEST:
             raise UsageError(f"{name} {turns}: it is a number from 0 to {FARTHEST}.")
@@ -153,4 +159,4 @@ def plan(stream: Stream, limits: Limits, *, snapshot: bool, most_turns: int | No
         if first >= reach:
             stream.count(first, stream.border(first + 1))  # raises: the stream has no such turn
     step = min(stream.block_turns, most_turns or stream.block_turns)
-    return Plan(stream, first, stop, step, reach, limits.changes, snapshot)
+    return Plan(stream, first, stop, max(unit, step - step % unit), reach, limits.changes, snapshot, unit)

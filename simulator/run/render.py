@@ -9,19 +9,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from simulator.batch import ChangeBatch, Envelope, MessageBatch, concat
+from simulator.batch import ChangeBatch, Envelope, Ints, MessageBatch, concat
 from simulator.delivery.as_logged import as_logged
+from simulator.delivery.batches import runs, shared
 from simulator.delivery.halves import counted
 from simulator.delivery.marks import marks
-from simulator.delivery.pack import cut, pack
+from simulator.delivery.pack import Packing, cut, pack
 from simulator.delivery.router import Router
 from simulator.delivery.routing import Route
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
-from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, Table
+from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, OrderKey, SchemaChange, Table
 from simulator.sources.source import Source
 from simulator.split import split
 from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
+
+
+def window_turns(stream: Stream, codec: Codec) -> int:
+    """So many turns, a power of two, make a window of shared messages, and no block has a part of one."""
+    packing = codec.layout.packing
+    if packing is None or packing.scope != "partition":
+        return 1
+    return min(packing.window_turns, 1 << (stream.block_turns.bit_length() - 1))
 
 
 def renders(codec: Codec, source: Source, table: Table) -> bool:
@@ -110,7 +119,11 @@ class Renderer:
         ]
         if self.router.routing.counts_halves:
             halves = counted(halves)
-        parts = [self._messages(half) for half in halves]
+        packing = self.codec.layout.packing
+        if packing is not None and packing.scope == "partition" and block.batches and block.batches[0].envelope.phase:
+            parts = self._shared(halves, block, packing)
+        else:
+            parts = [self._messages(half) for half in halves]
         events = [self._timed_event(event, write_ms) for event in block.events if self.codec.sends_event(event)]
         if events:
             addressed = [each for event in events for each in self.router.event(self.stream.database, event)]
@@ -123,6 +136,28 @@ class Renderer:
             events = pack(batch, self.codec.layout.packing)
             packed = cut(batch, events, topic=to.topic, partition=to.partitions, key=to.keys)
             return self.codec.messages(packed, part=True)
+
+    def _shared(self, halves: Sequence[ChangeBatch], block: Block, packing: Packing) -> list[MessageBatch]:
+        """Messages with rows of several transactions: those that follow each other in their partition. A statement
+        ends them all, and so does the end of a window."""
+        assert packing.max_rows is not None
+        to = [self.router.changes(half) for half in halves]
+        ends = [event.order for event in block.events if isinstance(event, SchemaChange)]
+        unit = window_turns(self.stream, self.codec)
+        first, stop = block.first_turn // unit, (block.first_turn + block.turns) // unit + 1
+        borders = np.array([self.stream.border(each * unit) for each in range(first, stop)], dtype=np.int64)
+        numbers = runs(
+            halves,
+            to,
+            [_behind(half.envelope, ends) for half in halves],
+            [np.searchsorted(borders, half.envelope.turn, side="right") for half in halves],
+            [half.envelope.event_ms // packing.window_ms for half in halves],
+        )
+        parts = []
+        with _sizes_named(halves):
+            for half, run, at in zip(halves, numbers, to, strict=True):
+                parts.append(self.codec.messages(shared(half, run, at, packing.max_rows), part=True))
+        return parts
 
     def _reported(self, batch: ChangeBatch, write_ms: int | None) -> ChangeBatch:
         """The changes with the times and the JSON that the product reports."""
@@ -164,6 +199,14 @@ def refusal(codec: Codec, stream: Stream) -> UsageError:
         f"-f {format.id}: {format.product} requires whole row images, and the log of {stream.file} has partial ones: "
         f"{stream.partial_images}."
     )
+
+
+def _behind(envelope: Envelope, ends: Sequence[OrderKey]) -> Ints:
+    """How many of these places each change is behind."""
+    behind = 0 * envelope.turn
+    for end in ends:
+        behind += (envelope.turn > end.turn) | ((envelope.turn == end.turn) & (envelope.ordinal > end.ordinal))
+    return behind
 
 
 @dataclass(frozen=True, slots=True)

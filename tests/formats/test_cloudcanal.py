@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from building import Case, Ddl, batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
+from building import Case, Ddl, Rows, batch_of, block_of, codec_of, encoded, messages_of, table_of, with_effect
 from cases import cases_of
 from decoding import decode
 from each import each
@@ -24,7 +24,7 @@ from simulator.formats.cloudcanal.options import JsonOptions
 from simulator.formats.cloudcanal.types import code
 from simulator.formats.format import Broker, Settings
 from simulator.model import DDL, DELETE, INSERT, READ, UPDATE, OrderKey, SchemaChange, SchemaChangeKind, Table
-from simulator.run.job import open_job
+from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.run.render import Renderer
 from simulator.sinks.memory import MemorySink
@@ -365,10 +365,10 @@ def rows_of(value: bytes) -> int:
     return len(json.loads(value)["data"])
 
 
-@pytest.mark.parametrize("scope", ["transaction", "statement"])
+@pytest.mark.parametrize("scope", ["partition", "transaction", "statement"])
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitions: int) -> None:
-    """Wherever the stream is cut (at borders of transactions), the same messages come out."""
+    """Wherever the stream is cut (at borders of transactions, or of windows), the same messages come out."""
     job = open_job("orders", f"cloudcanal-json,batch_rows=4,batch_scope={scope}")
     stream = job.stream
     renderer = Renderer(stream, job.codec, parse_route(None, job.codec.layout.routing), None, lambda topic: partitions)
@@ -377,13 +377,50 @@ def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitio
         block_messages = renderer.render(stream.read(first, stop))
         return [] if block_messages is None else block_messages["value"].to_pylist()
 
-    borders = [stream.border(turn) for turn in (0, 1, 17, 300, 301, 900, 1_500)]
+    unit = 256 if scope == "partition" else 1
+    borders = [stream.border(turn - turn % unit) for turn in (0, 1, 17, 300, 301, 900, 1_500)]
     pieces = [value for first, stop in pairwise(borders) if first < stop for value in rendered(first, stop)]
     whole = rendered(0, borders[-1])
     assert pieces == whole
     sizes = [rows_of(value) for value in whole]
-    assert max(sizes) == (4 if partitions == 1 else 3)
+    assert max(sizes) == (3 if partitions > 1 and scope != "partition" else 4)
     assert sum(sizes) == stream.read(0, borders[-1]).changes
+
+
+def test_rows_of_several_transactions_share_messages(tmp_path: Path) -> None:
+    """As the product does: in each partition what follows each other, up to rows and time."""
+    format = "cloudcanal-json,batch_rows=20"
+    job = open_job("crud", format)
+    whole, step = job.plan(Limits(changes=4_000)), job.plan(Limits(changes=4_000), most_turns=300)
+    renderer = job.renderer(lambda topic: 2)
+    paced = [part for plan in (whole, step) for where in plan.blocks() if (part := renderer.render_block(where))]
+    sent = [message for part in paced for message in part.messages()]
+    assert sent[: len(sent) // 2] == sent[len(sent) // 2 :], "however large blocks are"
+    single: dict[Any, list[Any]] = {}
+    alone = open_job("crud", "cloudcanal-json").addressed(partitions=Partitions(2))
+    for message in alone.messages(Limits(changes=4_000)):
+        document = json.loads(message.value or b"")
+        row = (document["action"], document["data"][0], document["execTs"])
+        single.setdefault((message.topic, message.partition), []).append(row)
+    rows: dict[Any, list[Any]] = {}
+    for message in sent[: len(sent) // 2]:
+        document = json.loads(message.value or b"")
+        held = rows.setdefault((message.topic, message.partition), [])
+        theirs = single[message.topic, message.partition][len(held) : len(held) + len(document["data"])]
+        assert [row[:2] for row in theirs] == [(document["action"], row) for row in document["data"]]
+        assert {row[2] for row in theirs} == {document["execTs"]}
+        assert document["sendTs"] > document["execTs"]
+        held += theirs
+    assert rows == single
+    assert len(sent) // 2 < 0.6 * sum(map(len, rows.values()))
+
+
+def test_ddl_ends_all_batches() -> None:
+    step = Ddl(SchemaChangeKind.ADD_COLUMN, "ALTER TABLE x ADD c int", TABLE, TABLE)
+    rows = Rows(INSERT, TABLE, [["1", "a"], ["2", "b"]], statements=[0, 1])
+    block = block_of(Case("", (rows, step, rows)))
+    values = [json.loads(m.value or b"") for m in messages_of("cloudcanal-json,batch_rows=9", "mysql-8.0", block)]
+    assert [(value["action"], len(value["data"])) for value in values] == [("INSERT", 2), ("ALTER", 0), ("INSERT", 2)]
 
 
 def test_batches_overtake_nothing() -> None:
@@ -395,7 +432,8 @@ def test_batches_overtake_nothing() -> None:
             documents = [json.loads(value) for value in sink.values()]
         return [(d["table"], d["action"], compact(row).decode()) for d in documents for row in d["data"]]
 
-    assert row_changes("cloudcanal-json,batch_rows=50") == row_changes("cloudcanal-json")
+    one_topic = "cloudcanal-json,topic_rule=DEFAULT_TOPIC"
+    assert row_changes(f"{one_topic},batch_rows=50") == row_changes(one_topic)
 
 
 TABLE: Final = table_of("t", {"id": "int", "v": "varchar(9)"}, ["id"])

@@ -11,10 +11,12 @@ Page: "Message Format", section CloudCanal Json. Members in alphabetical order, 
 | `dbValType`, `jdbcType` | columns | columns | columns | columns after the statement |
 | `tableChanges` | absent | absent | absent | the table after the statement (MySQL family) |
 
-Up to `batchWriteSize` rows of one table and action that follow each other share a message, counted after they were put
-into partitions. The product keeps a group open for a time. Here it ends with its transaction (or its statement), so
-that no message depends on a clock, and before a row that an earlier update of the group left just the same, which
-readers cannot tell apart. The full load's rows are put together as they are read, table by table.
+Up to `batchWriteSize` rows of one table and action that follow each other in a partition share a message, across
+transactions, with the times of the last one. The product keeps a group open for a time, which is not published. Here
+groups end with each second of commit times (`batch_ms`) and every 256 turns, so that no message depends on a clock;
+before DDL; and before a row that an earlier update of the group left just the same, which readers cannot tell apart.
+`batch_scope` keeps them within transactions or statements. The full load's rows are put together as they are read,
+table by table.
 
 Decisions where the page is silent: deleted rows are in `data` (`delete_image`), nulls are written (`null_columns`),
 `before` has all columns (`old_image`), `bid` is a number that rises from message to message with gaps, and 0 for DDL
@@ -61,6 +63,8 @@ from simulator.model import (
 from simulator.text.json_style import quote
 from simulator.wire.fields import Field, PerChange, PerEvent, PerTable
 
+# Turns of a generated scenario, or transactions of a script, that may share messages.
+WINDOW_TURNS: Final = 256
 SENDS: Final = frozenset({READ, INSERT, UPDATE, DELETE, DDL})
 
 
@@ -126,7 +130,13 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         values,
         routing(settings),
         Packing(
-            max_rows=options.batch_rows, scope=options.batch_scope, rows_of="message", distinct=True, full_load=True
+            max_rows=options.batch_rows,
+            scope=options.batch_scope if options.batch_rows > 1 else "statement",
+            window_turns=WINDOW_TURNS,
+            window_ms=options.batch_ms,
+            rows_of="message",
+            distinct=True,
+            full_load=True,
         ),
         metadata(values, settings, options.delay_ms),
         sends=sends,

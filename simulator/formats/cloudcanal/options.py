@@ -189,10 +189,18 @@ class BatchedOptions(CommonOptions):
     """What the formats with several rows in a message take."""
 
     batch_rows: int = option(1, "batchWriteSize: at most so many rows in a message.", parse=positive)
-    batch_scope: Literal["transaction", "statement"] = option(
-        "transaction",
-        "Rows that may share a message: successive ones of a transaction, or of a statement.",
+    batch_scope: Literal["partition", "transaction", "statement"] = option(
+        "partition",
+        "Rows that may share a message: successive ones of a partition, or those of a transaction, or of a statement.",
         where={"batch_rows": lambda rows: rows > 1},
+        decided=True,
+    )
+    batch_ms: int = option(
+        1000,
+        "Rows that share a message were committed within such a time.",
+        parse=positive,
+        where={"batch_rows": lambda rows: rows > 1, "batch_scope": ("partition",)},
+        decided=True,
     )
     delay_ms: int = option(
         0,
