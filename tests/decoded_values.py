@@ -186,6 +186,15 @@ def member(value: Any, type: ColumnType, *, digits: int = 6) -> Any:
             return fields["value"]
 
 
+def cut_to_microseconds(value: Any) -> Any:
+    """Texts of times with six digits of a fraction at most."""
+    return re.sub(r"\.\d+", lambda match: match[0][:7].rstrip("0").rstrip("."), value) if is_time(value) else value
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, str) and re.search(r"\d:\d\d:\d\d\.", value) is not None
+
+
 def nanoseconds(value: Any, type: ColumnType) -> Any:
     return member(value, type, digits=9)
 
@@ -326,6 +335,8 @@ _DTS_AVRO: Final = {
     "postgresql jsonb": Reading(lambda value, type: member(value, type).decode()),
     "*": _MEMBER,
 }
+_MICROSECONDS: Final = Reading(member, cut_to_microseconds)
+_CLOUDCANAL_DTS_AVRO: Final = {**_DTS_AVRO, "oracle *": _MICROSECONDS, "sqlserver *": _MICROSECONDS}
 _DRS_ORACLE: Final = {
     f"oracle {type}": _LEFT_OUT
     for type in ("interval", "binary", "bfile", "urowid", "xml", "long", "clob", "nclob", "json")
@@ -413,7 +424,7 @@ READINGS: Final[Mapping[str, Mapping[str, Reading]]] = {
         ("oms-canal-json", "oms-dataworks", "oms-default", "oms-default-extend-column-type", "oms-shareplex"), _OMS
     ),
     **dict.fromkeys(("cloudcanal-json", "cloudcanal-canal-json", "cloudcanal-debezium"), _CLOUDCANAL),
-    "cloudcanal-dts-avro": _DTS_AVRO,
+    "cloudcanal-dts-avro": _CLOUDCANAL_DTS_AVRO,
 }
 
 
