@@ -182,7 +182,7 @@ class Broker(Server):
         module = "org.apache.kafka.common.security"
         users = " ".join(f'user_{user}="{password}"' for user, password in PLAIN_USERS.items())
         lines = {
-            "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+            "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
             "ssl.keystore.type": "PKCS12",
             "ssl.keystore.location": str(self.folder / "server.p12"),
             "ssl.keystore.password": STORE_PASSWORD,
@@ -193,12 +193,17 @@ class Broker(Server):
             lines[f"{prefix}.plain.sasl.jaas.config"] = f"{module}.plain.PlainLoginModule required {users};"
             for mechanism in ("scram-sha-256", "scram-sha-512"):
                 lines[f"{prefix}.{mechanism}.sasl.jaas.config"] = f"{module}.scram.ScramLoginModule required;"
+            # takes tokens that nobody signed
+            module_name = f"{module}.oauthbearer.OAuthBearerLoginModule"
+            lines[f"{prefix}.oauthbearer.sasl.jaas.config"] = (
+                f'{module_name} required unsecuredLoginStringClaim_sub="x";'
+            )
         return lines
 
 
 if __name__ == "__main__":
     options = {
-        "secure": {"action": "store_true", "help": "with SASL (PLAIN, SCRAM) and TLS listeners too"},
+        "secure": {"action": "store_true", "help": "with SASL (PLAIN, SCRAM, OAUTHBEARER) and TLS listeners too"},
         "heap": {"default": "512m", "help": "Java's heap, default 512m"},
     }
     sys.exit(main(Broker, jars, options))

@@ -442,6 +442,24 @@ def test_logins(
     assert sum(map(len, read(secured.address, topic).values())) == 10
 
 
+@pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SASL_SSL"])
+def test_tokens_are_renewed(secured: Any, properties: Any, topic: str, listener: str) -> None:
+    """With tokens of two seconds, which the broker takes unsigned, for longer than one lives."""
+    file = properties(
+        security_protocol=listener,
+        sasl_mechanism="OAUTHBEARER",
+        enable_sasl_oauthbearer_unsecure_jwt="true",
+        sasl_oauthbearer_config="principal=alice lifeSeconds=2",
+        ssl_ca_location=str(secured.certificate),
+    )
+    with open_kafka(f"kafka://{secured.addresses[listener]}/{topic}?partitions=1&properties={file}") as sink:
+        for turn in range(4):
+            sink.send(batch(topic, [b"x"], first_turn=turn))
+            sink.flush()
+            time.sleep(1)
+    assert len(read(secured.address, topic)[0]) == 4
+
+
 @pytest.mark.parametrize(("mechanism", "user", "password"), LOGINS)
 def test_a_wrong_password(secured: Any, properties: Any, capfd: Any, mechanism: str, user: str, password: str) -> None:
     file = properties(

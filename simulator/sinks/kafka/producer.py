@@ -40,10 +40,14 @@ class Producer:
                 raise ValueError(words.value.decode())
         lib.rd_kafka_conf_set_log_cb(conf, None)
         lib.rd_kafka_conf_set_events(conf, library.DELIVERIES | library.ERROR)
+        lib.rd_kafka_conf_enable_sasl_queue(conf, 1)
         self._handle = lib.rd_kafka_new(library.PRODUCER, conf, words, ERROR_BYTES)
         if not self._handle:
             lib.rd_kafka_conf_destroy(conf)
             raise ValueError(words.value.decode())
+        # librdkafka renews tokens of OAUTHBEARER by itself; for other logins there is nothing to enable
+        if refused := lib.rd_kafka_sasl_background_callbacks_enable(self._handle):
+            lib.rd_kafka_error_destroy(refused)
         self._queue = lib.rd_kafka_queue_get_main(self._handle)
 
     def __len__(self) -> int:
