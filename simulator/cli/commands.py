@@ -615,34 +615,53 @@ def expected(
 
 
 @cli.command()
-@click.argument("script", metavar="SCRIPT.sql")
+@click.argument("script", metavar="SCRIPT.sql|URL")
 @click.option(
     "--to", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.cdc", help="Write this file."
 )
+@click.option("--from", "start", metavar="FILE:OFFSET", help="Read the binlog of the server URL from here.")
+@click.option("--until", metavar="FILE:OFFSET", help="Read the binlog up to here; default: its end.")
+@click.option("--databases", default="", metavar="A,B", help="Read of the binlog these databases alone; default: all.")
 @source_option
 @set_option
 @force_option
 @sql_engine_option
 def record(
-    script: str, to: Path, source: str | None, settings: tuple[str, ...], force: bool, sql_engine: str | None
+    script: str,
+    to: Path,
+    start: str | None,
+    until: str | None,
+    databases: str,
+    source: str | None,
+    settings: tuple[str, ...],
+    force: bool,
+    sql_engine: str | None,
 ) -> None:
-    """Run a SQL script and write its history to a file, which every command takes for a scenario, without a server.
+    """Write a history to a file, which every command takes for a scenario, without a server: that of a SQL script,
+    which is run, or one that a MySQL or MariaDB server has in its binlog.
 
     \b
     cdcsim record fixture.sql --source postgresql --to fixture.cdc
+    cdcsim record mysql://root@127.0.0.1:3306 --from mysql-bin.000003:4 --to history.cdc
     cdcsim run fixture.cdc -f drs-json
     """
     from simulator.cli.progress import counted
-    from simulator.run.scenario import load
-    from simulator.run.scenario import record as record_history
+    from simulator.run import scenario
     from simulator.sql import RECORDING, is_script
 
-    if to.suffix != RECORDING or not is_script(script) or script.endswith(RECORDING):
-        raise UsageError(f"record writes the history of a script ({script}, {to}): expected SCRIPT.sql --to FILE.cdc.")
-    loaded, system = load(script, source, sql_engine, settings)
-    stream = record_history(loaded, system, to, force=force)
-    _report_errors(stream)
-    click.echo(f"{to}: {counted(stream.turns or 0, 'transaction')} of {system}", err=True)
+    if to.suffix != RECORDING or not ("://" in script or (is_script(script) and not script.endswith(RECORDING))):
+        raise UsageError(f"record {script} --to {to}: expected SCRIPT.sql, or a server's URL, and --to FILE.cdc.")
+    if "://" in script:
+        if start is None or source or settings or force or sql_engine:
+            raise UsageError("record of a server's binlog needs --from, and takes --until and --databases besides.")
+        stream = scenario.record_log(script, start, until, [name for name in databases.split(",") if name], to)
+    else:
+        if start or until or databases:
+            raise UsageError(f"--from, --until and --databases are about a server's binlog, and {script} is a script.")
+        loaded, system = scenario.load(script, source, sql_engine, settings)
+        stream = scenario.record(loaded, system, to, force=force)
+        _report_errors(stream)
+    click.echo(f"{to}: {counted(stream.turns or 0, 'transaction')} of {stream.source}", err=True)
 
 
 @cli.command()

@@ -155,3 +155,10 @@ def record(loaded: Loaded | Script, source: Source, to: Path, *, force: bool = F
     from simulator.sql.stream import record as record_script
 
     return record_script(loaded, source, to, force=force)  # type: ignore[arg-type]
+
+
+def record_log(url: str, start: str, end: str | None, databases: Sequence[str], to: Path) -> Stream:
+    """Write what a server has in its binlog to a file. Raises UsageError."""
+    from simulator.sql.stream import record_log as record_binlog
+
+    return record_binlog(url, start, end, databases, to)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Envelope
+from simulator.errors import UsageError
 from simulator.model import Table
 from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
@@ -22,6 +24,8 @@ from simulator.stream.literal import recording
 from simulator.stream.literal.history import HistoryStream
 from simulator.stream.literal.recording import Facts, Recorded
 from simulator.stream.literal.transactions import Row, RowChange, TableRows
+
+_PARTIAL_ROW_IMAGES: Final = "binlog_row_image is not FULL in turn {turn}; set it to FULL"
 
 
 def stream_of(script: Script, source: Source, *, force: bool = False) -> HistoryStream:
@@ -72,6 +76,31 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
     return stream
 
 
+def record_log(url: str, start: str, end: str | None, databases: Collection[str], to: Path) -> LogStream:
+    """Write what a running MySQL or MariaDB server has logged already, from a position to another, to a file."""
+    from simulator.sql.server.mysql.existing import ExistingLog, position_of
+    from simulator.sql.server.url import engine_of
+
+    engine = engine_of(url)
+    if engine.system == POSTGRESQL:
+        raise UsageError("--from: PostgreSQL keeps its log for slots alone; MySQL and MariaDB have one to read.")
+    first, last = position_of(start), None if end is None else position_of(end)
+    log = ExistingLog(engine, databases)
+    try:
+        log.read(first, last)
+    finally:
+        log.connection.close()
+    transactions = log.transactions
+    first_ms = transactions[0].ms if transactions else START_MS
+    stream = LogStream(
+        str(to), log.source, "", transactions, before=(), start_ms=first_ms, partial_setting=_PARTIAL_ROW_IMAGES
+    )
+    fingerprint = blake2b(repr((start, end, log.session.log.executed, len(transactions))).encode(), digest_size=16)
+    facts = Facts(str(log.source), "", first_ms, fingerprint.hexdigest(), False, _PARTIAL_ROW_IMAGES)
+    recording.write(to, Recorded(facts, (), transactions), stream.literals)
+    return stream
+
+
 class MysqlHistory(HistoryStream):
     """…; JSON documents of MySQL, which keep their types in the log, are cells as they are there."""
 
@@ -104,9 +133,26 @@ class MysqlHistory(HistoryStream):
         return [position for position, column in enumerate(table.columns) if column.type.name == "json"]
 
 
-class SqlStream(MysqlHistory):
-    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made. Cells are
-    values as the tables hold them. `steps` are the names of `-- @step`, each with its turn."""
+class LogStream(MysqlHistory):
+    """…; cells are values as tables hold them."""
+
+    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
+        return carrier(cells, table.columns[position].type)
+
+    def literals(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        documents = self._documents(table)
+        columns = [
+            [row[i] for row in rows]
+            if i in documents
+            else self.source.format_values(self.column(table, i, [row[i] for row in rows]), column.type)
+            for i, column in enumerate(table.columns)
+        ]
+        return list(zip(*columns, strict=True))
+
+
+class SqlStream(LogStream):
+    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made. `steps` are
+    the names of `-- @step`, each with its turn."""
 
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
@@ -127,21 +173,8 @@ class SqlStream(MysqlHistory):
             before=before,
             tables=[data.table for data in outcome.session.all_tables()],
             start_ms=START_MS,
-            partial_setting="binlog_row_image is not FULL in turn {turn}; set it to FULL",
+            partial_setting=_PARTIAL_ROW_IMAGES,
         )
-
-    def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
-        return carrier(cells, table.columns[position].type)
-
-    def literals(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
-        documents = self._documents(table)
-        columns = [
-            [row[i] for row in rows]
-            if i in documents
-            else self.source.format_values(self.column(table, i, [row[i] for row in rows]), column.type)
-            for i, column in enumerate(table.columns)
-        ]
-        return list(zip(*columns, strict=True))
 
     def held(self, turn: int) -> Sequence[TableRows]:
         """…; the script is run up to the turn. At turn 0 there are the rows of `-- @snapshot`."""

@@ -77,8 +77,8 @@ def test_what_is_no_recording(script: Path, command: Command) -> None:
         (("run", str(other), "-f", "canal-json"), "there is no recording"),
         (("run", str(kept), "-f", "canal-json", "--source", "mysql-5.7"), "was recorded on mysql-8.0; leave it out"),
         (("run", str(kept), "-f", "canal-json", "--sql-engine", "mysql://h"), "is a recording, so no server runs it"),
-        (("record", str(kept), "--to", str(other)), "expected SCRIPT.sql --to FILE.cdc"),
-        (("record", str(script), "--to", "x.json"), "expected SCRIPT.sql --to FILE.cdc"),
+        (("record", str(kept), "--to", str(other)), "expected SCRIPT.sql, or a server's URL, and --to FILE.cdc"),
+        (("record", str(script), "--to", "x.json"), "expected SCRIPT.sql, or a server's URL, and --to FILE.cdc"),
     ):
         assert problem in command(*arguments, status=2).err
     other.write_bytes(b"nothing")

@@ -6,6 +6,7 @@ MariaDB comes from Debian's packages (docker/native/mariadb.py); CDCSIM_MARIADB 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -125,6 +126,47 @@ def test_gtids_and_sessions(mariadb: str) -> None:
     domain, server, number = map(int, first.gtid.split("-"))
     assert (last.gtid, last.others, last.last) == (f"{domain}-{server}-{number + 1}", f",{last.gtid}", 0)
     assert (first.thread, first.charset, last.charset) == (last.thread, 45, 8)
+
+
+@pytest.mark.broker("mariadb")
+def test_a_log_that_is_there(mariadb: str, tmp_path: Path, command: Command) -> None:
+    """Of tables from before the position the server says the columns; other databases are left out."""
+    connection, to = Connection(engine_of(mariadb)), tmp_path / "h.cdc"
+    connection.run("create database d"), connection.run("create database gone")
+    connection.run("create table d.t(id int primary key, v varchar(9))"), connection.run("create table gone.t(a int)")
+    start = "{}:{}".format(*connection.position())
+    try:
+        for sql in ("insert into d.t values(1,'x')", "insert into gone.t values(1)", "drop database gone"):
+            connection.run(sql)
+        connection.run("update d.t set v='y'"), connection.run("create table d.u(a int)")
+        command("record", mariadb, "--from", start, "--databases", "d", "--to", str(to))
+        messages = [json.loads(line) for line in command("run", str(to), "-f", "canal-json", "-q").out.splitlines()]
+        assert [(one["type"], one["data"], one["old"]) for one in messages if one["type"] != "QUERY"] == [
+            ("INSERT", [{"id": "1", "v": "x"}], None),
+            ("UPDATE", [{"id": "1", "v": "y"}], [{"v": "x"}]),
+            ("CREATE", None, None),
+        ]
+        done = command("record", mariadb, "--from", start, "--to", str(to), status=2)
+        assert "the log has rows of gone.t, which the server has no longer" in done.err
+        connection.run("alter table d.t add column n int")
+        done = command("record", mariadb, "--from", start, "--databases", "d", "--to", str(to), status=2)
+        assert "d.t has 3 columns, and the log has rows of 2, which nothing names" in done.err
+    finally:
+        connection.run("drop database d")
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("mysql://h", "--from", "3"), "is no position of a binlog: expected FILE:OFFSET"),
+        (("mysql://h",), "needs --from"),
+        (("postgresql://h", "--from", "b.1:4"), "MySQL and MariaDB have one to read"),
+        (("s.sql", "--until", "b.1:4"), "about a server's binlog"),
+    ],
+)
+def test_wrong_positions(arguments: tuple[str, ...], problem: str, command: Command) -> None:
+    assert problem in command("record", *arguments, "--to", "x.cdc", status=2).err
 
 
 def test_gtid_of_mysql() -> None:

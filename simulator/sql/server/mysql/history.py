@@ -45,7 +45,107 @@ def server_of(source: Source, known: Server, connection: Connection) -> Server:
     return replace(known, charset=charset, collation=collation)
 
 
-class ServerRun:
+class Follower:
+    """What a server's log says, in a session that follows it."""
+
+    session: Session
+
+    _note: binlog.Note | None = None
+
+    def follow(self, event: binlog.Event) -> None:
+        match event:
+            case binlog.Note():
+                self._note = event
+            case binlog.Rows():
+                self._rows(event)
+            case binlog.Gtid():
+                self.session.gtid_next = event.text
+            case binlog.Commit():
+                self._commit(event.at_s)
+            case binlog.Query():
+                self._query(event)
+
+    def _commit(self, at_s: int) -> None:
+        session = self.session
+        if session.entries:
+            session.log.commit(session.entries, at_s * 1000, session.gtid_next, session.facts)
+        session.entries = []
+
+    def _query(self, event: binlog.Query) -> None:
+        session, sql = self.session, event.sql
+        session.now_us = event.at_s * 1_000_000
+        session.logged_facts = SessionFacts(event.thread, event.mode, event.charset, event.database)
+        if sql.startswith("COMMIT"):
+            self._commit(event.at_s)
+        elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):
+            session.entries = []
+        elif _ROW_WORDS.match(sql):
+            raise UsageError("--sql-engine: the server logged a statement instead of its rows; set binlog_format=ROW.")
+        elif not _MARKS.match(sql):
+            self._ddl(event)
+
+    def _ddl(self, event: binlog.Query) -> None:
+        """A DDL statement, which the shadow runs: each logged statement of it, with the server's own text."""
+        session, log = self.session, self.session.log
+        made, held, session.entries = len(log.transactions), session.entries, []
+        session.database = event.database
+        # what the server ran is refused for no value, so of its modes those count that change how the text is read
+        session.modes = {mode for bit, mode in _READING_MODES.items() if event.mode & bit}
+        try:
+            execute(session, event.sql.removesuffix(_AS_SELECT))
+        except (SqlError, Unsupported) as error:
+            if re.match(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TABLE\b", event.sql, re.IGNORECASE):
+                raise UsageError(
+                    f"--sql-engine: what the server logged cannot be followed ({error}): {event.sql[:80]!r}."
+                ) from None
+            session.entries = []
+            session.log_ddl(Ddl(SchemaChangeKind.OTHER, event.database, None, None, event.sql, session.now_ms))
+        session.entries = held
+        new = log.transactions[made:]
+        if len(new) == 1 and isinstance(new[0].entries[0], Ddl):
+            entry = replace(new[0].entries[0], sql=event.sql)
+            log.transactions[-1] = replace(new[0], entries=(entry,))
+
+    def table(self, id: binlog.TableMap) -> Data:
+        return self.session.table(id.database, id.table)
+
+    def _rows(self, event: binlog.Rows) -> None:
+        session, id = self.session, event.table
+        if id.database in SYSTEM:
+            return
+        data = self.table(id)
+        table, ms = data.table, event.at_s * 1000
+        if len(table.columns) != len(id.types):
+            raise UsageError(
+                f"{table.id} has {len(table.columns)} columns, and the log has rows of {len(id.types)}, which nothing "
+                "names: begin after the statement that changed the table."
+            )
+        if self._note is not None:
+            kind = StatementKind.ANNOTATION if self._note.annotation else StatementKind.ROWS_QUERY
+            session.entries.append(Text(kind, id.database, id.table, self._note.sql, ms))
+            self._note = None
+        session.run += 1
+        every = tuple(range(len(table.columns)))
+        shown = [None if one == every else one for one in event.shown]
+        for image in images(event, table):
+            before = None if event.kind is INSERT else image[0]
+            after = None if event.kind is DELETE else image[-1]
+            session.entries.append(
+                RowChange(
+                    table,
+                    event.kind,
+                    before,
+                    after,
+                    _keep(data, before, after),
+                    session.run,
+                    ms,
+                    None if before is None else shown[0],
+                    None if after is None else shown[-1],
+                )
+            )
+
+
+class ServerRun(Follower):
     """A script's run on a server."""
 
     def __init__(self, url: str, source: Source, known: Server, start_ms: int) -> None:
@@ -119,100 +219,10 @@ class ServerRun:
             return
         now_us = self.session.now_us
         for event in binlog.events(self.connection.packets(self.at, end)):
-            self._event(event)
+            self.follow(event)
         self.at, self.session.now_us = end, now_us
         database = self.connection.value("SELECT DATABASE()")
         self.session.database = str(database or "")
-
-    # ----------------------------------------------------------------------------------------------------------- events
-
-    _note: binlog.Note | None = None
-
-    def _event(self, event: binlog.Event) -> None:
-        match event:
-            case binlog.Note():
-                self._note = event
-            case binlog.Rows():
-                self._rows(event)
-            case binlog.Gtid():
-                self.session.gtid_next = event.text
-            case binlog.Commit():
-                self._commit(event.at_s)
-            case binlog.Query():
-                self._query(event)
-
-    def _commit(self, at_s: int) -> None:
-        session = self.session
-        if session.entries:
-            session.log.commit(session.entries, at_s * 1000, session.gtid_next, session.facts)
-        session.entries = []
-
-    def _query(self, event: binlog.Query) -> None:
-        session, sql = self.session, event.sql
-        session.now_us = event.at_s * 1_000_000
-        session.logged_facts = SessionFacts(event.thread, event.mode, event.charset, event.database)
-        if sql.startswith("COMMIT"):
-            self._commit(event.at_s)
-        elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):
-            session.entries = []
-        elif _ROW_WORDS.match(sql):
-            raise UsageError("--sql-engine: the server logged a statement instead of its rows; set binlog_format=ROW.")
-        elif not _MARKS.match(sql):
-            self._ddl(event)
-
-    def _ddl(self, event: binlog.Query) -> None:
-        """A DDL statement, which the shadow runs: each logged statement of it, with the server's own text."""
-        session, log = self.session, self.session.log
-        made, held, session.entries = len(log.transactions), session.entries, []
-        session.database = event.database
-        # what the server ran is refused for no value, so of its modes those count that change how the text is read
-        session.modes = {mode for bit, mode in _READING_MODES.items() if event.mode & bit}
-        try:
-            execute(session, event.sql.removesuffix(_AS_SELECT))
-        except (SqlError, Unsupported) as error:
-            if re.match(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TABLE\b", event.sql, re.IGNORECASE):
-                raise UsageError(
-                    f"--sql-engine: what the server logged cannot be followed ({error}): {event.sql[:80]!r}."
-                ) from None
-            session.entries = []
-            session.log_ddl(Ddl(SchemaChangeKind.OTHER, event.database, None, None, event.sql, session.now_ms))
-        session.entries = held
-        new = log.transactions[made:]
-        if len(new) == 1 and isinstance(new[0].entries[0], Ddl):
-            entry = replace(new[0].entries[0], sql=event.sql)
-            log.transactions[-1] = replace(new[0], entries=(entry,))
-
-    def _rows(self, event: binlog.Rows) -> None:
-        session, id = self.session, event.table
-        if id.database in SYSTEM:
-            return
-        data = session.table(id.database, id.table)
-        table, ms = data.table, event.at_s * 1000
-        if len(table.columns) != len(id.types):
-            raise UsageError(f"--sql-engine: {table.id} has other columns on the server than here.")
-        if self._note is not None:
-            kind = StatementKind.ANNOTATION if self._note.annotation else StatementKind.ROWS_QUERY
-            session.entries.append(Text(kind, id.database, id.table, self._note.sql, ms))
-            self._note = None
-        session.run += 1
-        every = tuple(range(len(table.columns)))
-        shown = [None if one == every else one for one in event.shown]
-        for image in images(event, table):
-            before = None if event.kind is INSERT else image[0]
-            after = None if event.kind is DELETE else image[-1]
-            session.entries.append(
-                RowChange(
-                    table,
-                    event.kind,
-                    before,
-                    after,
-                    _keep(data, before, after),
-                    session.run,
-                    ms,
-                    None if before is None else shown[0],
-                    None if after is None else shown[-1],
-                )
-            )
 
 
 def _keep(data: Data, before: Row | None, after: Row | None) -> int:

@@ -1,0 +1,102 @@
+"""The log that a running server has already, from one position to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
+from simulator.errors import UsageError
+from simulator.sources import find
+from simulator.sql.catalog.servers import SERVERS
+from simulator.sql.server.mysql import binlog
+from simulator.sql.server.mysql.connection import SYSTEM, Connection
+from simulator.sql.server.mysql.history import Follower, server_of
+from simulator.sql.server.url import Engine
+from simulator.sql.statements.execute import call_function, execute, run_body
+from simulator.sql.store.log import SessionFacts
+from simulator.sql.store.rows import Data
+from simulator.sql.store.session import Session
+from simulator.stream.literal.transactions import Entry, RowChange, Transaction
+
+
+def position_of(text: str) -> tuple[str, int]:
+    """`mysql-bin.000003:4`. Raises UsageError."""
+    match = re.fullmatch(r"(.+\.\d+):(\d+)", text)
+    if match is None:
+        raise UsageError(f"{text!r} is no position of a binlog: expected FILE:OFFSET, such as mysql-bin.000003:4.")
+    return match[1], int(match[2])
+
+
+class ExistingLog(Follower):
+    """Reads the log into `session`. Of tables that were made before, the names of the columns are those that the server
+    has now. Raises UsageError."""
+
+    def __init__(self, engine: Engine, databases: Collection[str]) -> None:
+        self.connection, self._databases = Connection(engine), frozenset(databases)
+        self.source = find(self.connection.source)
+        server = server_of(self.source, SERVERS[str(self.source)], self.connection)
+        self.session = Session(server, 0, run_body, call_function)
+        self.session.settings["foreign_key_checks"] = False
+        self.session.logged_facts = SessionFacts()
+
+    def read(self, start: tuple[str, int], end: tuple[str, int] | None) -> None:
+        import pymysql
+
+        until = self.connection.position() if end is None else end
+        try:
+            for event in binlog.events(self.connection.packets(start, until)):
+                if not isinstance(event, binlog.Rows) or self._wanted(event.table.database):
+                    self.follow(event)
+                else:
+                    self._note = None
+        except pymysql.MySQLError as error:
+            said = str(error.args[-1]).rstrip(".")
+            raise UsageError(f"--from {start[0]}:{start[1]}: the server does not send its log: {said}.") from None
+
+    @property
+    def transactions(self) -> list[Transaction]:
+        """Those of the databases that are asked for."""
+        kept = []
+        for transaction in self.session.log.transactions:
+            entries = tuple(entry for entry in transaction.entries if self._wanted(_database(entry)))
+            if entries:
+                kept.append(replace(transaction, entries=entries))
+        return kept
+
+    def _wanted(self, database: str) -> bool:
+        return database not in SYSTEM and (not self._databases or database in self._databases)
+
+    def table(self, id: binlog.TableMap) -> Data:
+        session = self.session
+        database = session.databases.get(id.database)
+        if database is None or id.table not in database.tables:
+            self._define(id)
+        return session.table(id.database, id.table)
+
+    def _define(self, id: binlog.TableMap) -> None:
+        """The table as the server has it now, which is no part of the history."""
+        import pymysql
+
+        def quoted(name: str) -> str:
+            return f"`{name.replace('`', '``')}`"
+
+        session = self.session
+        held, clock, entries = session.settings["log_bin"], session.now_us, session.entries
+        session.settings["log_bin"], session.entries = False, []
+        try:
+            (_, text), *_ = self.connection.rows(f"SHOW CREATE TABLE {quoted(id.database)}.{quoted(id.table)}")
+            execute(session, f"CREATE DATABASE IF NOT EXISTS {quoted(id.database)}")
+            session.database, session.modes = id.database, set()
+            execute(session, text)
+        except pymysql.MySQLError:
+            raise UsageError(
+                f"the log has rows of {id.database}.{id.table}, which the server has no longer, so that nothing names "
+                "its columns: begin before the statement that made it, or leave its database out."
+            ) from None
+        finally:
+            session.settings["log_bin"], session.now_us, session.entries = held, clock, entries
+
+
+def _database(entry: Entry) -> str:
+    return entry.table.id.database if isinstance(entry, RowChange) else entry.database
