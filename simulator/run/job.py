@@ -83,8 +83,9 @@ class Job:
 
     @cached_property
     def stream(self) -> Stream:
-        """The changes. A SQL script is run for them."""
-        return open_stream(self.scenario, self.source, force=self.force, heartbeat_ms=self.codec.heartbeat_ms)
+        """The changes; without a format no product asks for heartbeats. A SQL script is run for them."""
+        heartbeat_ms = self.codec.heartbeat_ms if self.format else None
+        return open_stream(self.scenario, self.source, force=self.force, heartbeat_ms=heartbeat_ms)
 
     @cached_property
     def codec(self) -> Codec:
@@ -155,7 +156,7 @@ class Job:
     def plan(self, limits: Limits, *, snapshot: bool | None = None, most_turns: int | None = None) -> Plan:
         """Which blocks a run has. `snapshot` None: what the scenario says."""
         snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
-        unit = window_turns(self.stream, self.codec)
+        unit = window_turns(self.stream, self.codec) if self.format else 1
         return plan(self.stream, limits, snapshot=snapshot, most_turns=most_turns, unit=unit)
 
     def run(
