@@ -187,8 +187,11 @@ def member(value: Any, type: ColumnType, *, digits: int = 6) -> Any:
 
 
 def cut_to_microseconds(value: Any) -> Any:
-    """Texts of times with six digits of a fraction at most."""
-    return re.sub(r"\.\d+", lambda match: match[0][:7].rstrip("0").rstrip("."), value) if is_time(value) else value
+    """Texts of times with six digits of a fraction at most; nothing is left of less."""
+    if not is_time(value):
+        return value
+    cut = re.sub(r"\.\d+", lambda match: match[0][:7].rstrip("0").rstrip("."), value)
+    return cut if re.search(r"[1-9]", cut) else cut.replace("-", "+", 1)
 
 
 def is_time(value: Any) -> bool:
