@@ -441,18 +441,14 @@ def test_completion(command: Command, shell: str) -> None:
         ("cdcsim run orders -f canal-json --source my", {"mysql", "mysql-5.7", "mysql-8.0"}),
     ],
 )
-def test_completion_answers(words: str, expected: set[str]) -> None:
+def test_completion_answers(command: Command, monkeypatch: pytest.MonkeyPatch, words: str, expected: set[str]) -> None:
     """What the bash script asks the command."""
     asked = {"_CDCSIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    # completion is asked of the command by its name
-    program = [
-        sys.executable,
-        "-c",
-        "import sys; sys.argv[0] = 'cdcsim'; from simulator.cli.commands import main; main()",
-    ]
-    done = subprocess.run(program, env={**environment(), **asked}, capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    answers = {line.partition(",")[2] for line in done.stdout.splitlines()}
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+    done = command(status=0)
+    assert done.err == ""
+    answers = {line.partition(",")[2] for line in done.out.splitlines()}
     assert expected <= answers
 
 
