@@ -1,27 +1,20 @@
 """Every format over random scenarios: the same bytes twice and in pieces, declared members only, and messages that a
-consumer replays to the rows in closed form; and the same bytes in a fresh process."""
+consumer replays to the rows in closed form. (In other processes: golden files, and `test_plan.py`.)"""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
-import sys
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from decoding import DECODERS, decode
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
-from random_scenarios import SMALL, loaded, rendered, scenarios
+from random_scenarios import loaded, rendered, scenarios
 from replay import Replay, messages_of, rows_at
 
 from simulator import formats, registry, sources
 from simulator.model import Message
 from simulator.native import program
-from simulator.stream.engine.block import Block
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.resolve import resolve
 
@@ -67,30 +60,3 @@ def test_random_scenarios(source: str, scenario: dict[str, Any], begin: int, par
             replay.begin(stream, renderer, first, snapshot)
             replay.follow(block, whole)
             assert replay.state() == rows_at(stream, stop, format)
-
-
-@cache
-def small(source: str) -> tuple[ChangeStream, list[Block]]:
-    stream = ChangeStream(resolve(loaded(SMALL), sources.find(source)))
-    first = stream.border(40)
-    return stream, [*stream.snapshot(first), stream.read(first, stream.border(180))]
-
-
-def digest(format: str) -> str:
-    """Of a scenario's messages in a format, from its first source."""
-    stream, blocks = small(formats.find(format).sources[0])
-    renderer = rendered(stream, format)
-    messages = [message for block in blocks for message in messages_of(renderer, block)]
-    return hashlib.sha256(repr(messages).encode()).hexdigest()
-
-
-def test_the_same_bytes_in_a_fresh_process() -> None:
-    here = Path(__file__).parent
-    path = os.pathsep.join(map(str, (here, here.parent, here.parents[1])))
-    program = "from test_every_format import *\nfor format in FORMATS: print(digest(format))"
-    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": path}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [digest(format) for format in FORMATS]

@@ -77,10 +77,12 @@ def wait_for(port: int) -> None:
 
 def test_a_stuck_task_is_done_by_the_other_worker(master: str, tmp_path: Path) -> None:
     """Two attempts of a task: one file of each partition, that of the local engine."""
-    run = ["run", "orders", "-f", "canal-json", "--limit", "3000"]
+    run = ["run", "orders", "-f", "canal-json", "--limit", "1000"]
     settings = {
         "spark.speculation": "true",
         "spark.speculation.quantile": "0.5",
+        # at once: the first tasks take long, since Python starts for them
+        "spark.speculation.multiplier": "1",
         "spark.speculation.minTaskRuntime": "1s",
         "spark.executor.memory": "512m",
         "spark.executor.extraJavaOptions": QUICK,
