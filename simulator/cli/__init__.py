@@ -1,1 +1,2 @@
-"""The `cdcsim` command: `commands` reads options and calls the library, the rest prints. Read `commands` first."""
+"""The `cdcsim` command: `commands` is where it begins; `run`, `look`, `files` and `about` hold the commands, which read
+options and call the library; the rest prints."""

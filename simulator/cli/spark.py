@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
+import click
+
 from simulator.cli.progress import Line, counted, public
-from simulator.errors import UsageError
+from simulator.cli.signals import INTERRUPTED, stopped_by_signals
+from simulator.errors import SimulatorError, UsageError
 from simulator.sinks import BROKERS
 from simulator.sinks.files import is_file, parse_folder
 
 if TYPE_CHECKING:
+    from simulator.cli.outcome import Outcome
     from simulator.run.job import Job
     from simulator.run.plan import Limits
     from simulator.spark.engine import SparkRun
@@ -41,11 +44,12 @@ def check(to: str, unfit: Sequence[str], clock: str, envelope: bool, job: Job) -
         )
 
 
-@contextmanager
-def open_run(
+def run(
     job: Job,
     to: str,
     limits: Limits,
+    result: Outcome,
+    identity: dict[str, Any],
     *,
     route: str | None,
     snapshot: bool | None,
@@ -53,22 +57,20 @@ def open_run(
     master: str | None,
     conf: tuple[str, ...],
     tasks: int | None,
-    record: bool,
-    quiet: bool,
-) -> Iterator[SparkRun]:
-    """A run on a session that ends with it, unless it was there before."""
+) -> int:
+    """Run on a session that ends with the run, unless it was there before; the exit status. Raises SimulatorError."""
     from simulator.run.job import Partitions
     from simulator.spark.session import open_session, parse_settings
 
     settings = parse_settings(conf)
-    options = {"limits": limits, "snapshot": snapshot, "tasks": tasks, "report": None if quiet else reporter()}
+    options = {"limits": limits, "snapshot": snapshot, "tasks": tasks, "report": None if result.quiet else reporter()}
     make: Callable[[Any], SparkRun]
     if to.startswith("file:"):
         from simulator.spark.files import Folder
         from simulator.spark.writing import FileRun
 
         path, partitions = parse_folder(to)
-        folder = Folder(str(path.absolute()), partitions, envelope, record)
+        folder = Folder(str(path.absolute()), partitions, envelope, result.record is not None)
         job = job.addressed(route=route, partitions=Partitions(partitions))
         make = partial(_given, FileRun, job, folder, options)
     else:
@@ -81,10 +83,28 @@ def open_run(
         make = partial(_given, BrokerRun, job, broker, options)
     session, ours = open_session(master, settings)
     try:
-        yield make(session)
+        this = make(session)
+        with stopped_by_signals(this):
+            return _done(this, to, result, identity)
     finally:
         if ours:
             session.stop()
+
+
+def _done(this: SparkRun, to: str, result: Outcome, identity: dict[str, Any]) -> int:
+    failure: SimulatorError | None = None
+    try:
+        this()
+    except SimulatorError as error:
+        if not this.summary.messages:
+            raise
+        failure = error
+    summary = this.summary
+    if summary.interrupted and not summary.messages:
+        click.echo(f"interrupted: {to} is not complete; remove what is there, then run again.", err=True)
+        return INTERRUPTED
+    result.report(summary, lambda facts: this.record({**facts, "run": identity}), failure)
+    return INTERRUPTED if summary.interrupted else 0
 
 
 def _given(run: Callable[..., SparkRun], job: Job, to: object, options: dict[str, Any], session: object) -> SparkRun:

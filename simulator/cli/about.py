@@ -1,0 +1,70 @@
+"""What there is: formats, sources, scenarios; the scenarios' schema, and completion in the shell."""
+
+from __future__ import annotations
+
+import click
+
+from simulator.cli.group import cli
+from simulator.cli.options import (
+    complete_format,
+    json_option,
+)
+
+
+@cli.command()
+@click.argument("format", required=False, shell_complete=complete_format)
+@json_option
+def formats(format: str | None, as_json: bool) -> None:
+    """List the message formats, a line each; with a FORMAT: its sources, brokers, kinds of events and options."""
+    from simulator.cli import listings
+    from simulator.formats import find, listing
+
+    if not format and not as_json:
+        click.echo(listings.formats_text(listing.listed()))
+        return
+    from simulator.formats.facts import format_facts
+
+    facts = [format_facts(find(name)) for name in ([format] if format else listing.known())]
+    click.echo(listings.as_json(facts) if as_json else listings.format_text(facts[0]))
+
+
+@cli.command()
+@json_option
+def sources(as_json: bool) -> None:
+    """List the source systems and their versions."""
+    from simulator.cli import listings
+    from simulator.sources import listed
+
+    facts = [{"id": id, "title": title, "versions": list(versions)} for id, (title, versions) in listed().items()]
+    click.echo(listings.as_json(facts) if as_json else listings.sources_text(facts))
+
+
+@cli.command()
+@json_option
+def scenarios(as_json: bool) -> None:
+    """List the shipped scenarios."""
+    from simulator.cli import listings
+    from simulator.stream.scenario.shipped import about, shipped
+
+    facts = [{"name": name, "about": about(path), "file": str(path)} for name, path in shipped().items()]
+    click.echo(listings.as_json(facts) if as_json else listings.scenarios_text(facts))
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    from simulator.cli import listings
+    from simulator.stream.scenario.language import ScenarioSpec
+
+    click.echo(listings.as_json(ScenarioSpec.model_json_schema()))
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a completion script: `eval "$(cdcsim completion bash)"`."""
+    from click.shell_completion import get_completion_class
+
+    completer = get_completion_class(shell)
+    assert completer is not None
+    click.echo(completer(cli, {}, "cdcsim", "_CDCSIM_COMPLETE").source())

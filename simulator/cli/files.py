@@ -1,0 +1,143 @@
+"""What writes files that are no messages: expected, record, init."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from simulator.cli.group import cli
+from simulator.cli.opening import report_errors
+from simulator.cli.options import (
+    complete_source,
+    force_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+    source_option,
+    sql_engine_option,
+)
+from simulator.errors import UsageError
+
+
+@cli.command()
+@scenario_argument
+@click.option(
+    "--at",
+    type=click.IntRange(min=0),
+    metavar="TURN",
+    help="Write the rows before the first transaction border at or after this turn; default: the end of a script.",
+)
+@click.option("--to", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR", help="A new folder.")
+@click.option(
+    "--as", "form", type=click.Choice(["parquet", "csv", "jsonl"]), default="parquet", show_default=True,
+    help="Parquet has types; CSV and JSON lines hold values as the database's client prints them.",
+)  # fmt: skip
+@source_option
+@seed_option
+@set_option
+@force_option
+@sql_engine_option
+def expected(
+    scenario: str,
+    at: int | None,
+    folder: Path,
+    form: str,
+    source: str | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    force: bool,
+    sql_engine: str | None,
+) -> None:
+    """Write the rows that every table must hold before a turn, one file per table."""
+    from simulator.cli.progress import counted
+    from simulator.run.scenario import load, open_stream, resolve
+    from simulator.truth.expected import write_expected
+
+    loaded, system = load(scenario, source, sql_engine, settings)
+    stream = open_stream(resolve(loaded, system, seed=seed), system, force=force)
+    tables = write_expected(stream, at, folder, form)
+    for each in tables:
+        click.echo(f"{folder / each.file}: {counted(each.rows, 'row')}", err=True)
+    if stream.failure is not None:
+        raise stream.failure
+
+
+@cli.command()
+@click.argument("script", metavar="SCRIPT.sql|URL")
+@click.option(
+    "--to", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.cdc", help="Write this file."
+)
+@click.option("--from", "start", metavar="FILE:OFFSET", help="Read the binlog of the server URL from here.")
+@click.option("--until", metavar="FILE:OFFSET", help="Read the binlog up to here; default: its end.")
+@click.option("--databases", default="", metavar="A,B", help="Read of the binlog these databases alone; default: all.")
+@source_option
+@set_option
+@force_option
+@sql_engine_option
+def record(
+    script: str,
+    to: Path,
+    start: str | None,
+    until: str | None,
+    databases: str,
+    source: str | None,
+    settings: tuple[str, ...],
+    force: bool,
+    sql_engine: str | None,
+) -> None:
+    """Write a history to a file, which every command takes for a scenario, without a server: that of a SQL script,
+    which is run, or one that a MySQL or MariaDB server has in its binlog.
+
+    \b
+    cdcsim record fixture.sql --source postgresql --to fixture.cdc
+    cdcsim record mysql://root@127.0.0.1:3306 --from mysql-bin.000003:4 --to history.cdc
+    cdcsim run fixture.cdc -f drs-json
+    """
+    from simulator.cli.progress import counted
+    from simulator.run import scenario
+    from simulator.sql import RECORDING, is_script
+
+    if to.suffix != RECORDING or not ("://" in script or (is_script(script) and not script.endswith(RECORDING))):
+        raise UsageError(f"record {script} --to {to}: expected SCRIPT.sql, or a server's URL, and --to FILE.cdc.")
+    if "://" in script:
+        if start is None or source or settings or force or sql_engine:
+            raise UsageError("record of a server's binlog needs --from, and takes --until and --databases besides.")
+        stream = scenario.record_log(script, start, until, [name for name in databases.split(",") if name], to)
+    else:
+        if start or until or databases:
+            raise UsageError(f"--from, --until and --databases are about a server's binlog, and {script} is a script.")
+        loaded, system = scenario.load(script, source, sql_engine, settings)
+        stream = scenario.record(loaded, system, to, force=force)
+        report_errors(stream)
+    click.echo(f"{to}: {counted(stream.turns or 0, 'transaction')} of {stream.source}", err=True)
+
+
+@cli.command()
+@click.argument("file", type=click.Path(allow_dash=True), metavar="FILE.sql")
+@click.option(
+    "--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write to a new file; default: standard output.",
+)  # fmt: skip
+@click.option(
+    "--source", metavar="ID[-VERSION]", shell_complete=complete_source,
+    help="Read the statements as this server does: mysql, mysql-5.7, mariadb; default: as the file says, else mysql.",
+)  # fmt: skip
+def init(file: str, to: Path | None, source: str | None) -> None:
+    """Write a scenario for the tables of a dump or of CREATE TABLE statements; `-` reads standard input.
+
+    \b
+    mysqldump --no-data shop | cdcsim init - --to shop.yaml
+    cdcsim run shop.yaml -f canal-json --limit 5
+    """
+    from simulator.drafts.scenario import draft
+
+    if to is not None and to.exists():
+        raise UsageError(f"--to {to}: it is already there; name another file, or remove it.")
+    text = draft(file, source)
+    if to is None:
+        click.echo(text, nl=False)
+        return
+    with to.open("x", encoding="utf-8") as output:
+        output.write(text)
+    click.echo(f"{to}: {text.count(chr(10))} lines; `cdcsim check {to}` tells what will happen.", err=True)

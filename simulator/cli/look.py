@@ -1,0 +1,294 @@
+"""What shows a scenario before it is run: show, check, explain, compare, explore."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from simulator.cli.group import cli
+from simulator.cli.opening import opened, report_errors
+from simulator.cli.options import (
+    MOST_CHANGES,
+    MOST_PARTITIONS,
+    WholeNumber,
+    broker_option,
+    colours,
+    complete_format,
+    complete_scenario,
+    complete_source,
+    force_option,
+    format_option,
+    json_option,
+    route_option,
+    scenario_argument,
+    seed_option,
+    set_option,
+    snapshot_option,
+    source_option,
+    sql_engine_option,
+    start_option,
+    start_time_option,
+    undocumented_option,
+)
+from simulator.cli.signals import INTERRUPTED
+from simulator.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from simulator.formats.format import Broker
+
+
+@cli.command()
+@scenario_argument
+@format_option
+@click.option(
+    "-n", "count", type=WholeNumber(1, MOST_CHANGES), default=5, show_default=True, metavar="N",
+    help="Print N messages.",
+)  # fmt: skip
+@click.option(
+    "--step", metavar="NAME", help="Print only messages of this step of a lifecycle or script, such as `pay` of orders."
+)
+@start_time_option
+@start_option
+@snapshot_option
+@route_option
+@click.option(
+    "--partitions",
+    type=WholeNumber(1, MOST_PARTITIONS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Route each topic to N partitions.",
+)
+@source_option
+@seed_option
+@set_option
+@broker_option
+@undocumented_option
+@force_option
+@sql_engine_option
+def show(
+    scenario: str,
+    format: str,
+    count: int,
+    step: str | None,
+    start: str | None,
+    start_at: int,
+    snapshot: bool | None,
+    route: str | None,
+    partitions: int,
+    source: str | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    broker: str,
+    allow_undocumented: bool,
+    force: bool,
+    sql_engine: str | None,
+) -> None:
+    """Print messages for people: topic, partition, key, headers, and the value indented."""
+    from itertools import islice
+
+    from simulator.cli.messages import message_text
+    from simulator.run.job import Partitions
+    from simulator.run.plan import Limits
+    from simulator.run.scenario import start_setting
+
+    if start is not None:
+        settings = (*settings, start_setting(start))
+    job = opened(
+        scenario, format, source=source, seed=seed, broker=cast("Broker", broker), sql_engine=sql_engine,
+        allow_undocumented=allow_undocumented, force=force, settings=settings,
+    )  # fmt: skip
+    if step is not None and step not in job.stream.step_names:
+        names = ", ".join(map(repr, job.stream.step_names))
+        hint = f"The scenario has {names}." if names else "The scenario names no steps."
+        raise UnknownName("step", step, job.stream.step_names, hint)
+    job = job.addressed(route=route, partitions=Partitions(partitions))
+    messages = job.messages(Limits(start_at), snapshot=snapshot)
+    for message in islice((each for each in messages if step in (None, each.step)), count):
+        click.echo(message_text(message, job.codec))
+
+
+@cli.command()
+@scenario_argument
+@source_option
+@set_option
+@force_option
+@sql_engine_option
+@json_option
+def check(
+    scenario: str, source: str | None, settings: tuple[str, ...], force: bool, sql_engine: str | None, as_json: bool
+) -> int:
+    """Check a scenario; print its tables and what its stream will look like. An error names file, line and key."""
+    from simulator.cli import listings
+    from simulator.run.scenario import load, open_stream, resolve
+
+    loaded, system = load(scenario, source, sql_engine, settings)
+    stream = open_stream(resolve(loaded, system), system, force=force)
+    report_errors(stream)
+    if stream.failure is not None:
+        raise stream.failure
+    facts = listings.checked(stream)
+    click.echo(listings.as_json(facts) if as_json else listings.checked_text(facts))
+    return 2 if facts["errors"] else 0
+
+
+@cli.command()
+@scenario_argument
+@format_option
+@click.option(
+    "--limit", type=WholeNumber(1, MOST_CHANGES), default=100_000, show_default=True, metavar="N",
+    help="Estimate a run of so many row changes.",
+)  # fmt: skip
+@click.option("--rate", metavar="RATE", help="Tell the time at this rate, such as 50000/s.")
+@start_option
+@snapshot_option
+@source_option
+@seed_option
+@set_option
+@broker_option
+@json_option
+def explain(
+    scenario: str,
+    format: str,
+    limit: int,
+    rate: str | None,
+    start_at: int,
+    snapshot: bool | None,
+    source: str | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    broker: str,
+    as_json: bool,
+) -> None:
+    """Estimate what a run will send: messages, sizes, topics, bytes and time, then the tables' shares.
+
+    \b
+    cdcsim explain orders -f canal-json --limit 1000000 --rate 5000/s
+    """
+    from simulator.cli import listings
+    from simulator.run.estimate import estimate, text
+    from simulator.run.job import open_job
+    from simulator.run.pacing import parse_pace
+    from simulator.run.plan import Limits
+
+    pace = parse_pace(rate) if rate else None
+    job = open_job(scenario, format, source=source, seed=seed, broker=cast("Broker", broker), settings=settings)
+    facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
+    shares = listings.outlook_of(job.stream)
+    if as_json:
+        click.echo(listings.as_json({**facts, "outlook": shares}))
+        return
+    click.echo(text(facts, pace))
+    if shares is not None:
+        click.echo("\nThe scenario, whatever the run:\n" + listings.outlook_text(shares))
+
+
+@cli.command()
+@click.argument("scenario", default="compare", shell_complete=complete_scenario)
+@click.option(
+    "-f", "--format", "formats", multiple=True, metavar="FORMAT[,OPTION=VALUE…]", shell_complete=complete_format,
+    help="Compare this format; give it once for each. Default: all that the source can have.",
+)  # fmt: skip
+@click.option(
+    "--base", metavar="FORMAT", shell_complete=complete_format,
+    help="Mark what differs from this format; default: the first.",
+)  # fmt: skip
+@click.option(
+    "--source", "sources", multiple=True, metavar="ID[-VERSION]", shell_complete=complete_source,
+    help="Simulate this source system; a page can have several. Default: the scenario's, of a page all.",
+)  # fmt: skip
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(["read", "insert", "update", "delete", "ddl", "heartbeat"]),
+    help="Compare events of this kind; give it once for each. Default: all.",
+)  # fmt: skip
+@click.option(
+    "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
+    help="Compare so many row changes; default: a script's all, 5 of another scenario.",
+)  # fmt: skip
+@start_option
+@snapshot_option
+@seed_option
+@json_option
+@click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write a page for the browser, with all messages, kinds of events, column types and formats.",
+)  # fmt: skip
+def compare(
+    scenario: str,
+    formats: tuple[str, ...],
+    base: str | None,
+    sources: tuple[str, ...],
+    kinds: tuple[str, ...],
+    limit: int | None,
+    start_at: int,
+    snapshot: bool | None,
+    seed: int | None,
+    as_json: bool,
+    html: Path | None,
+) -> None:
+    """Show the same changes in several formats, side by side.
+
+    \b
+    cdcsim compare -f canal-json -f dts-canal-json --kind update
+    cdcsim compare --html formats.html
+    """
+    if base is not None and formats and base not in formats:
+        raise UsageError(
+            f"--base {base}: it is none of the formats compared, {', '.join(formats)}; give -f {base}, too."
+        )
+    if html is not None:
+        from simulator.compare.page import page
+
+        text = page(
+            scenario, formats, sources=sources, base=base, seed=seed, start_at=start_at, limit=limit, snapshot=snapshot,
+            report=lambda source: click.echo(f"{source} …", err=True),
+        )  # fmt: skip
+        html.write_text(text, encoding="utf-8")
+        click.echo(f"{html}: {len(text.encode()):,} bytes; open it in a browser.", err=True)
+        return
+    from simulator.cli import listings
+    from simulator.compare.comparison import compare as compare_formats
+    from simulator.compare.terminal import text as as_text
+
+    if len(sources) > 1:
+        raise UsageError(
+            "--source: a terminal shows one source system; leave the others out, or write a page with --html."
+        )
+    found = compare_formats(
+        scenario, formats, source=sources[0] if sources else None, seed=seed, start_at=start_at, limit=limit,
+        snapshot=snapshot, kinds=kinds,
+    )  # fmt: skip
+    if base is not None and base not in found.formats:
+        raise UsageError(f"--base {base}: the formats compared are {', '.join(found.formats)}.")
+    if as_json:
+        click.echo(listings.as_json(found.facts()))
+    else:
+        width = shutil.get_terminal_size((120, 24)).columns
+        click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())
+    if found.failure is not None:
+        raise found.failure
+
+
+@cli.command()
+@click.argument("scenario", default="compare", shell_complete=complete_scenario)
+@click.option(
+    "--port", type=WholeNumber(0, 65535), default=0, metavar="PORT",
+    help="Listen on this port of 127.0.0.1; default: one that is free.",
+)  # fmt: skip
+@click.option("--no-browser", is_flag=True, help="Print the address of the page only.")
+def explore(scenario: str, port: int, no_browser: bool) -> int:
+    """Edit a small scenario in the browser and see its messages change, until Ctrl-C.
+
+    SCENARIO (default: compare) is what the editor begins with; nothing is written to its file.
+
+    \b
+    cdcsim explore
+    cdcsim explore fixture.sql --no-browser
+    """
+    from simulator.cli.explore import serve
+
+    serve(scenario, port, browser=not no_browser)
+    return INTERRUPTED
