@@ -127,12 +127,17 @@ def test_the_demo_writes_to_every_broker() -> None:
     for service in DEMO.values():
         (broker,) = service["depends_on"]
         assert service["depends_on"][broker] == {"condition": "service_healthy"}
-        assert "profiles" not in service, "plain `up` starts it"
+        assert service["profiles"] == ALL[broker]["profiles"]
         command, *arguments = service["command"]
         to = cli.commands[command].make_context(command, arguments).params["to"]
         schemes.add(to.partition(":")[0])
         assert to.partition("://")[2].startswith(broker)
     assert schemes == {"kafka", "rocketmq", "amqp"}
+
+
+def test_plain_up_starts_every_profile() -> None:
+    line = (DOCKER / ".env").read_text("utf-8").splitlines()[-1]
+    assert line == "COMPOSE_PROFILES=" + ",".join(dict.fromkeys(each["profiles"][0] for each in ALL.values()))
 
 
 def test_the_image_is_built_of_what_is_there_and_does_not_run_as_root() -> None:
