@@ -360,6 +360,7 @@ def _meta(script: Script, meta: Meta, outcome: Outcome[S], at_snapshot: Callable
                 raise ScenarioError(script.file, meta.line, "@snapshot", "a script has one at most.")
             outcome.started = True
             session.log.transactions.clear()
+            outcome.steps.clear()
             if at_snapshot is not None:
                 at_snapshot(session)
         case "step":

@@ -42,6 +42,7 @@ def stream_of(script: Script, source: Source, *, force: bool = False) -> History
             before=recorded.before,
             start_ms=facts.start_ms,
             partial_setting=facts.partial_setting,
+            steps=facts.steps,
         )
     return SqlStream(script, source, force=force) if source.id != POSTGRESQL else _on_postgresql(script, source, force)
 
@@ -52,7 +53,13 @@ def record(script: Script, source: Source, to: Path, *, force: bool = False) -> 
     if stream.failure is not None:
         raise stream.failure
     facts = Facts(
-        str(source), stream.database, stream.start_ms, script.fingerprint, script.spec.snapshot, stream.partial_setting
+        str(source),
+        stream.database,
+        stream.start_ms,
+        script.fingerprint,
+        script.spec.snapshot,
+        stream.partial_setting,
+        stream.steps,
     )
     recording.write(to, Recorded(facts, stream.before, stream.transactions), stream.literals)
     return stream
@@ -71,6 +78,7 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
         after=session.held(),
         start_ms=START_MS,
         partial_setting="REPLICA IDENTITY is not FULL in turn {turn}; run ALTER TABLE … REPLICA IDENTITY FULL before",
+        steps=outcome.steps,
     )
     stream.failure, stream.errors = outcome.failure, tuple(outcome.errors)
     return stream
@@ -151,8 +159,7 @@ class LogStream(MysqlHistory):
 
 
 class SqlStream(LogStream):
-    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made. `steps` are
-    the names of `-- @step`, each with its turn."""
+    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made."""
 
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
@@ -163,7 +170,7 @@ class SqlStream(LogStream):
             before.extend(_rows(session))
 
         outcome = run(script, source, force=force, at_snapshot=keep)
-        self.failure, self.steps = outcome.failure, tuple(outcome.steps)
+        self.failure = outcome.failure
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
         super().__init__(
             script.file,
@@ -174,6 +181,7 @@ class SqlStream(LogStream):
             tables=[data.table for data in outcome.session.all_tables()],
             start_ms=START_MS,
             partial_setting=_PARTIAL_ROW_IMAGES,
+            steps=outcome.steps,
         )
 
     def held(self, turn: int) -> Sequence[TableRows]:

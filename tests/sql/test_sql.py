@@ -75,7 +75,7 @@ def test_the_clock_and_heartbeats(tmp_path: Path) -> None:
     made = sent(tmp_path, text)
     assert [m["es"] for m in made] == [1714557600000, 1714557601000, 1714608000000, 1714608000000, 1714608001000]
     assert made[3]["data"] == [{"id": "2", "v": "0", "n": "1714608000"}]
-    assert run(text).steps == (("end", 4),)
+    assert run(text).steps_of(range(5)) == {4: "end"}
     assert [len(run(text).read(turn, turn + 1).events) for turn in range(5)] == [1, 1, 1, 0, 0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ class HistoryStream(LiteralStream):
 
     `before` is what tables hold before the first transaction, `after` what they hold after the last, where that is
     more than the log tells; `tables` are others that are there. `partial_setting`: what makes the log lack columns in
-    `{turn}`, in words for messages.
+    `{turn}`, in words for messages; `steps` are names, each with the turn from which it is that of the turns.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class HistoryStream(LiteralStream):
         tables: Sequence[Table] = (),
         start_ms: int,
         partial_setting: str = "",
+        steps: Sequence[tuple[str, int]] = (),
     ) -> None:
-        self.before, self._after, self.partial_setting = before, after, partial_setting
+        self.before, self._after, self.partial_setting, self.steps = before, after, partial_setting, steps
         self._texts = {(0, each.table.id): each.text for each in before}
         versions = [*_versions(transactions), *(each.table for each in before), *tables]
         last = {table.id: table for table in versions if table.columns}
@@ -55,6 +57,14 @@ class HistoryStream(LiteralStream):
     @property
     def names_at_start(self) -> Collection[TableId]:
         return {each.table.id for each in self.before}
+
+    @property
+    def step_names(self) -> Collection[str]:
+        return dict.fromkeys(name for name, _ in self.steps)
+
+    def steps_of(self, turns: Collection[int]) -> dict[int, str]:
+        first = [turn for _, turn in self.steps]
+        return {turn: self.steps[at - 1][0] for turn in turns if (at := bisect_right(first, turn))}
 
     def create_table(self, table: Table, turn: int) -> str:
         """…; of a table whose text is known, that; known once the table's rows are."""

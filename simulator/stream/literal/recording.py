@@ -60,7 +60,8 @@ Literals = Callable[[Table, Sequence[Row]], Sequence[Row]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The header of a recording. `fingerprint` is that of the script; `snapshot`: it begins with the rows before."""
+    """The header of a recording. `fingerprint` is that of the script; `snapshot`: rows come before the stream; `steps`:
+    names, each with the turn from which it is that of the turns."""
 
     source: str
     database: str
@@ -68,6 +69,7 @@ class Facts:
     fingerprint: str
     snapshot: bool = False
     partial_setting: str = ""
+    steps: Sequence[tuple[str, int]] = ()
     version: int = VERSION
 
 
