@@ -150,7 +150,7 @@ def test_every_record_is_read(sdk: Reader, source: str, options: str) -> None:
 @pytest.mark.parametrize("source", [f"{id}-{SOURCES[id][2][0]}" for id in cloudcanal_dts_avro.FORMAT.sources])
 @pytest.mark.parametrize("options", ["", ",minimal=on,init_op=INIT"])
 def test_every_record_of_cloudcanal_is_read(sdk: Reader, source: str, options: str) -> None:
-    kinds = read_all(sdk, f"cloudcanal-dts-avro{options}", source)
+    kinds = read_all(sdk, with_effect(f"cloudcanal-dts-avro{options}", source), source)
     rows = {"INSERT", "UPDATE", "DELETE", "COMMAND" if source.startswith("mongodb") else "DDL"}
     assert kinds == rows | ({"INIT"} if options else set())
 
