@@ -179,7 +179,8 @@ def _batch(records: Sequence[_Record], literals: Literals) -> pa.RecordBatch:
 def facts_of(path: str) -> Facts:
     """The header of a recording. Raises UsageError."""
     header = _header(path)
-    return Facts(**{name: header[name] for name in Facts.__dataclass_fields__})
+    steps = tuple((name, turn) for name, turn in header["steps"])
+    return Facts(**{**{name: header[name] for name in Facts.__dataclass_fields__}, "steps": steps})
 
 
 def _header(path: str) -> dict[str, Any]:
