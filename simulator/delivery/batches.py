@@ -18,7 +18,8 @@ def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequen
     """For each row of these batches, all of a block, the number of its run: rows next to each other in their partition,
     of one batch and with equal numbers in each of `apart`. Halves of split updates and marks are runs of their own."""
     sizes = [len(batch) for batch in batches]
-    turn, ordinal = (np.concatenate([getattr(b.envelope, name) for b in batches]) for name in ("turn", "ordinal"))
+    turn = np.concatenate([batch.envelope.turn for batch in batches])
+    ordinal = np.concatenate([batch.envelope.ordinal for batch in batches])
     topics = {name: number for number, name in enumerate(dict.fromkeys(each.topic for each in to))}
     topic = np.repeat([topics[each.topic] for each in to], sizes)
     partition = np.concatenate(

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch, Ints
 from simulator.delivery.policies.client import ByClient
-from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.policies.xor import ByXor
@@ -106,12 +105,6 @@ class Router:
     def event(self, database: str, event: Event) -> list[tuple[Event, Address]]:
         """Where a DDL statement, a logged text, or a heartbeat (of the database) goes, and what it names there."""
         return list(self.routing.statements.addresses(event, database, self))
-
-    def partition_of_name(self, table: Table, count: int) -> int:
-        """Where rows of a table go under the policy that hashes its name."""
-        policy = self.routing.policies["table"]
-        assert isinstance(policy, ByName)
-        return policy.partition(table, count)
 
     def only(self, topic: str) -> int:
         """The partition of what goes to one alone. Raises UsageError where the topic has not so many."""

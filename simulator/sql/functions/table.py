@@ -40,7 +40,7 @@ def _sha2(session: Any, value: Any, bits: Any) -> Any:
 def _last_insert_id(session: Any, value: Any = None) -> int:
     """LAST_INSERT_ID(x) is x, which the next LAST_INSERT_ID() gives."""
     if value is not None:
-        session.last_insert_id = session.explicit_insert_id = whole(value) & (1 << 64) - 1
+        session.last_insert_id = whole(value) & (1 << 64) - 1
     return int(session.last_insert_id)
 
 

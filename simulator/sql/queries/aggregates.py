@@ -30,11 +30,6 @@ def is_aggregate(node: Any) -> bool:
     return isinstance(node, exp.AggFunc | exp.JSONObjectAgg)
 
 
-def has_aggregate(node: Any) -> bool:
-    """Whether there is one outside of subqueries and windows."""
-    return any(True for _ in aggregates_in(node))
-
-
 def aggregates_in(node: Any) -> list[Any]:
     """The aggregates of an expression, not those of subqueries in it nor those that OVER makes window functions."""
     found = []

@@ -98,7 +98,6 @@ def run_change(
 def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
     def run() -> None:
         mark = len(session.undo)
-        session.explicit_insert_id = 0
         if isinstance(node, exp.Insert):
             statements.insert(session, node, replace=verb == "REPLACE")
         elif isinstance(node, exp.Update):

@@ -98,7 +98,6 @@ class Session:
     statements: dict[str, str] = field(default_factory=dict)  # PREPARE
     found_rows: int = 0  # of the last SELECT
     row_count: int = -1  # rows that the last statement changed
-    explicit_insert_id: int = 0  # LAST_INSERT_ID(x) of this statement
     routines: dict[tuple[str, str, str], Routine] = field(default_factory=dict)  # by kind, database and name
     order_unsure: bool = False  # rows of the statement may come in another order on a server
     warnings: list[str] = field(default_factory=list)  # of the statement

@@ -34,18 +34,9 @@ class Moving:
     shift: int
     decks: int
 
-    @property
-    def cards(self) -> int:
-        """Cards of a deck."""
-        return self.slots * self.visits + self.hot * self.more
-
     def turned(self, number: Ints) -> Ints:
         """How far the slots have moved along the seats in deck `number`."""
         return number // self.decks % (self.slots // self.shift) * self.shift
-
-    def seats(self, slot: Ints, number: Ints) -> Ints:
-        """The seats of slots in deck `number`."""
-        return (slot - self.turned(number)) % self.slots
 
     def extra(self, slot: Ints, number: Ints) -> Ints:
         """By how many visits a slot is ahead of `visits` in each deck before deck `number`."""
