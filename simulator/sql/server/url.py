@@ -22,8 +22,8 @@ _EXPECTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What `--sql-engine` says. `host`: "" is the server of the wheel. `keep`: the databases that the script makes
-    stay."""
+    """What `--sql-engine` says. `host`: "" is the server of the wheel. `keep`: the databases that the script creates
+    are not dropped."""
 
     system: str
     host: str

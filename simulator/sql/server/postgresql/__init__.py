@@ -1,4 +1,4 @@
-"""PostgreSQL as the engine of a script. Read `history` first.
+"""PostgreSQL as the engine of a script. Read `run` first.
 
 | module | holds |
 | --- | --- |
@@ -7,6 +7,7 @@
 | `connection` | sessions on the server, and what is expected of it |
 | `decoding` | what makes the server log changes and DDL: publication, slot, event triggers |
 | `pgoutput` | messages of the decoding plugin |
-| `tables` | the catalog's tables as ours |
-| `history` | the script's run: the log as literal transactions |
+| `tables`, `rows` | tables of the server's catalog as ours, and their rows |
+| `history` | the log as literal transactions |
+| `run` | a script's run on the server |
 """

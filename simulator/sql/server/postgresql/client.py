@@ -29,7 +29,7 @@ _COMMENT_ENDS: Final = re.compile(r"/\*|\*/")
 _COPY: Final = re.compile(r"copy\b.*\bfrom\s+stdin\b", re.IGNORECASE | re.DOTALL)
 _ROUTINE: Final = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure)\b", re.IGNORECASE)
 _DATA_END: Final = re.compile(r"^\\\.[ \t]*\r?(\n|\Z)", re.MULTILINE)
-# What pg_dump writes against meta-commands that others put into its output.
+# pg_dump writes these, so that psql runs no meta-commands that others put into its output.
 _PASSED_OVER: Final = re.compile(r"\\(un)?restrict\b")
 
 
@@ -84,7 +84,7 @@ def split(script: str) -> Iterator[Statement | Meta]:
 
 
 def _comment_end(script: str, at: int) -> int:
-    """Behind the end of a comment, which may hold others."""
+    """The offset behind a comment, which may hold others."""
     depth = 1
     while depth and (match := _COMMENT_ENDS.search(script, at)):
         depth += 1 if match[0] == "/*" else -1

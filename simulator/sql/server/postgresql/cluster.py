@@ -1,8 +1,8 @@
-"""The PostgreSQL server that comes as a wheel: started in a folder of its own for one run, gone with it.
+"""The PostgreSQL server that comes as a wheel: started for one run in a folder of its own, removed at its end.
 
-The data directory is made once and kept in the cache; each run has a copy, so that runs do not see each other, and
-begin at the same position of the log. A shell stands between this process and the server: it ends the server and
-removes the folder when this process ends, in whatever way.
+The data directory is created once and kept in the cache; each run copies it, so runs do not see each other and begin
+at the same position of the log. A shell stands between this process and the server: it ends the server and removes
+the folder when this process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ rm -rf -- "$folder"
 
 
 class Cluster:
-    """A running server. Raises UsageError where it cannot be had."""
+    """A running server. Raises UsageError if it cannot be started."""
 
     def __init__(self) -> None:
         if sys.platform == "win32":
@@ -80,7 +80,7 @@ class Cluster:
         return Engine("postgresql", str(self.folder), 5432, USER, "", "", keep=True)
 
     def wait(self) -> None:
-        """Wait until the server takes connections. Raises UsageError."""
+        """Wait until the server accepts connections. Raises UsageError."""
         status, until = self.folder / "data" / "postmaster.pid", time.monotonic() + _READY_SECS
         while not (status.exists() and status.read_text().split()[-1:] == ["ready"]):
             said = (self.folder / "log").read_text(errors="replace").strip()
@@ -97,17 +97,17 @@ class Cluster:
 
 def _programs() -> Path:
     """The folder with `postgres` and `initdb`."""
-    found = find_spec(_WHEEL)
-    if found is None or found.origin is None:
+    wheel = find_spec(_WHEEL)
+    if wheel is None or wheel.origin is None:
         raise UsageError(
             "SQL scripts for PostgreSQL need a server: pip install 'cdc-simulator[postgresql]', or name one with "
             "--sql-engine postgresql://USER:PASSWORD@HOST:PORT."
         )
-    return Path(found.origin).parent / "pginstall" / "bin"
+    return Path(wheel.origin).parent / "pginstall" / "bin"
 
 
 def _template(programs: Path) -> Path:
-    """The folder of a new data directory, made at the first time."""
+    """The folder of a new data directory, created on first use. `CDCSIM_CACHE` says where; default: ~/.cache/cdcsim."""
     version = _output([str(programs / "postgres"), "--version"]).split()[-1]
     cache = Path(os.environ.get("CDCSIM_CACHE") or Path.home() / ".cache" / "cdcsim")
     kept = cache / f"postgresql-{version}"
@@ -119,20 +119,21 @@ def _template(programs: Path) -> Path:
         _hand_over(scratch)
         words = ["--no-locale", "--encoding=UTF8", "--auth=trust", "--no-sync", "--wal-segsize=1", f"--username={USER}"]
         _output([str(programs / "initdb"), "-D", str(scratch / "data"), *words])
-        made = Path(tempfile.mkdtemp(dir=cache)) / "data"
-        shutil.copytree(scratch / "data", made)
+        copy = Path(tempfile.mkdtemp(dir=cache)) / "data"
+        shutil.copytree(scratch / "data", copy)
         try:
-            made.rename(kept)
+            copy.rename(kept)
         except OSError:
             if not kept.is_dir():  # another process was first
                 raise
-        shutil.rmtree(made.parent)
+        shutil.rmtree(copy.parent)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return kept
 
 
 def _output(command: Sequence[str]) -> str:
+    """What a program prints. Raises UsageError if it fails."""
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd="/", user=_other_user()
     )
@@ -143,6 +144,7 @@ def _output(command: Sequence[str]) -> str:
 
 
 def _other_user() -> str | None:
+    """The user that the server runs as; None: the one of this process."""
     return _UNPRIVILEGED if os.geteuid() == 0 else None
 
 

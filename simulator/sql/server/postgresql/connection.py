@@ -15,7 +15,7 @@ _MAINTENANCE = "postgres"
 
 
 class Connection:
-    """Raises UsageError where it cannot be had."""
+    """A session on the server. Raises UsageError if the server cannot be reached."""
 
     def __init__(self, engine: Engine, database: str = _MAINTENANCE) -> None:
         try:
@@ -48,10 +48,11 @@ class Connection:
         return {name for (name,) in self.rows(sql)}
 
     def run(self, sql: str) -> None:
-        """Run statements as a client does; their results are read and left."""
+        """Run statements as a client does; their results are dropped."""
         self.client.execute(sql.encode(errors="surrogateescape"))
 
     def copy(self, sql: str, data: str) -> None:
+        """Run a COPY … FROM stdin with these lines."""
         with self.client.cursor() as cursor, cursor.copy(sql.encode()) as copy:
             copy.write(data.encode(errors="surrogateescape"))
 
@@ -67,7 +68,7 @@ class Connection:
 
     @property
     def source(self) -> str:
-        """The source system that the server is: the newest that is not newer."""
+        """The source system that the server is: its version, or the next older one known. Raises UsageError."""
         fitting = [version for version in sources.SOURCES["postgresql"][2] if int(version) <= self.major]
         if not fitting:
             raise UsageError(f"--sql-engine: the server is PostgreSQL {self.major}, which is too old.")

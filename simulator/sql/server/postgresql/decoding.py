@@ -1,7 +1,8 @@
-"""What makes a database log its changes and, since DDL is not in the log, its DDL.
+"""What makes a database log its changes and its DDL: a publication, a slot, and event triggers.
 
-As products do it, an event trigger writes each DDL statement into a table, whose rows are logged in their place: with
-them the tables as they are then, and the rows of tables that the statement rewrote, which the log does not hold.
+PostgreSQL does not log DDL. As products do, an event trigger writes each DDL statement into a table, whose rows are
+logged between the other changes. Such a row also has all tables as they are then, and the rows of the tables that the
+statement rewrote.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ TABLE: Final = "ddl"
 COLUMNS: Final = ("tag", "sql", "objects", "tables", "rewritten")
 SLOT: Final = "cdcsim"
 
-# Values of a row as text, as the log has them; other settings of the script's session must not change them.
-_OUTPUT: Final = (
-    "SET search_path = pg_catalog SET datestyle = 'ISO' SET timezone = 'UTC' SET intervalstyle = 'postgres' "
-    "SET extra_float_digits = 1 SET bytea_output = 'hex'"
+# How values are printed: in the log, and, whatever the script's session sets, by the functions of the triggers.
+_PRINTING: Final = (
+    "SET datestyle = 'ISO'",
+    "SET timezone = 'UTC'",
+    "SET intervalstyle = 'postgres'",
+    "SET extra_float_digits = 1",
+    "SET bytea_output = 'hex'",
 )
+_OUTPUT: Final = " ".join(("SET search_path = pg_catalog", *_PRINTING))
 _TABLES: Final = """
 SELECT coalesce(json_agg(row_to_json(t)), '[]') FROM (
   SELECT c.oid::bigint AS oid, n.nspname AS schema, c.relname AS name,
@@ -74,10 +79,7 @@ ALTER EVENT TRIGGER cdcsim_rewritten ENABLE ALWAYS;
 ALTER EVENT TRIGGER cdcsim_record ENABLE ALWAYS;
 CREATE PUBLICATION {SCHEMA} FOR ALL TABLES;
 """
-_SETTINGS: Final = (
-    "SET datestyle = 'ISO'; SET timezone = 'UTC'; SET intervalstyle = 'postgres'; SET extra_float_digits = 1; "
-    "SET bytea_output = 'hex'; SET client_min_messages = warning"
-)
+_SETTINGS: Final = "; ".join((*_PRINTING, "SET client_min_messages = warning"))
 _CHANGES: Final = (
     "SELECT (lsn - '0/0')::bigint, data FROM pg_logical_slot_get_binary_changes(%s, NULL, NULL, 'proto_version', '1', "
     "'publication_names', %s)"

@@ -43,6 +43,8 @@ class Logged(NamedTuple):
 
 @dataclass
 class Log:
+    """The transactions of a script's run up to now."""
+
     transactions: list[Transaction] = field(default_factory=list)
 
 
@@ -82,14 +84,15 @@ class Session:
         self.log.transactions.append(Transaction((), ms, heartbeat=True, header=header))
 
     def _step(self, logged_us: int) -> int:
-        """The milliseconds of a transaction: the log's, or those of the script's clock, which goes on."""
+        """The commit time of a transaction in milliseconds: the log's; or the script's clock, which then advances."""
         if not self.now_us:
             return logged_us // 1000
         self.now_us += _STEP_US
         return (self.now_us - _STEP_US) // 1000
 
     def read(self, logged: Sequence[tuple[int, Event | None]]) -> None:
-        """Take in whole transactions of the log: positions and what is there. Raises UsageError for a column's type."""
+        """Append whole transactions of the log, given as positions and events. Raises UsageError for a column whose
+        type is unknown."""
         begin, begun, events = Begin(0, 0), 0, list[Logged]()
         for position, event in logged:
             match event:
@@ -136,7 +139,7 @@ class Session:
     # ----------------------------------------------------------------------------------------------------------- tables
 
     def _ddl(self, change: Change, ms: int) -> list[Ddl]:
-        """A DDL statement; none of what only the script's own session sees."""
+        """A DDL statement; nothing for one about temporary tables."""
         logged: dict[str, Any] = dict(zip(COLUMNS, change.after or (), strict=True))
         touched, rewritten = json.loads(logged["objects"]), json.loads(logged["rewritten"])
         old = self.catalog.update(json.loads(logged["tables"]))

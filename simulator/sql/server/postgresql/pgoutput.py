@@ -30,13 +30,15 @@ Cell = str | Unchanged | None
 
 @dataclass(frozen=True, slots=True)
 class Begin:
+    """The begin of a transaction: when it was committed, and its id."""
+
     at_us: int
     xid: int
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    pass
+    """The end of a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,8 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A row. `before` is what the log holds of the old one: None, or all columns (`whole`), or those of the identity,
-    the others being null."""
+    """A change of one row. `before` is what the log holds of the old row: nothing, all columns (`whole`), or those of
+    the identity with null in the others."""
 
     oid: int
     kind: Kind
@@ -64,6 +66,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
+    """A TRUNCATE of some tables; `options` are bits: CASCADE, RESTART_IDENTITY."""
+
     oids: tuple[int, ...]
     options: int
 
@@ -72,6 +76,8 @@ Event = Begin | Commit | Relation | Change | Truncate
 
 
 class _Reader:
+    """A message read from behind its first byte, which is its kind."""
+
     def __init__(self, raw: bytes) -> None:
         self.raw, self.at = raw, 1
 
@@ -102,7 +108,7 @@ class _Reader:
 
 
 def event(raw: bytes) -> Event | None:
-    """None for what says nothing of rows."""
+    """A message as an event; None for kinds that are not about rows."""
     data, code = _Reader(raw), raw[:1]
     if code == b"B":
         _, at_us, xid = data.number("q"), data.number("q"), data.number("I")

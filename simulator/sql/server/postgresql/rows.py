@@ -41,7 +41,7 @@ class HeldRows:
         return self._born
 
     def remove(self, named: Row) -> tuple[int, Row]:
-        """Take the row that the log names out. Raises KeyError."""
+        """Remove the row that the log names; returns its number and its cells. Raises KeyError."""
         key = self._key(named)
         numbers = self._numbers[key]
         number = numbers.pop(0)
@@ -58,8 +58,8 @@ class HeldRows:
         return self.table
 
     def reshape(self, known: Known, rewritten: Sequence[Sequence[str | None]] | None) -> bool:
-        """Follow a DDL statement; `rewritten` are all rows as they are then, if it wrote them anew. Whether rows are
-        other ones."""
+        """Apply a DDL statement to the rows; returns whether they changed. `rewritten`: all rows after a statement that
+        rewrote the table, else None."""
         old, self.known = self.known, known
         self._identity, self._numbers = (), {}
         if rewritten is not None:
@@ -75,9 +75,9 @@ class HeldRows:
         return True
 
     def _rewrite(self, old: Known, rows: Sequence[Row]) -> None:
-        """Rows keep their numbers by the primary key, or by their order where it does not tell."""
+        """Rows keep their numbers by the primary key, or by their order where keys changed or there is none."""
         keys = old.table.key_positions
-        places = [known_place(self.known, old.numbers[i]) for i in keys]
+        places = [_position(self.known, old.numbers[i]) for i in keys]
         numbers = {tuple(row[i] for i in keys): number for number, row in self.rows.items()}
         named = {tuple(row[i] for i in places if i is not None): row for row in rows}
         if keys and named.keys() == numbers.keys():
@@ -86,5 +86,6 @@ class HeldRows:
             self.rows = dict(zip(self.rows, rows, strict=True))
 
 
-def known_place(known: Known, number: int) -> int | None:
+def _position(known: Known, number: int) -> int | None:
+    """Where a table has the column of this number; None: it was dropped."""
     return known.numbers.index(number) if number in known.numbers else None

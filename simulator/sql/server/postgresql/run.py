@@ -20,12 +20,12 @@ from simulator.sql.server.url import engine_of
 _CONNECT: Final = re.compile(
     r"""\\c(?:onnect)?\s+(?:-reuse-previous=on\s+)?(?:"dbname='([^']+)'"|"([^"]+)"|([^\s"]+))"""
 )
-# Meta-commands that change nothing here.
-_OF_NO_ACCOUNT: Final = re.compile(r"\\(set|unset|echo|timing|encoding|pset)\b")
+# Meta-commands that change no data.
+_IGNORED: Final = re.compile(r"\\(set|unset|echo|timing|encoding|pset)\b")
 
 
 class PostgresRun:
-    """Raises UsageError where the server cannot be had, or lacks what is wanted."""
+    """A server that runs a script in a new database. Raises UsageError if it cannot be reached or does not suit."""
 
     def __init__(self, url: str, source: Source, start_ms: int) -> None:
         self.engine = engine_of(url)
@@ -53,7 +53,7 @@ class PostgresRun:
             raise
 
     def _enter(self, database: str) -> None:
-        """Go on in another database."""
+        """Continue in another database."""
         import psycopg
 
         script = Connection(self.engine, database)
@@ -87,7 +87,7 @@ class PostgresRun:
             self.session.in_transaction = self.script.in_transaction
 
     def _meta(self, text: str) -> None:
-        if _OF_NO_ACCOUNT.match(text):
+        if _IGNORED.match(text):
             return
         match = _CONNECT.fullmatch(text)
         if match is None:
@@ -98,7 +98,7 @@ class PostgresRun:
         self._enter(match[1] or match[2] or match[3])
 
     def read(self) -> None:
-        """Take in what the server has logged since the last time."""
+        """Append what the server has logged since the last call to the session's log."""
         self.session.read([(position, pgoutput.event(raw)) for position, raw in self.decoding.changes()])
 
     def close(self) -> None:

@@ -30,8 +30,8 @@ _ENDINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A table as the catalog has it: `numbers` are those of its columns, which renames keep, and `missing` what rows
-    from before a column was added have in it."""
+    """A table as the catalog has it. `numbers` are those of its columns, which renames keep; `missing` has, by number,
+    the value of a column in rows that are older than the column."""
 
     table: Table
     numbers: tuple[int, ...]
