@@ -30,7 +30,7 @@ def _silent() -> logging.Logger:
 class Cluster:
     """A connected producer. Raises OptionError, MissingPackage, and SinkError when the cluster cannot be used.
 
-    `give_up` is called with what ends the client for good.
+    `give_up` is called with the text of an error that ends the client for good.
     """
 
     def __init__(self, url: KafkaUrl, file: Mapping[str, str], give_up: Callable[[str], None]) -> None:
@@ -95,7 +95,7 @@ class Cluster:
     # Topics
 
     def partitions(self, topic: str) -> int:
-        """The topic's partition count; makes a missing topic when the URL says how many it shall have.
+        """The topic's partition count; creates a missing topic if the URL has `partitions=`.
 
         Raises UsageError for a name that Kafka does not take, SinkError for a missing topic and for another count.
         """
@@ -129,16 +129,16 @@ class Cluster:
         deadline = time.monotonic() + self.url.connect_secs
         while True:
             try:
-                found = self._admin.list_topics(topic, timeout=self.url.connect_secs).topics[topic]
+                metadata = self._admin.list_topics(topic, timeout=self.url.connect_secs).topics[topic]
             except self.exception as error:
                 raise SinkError(self.unusable() if self.last_error else self._topic_error(topic, error)) from None
-            code = found.error.code() if found.error else None
+            code = metadata.error.code() if metadata.error else None
             if code == self.codes.UNKNOWN_TOPIC_OR_PART:
                 return None
             if code is None:
-                return [found.partitions[number].leader >= 0 for number in range(len(found.partitions))]
+                return [metadata.partitions[number].leader >= 0 for number in range(len(metadata.partitions))]
             if code != self.codes.LEADER_NOT_AVAILABLE or time.monotonic() > deadline:
-                raise SinkError(self._topic_error(topic, found.error))
+                raise SinkError(self._topic_error(topic, metadata.error))
             time.sleep(0.1)
 
     def _create(self, topic: str, count: int) -> None:
@@ -164,7 +164,7 @@ class Cluster:
         return leaders
 
     def _answer(self, topic: str, count: int) -> bool:
-        """Whether each partition's leader tells its last offset."""
+        """Whether the leader of each partition answers: it is asked for the last offset."""
         latest = self._new.OffsetSpec.latest()
         asked = {self.client.TopicPartition(topic, number): latest for number in range(count)}
         try:

@@ -1,5 +1,7 @@
-"""librdkafka's functions through ctypes, from the library that confluent-kafka brings: its own Python client takes
-messages one by one."""
+"""librdkafka's functions through ctypes, from the library that confluent-kafka brings.
+
+confluent-kafka's own client takes messages one by one; these functions take arrays of them.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ QUEUED, IN_FLIGHT, AT_ONCE = 1, 2, 4
 # Kinds of arguments of `produceva`.
 TOPIC, PARTITION, VALUE, KEY, TICKET, TIMESTAMP, HEADER = 2, 3, 4, 5, 6, 8, 9
 
-# rd_kafka_message_t; `ticket` is what comes back with the report of a message.
+# rd_kafka_message_t; `ticket` is its `_private`: the number that comes back with the report of a message.
 MESSAGE: Final = np.dtype(
     {
         "names": ["error", "value", "value_size", "key", "key_size", "ticket"],
@@ -103,10 +105,10 @@ def load() -> Any:
         from confluent_kafka import cimpl
     except ImportError:
         raise MissingPackage("the kafka sink needs confluent-kafka: pip install 'cdc-simulator[kafka]'.") from None
-    # what this module is linked with is found through it, whatever the wheel calls it
-    found = ctypes.CDLL(cimpl.__file__)
+    # confluent-kafka's own module is linked with librdkafka, whatever the wheel calls that file
+    library = ctypes.CDLL(cimpl.__file__)
     for name, (result, *arguments) in _FUNCTIONS.items():
-        function = found[f"rd_kafka_{name}"]
+        function = library[f"rd_kafka_{name}"]
         function.restype, function.argtypes = result, arguments
-        setattr(found, f"rd_kafka_{name}", function)
-    return found
+        setattr(library, f"rd_kafka_{name}", function)
+    return library

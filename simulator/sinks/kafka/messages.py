@@ -19,34 +19,37 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # More than a message's frame takes on the wire.
 FRAME_BYTES: Final = 200
-# What `error` is while nobody has taken a message on.
+# What `error` is until librdkafka accepts a message.
 NOT_SENT: Final = 1
 
 
 class Outgoing:
-    """The messages of a batch. Those of `each` must be sent one by one: they have headers or a timestamp, or one may
-    be above `most_bytes`, and the call that takes many goes on behind a message that it refuses."""
+    """The messages of a batch.
+
+    `each`: they must be sent one by one. They have headers or timestamps, or one may be larger than `most_bytes`: the
+    call that takes many would skip a message that it refuses, and queue those behind it.
+    """
 
     def __init__(self, batch: MessageBatch, most_bytes: int) -> None:
         self._values, self._keys = _Spans(batch["value"]), _Spans(batch["key"])
         stamps, headers = batch["timestamp_ms"], batch["headers"]
         self._stamps_ms = None if stamps.null_count == len(batch) else np.asarray(stamps.fill_null(0))  # 0: now
         self._headers = None if headers.null_count == len(batch) else headers
-        self._taken: _Headers | None = None
+        self._kept: _Headers | None = None
         largest = int((self._values.sizes + self._keys.sizes).max(initial=0))
         self.each = largest > most_bytes - FRAME_BYTES or not (self._stamps_ms is None and self._headers is None)
 
     def messages(self, rows: Ints, ticket: int) -> Array:
-        """These rows, with tickets from this one on."""
-        found = np.zeros(len(rows), library.MESSAGE)
-        found["error"] = NOT_SENT
-        found["value"], found["value_size"] = self._values.addresses[rows], self._values.sizes[rows]
-        found["key"], found["key_size"] = self._keys.addresses[rows], self._keys.sizes[rows]
-        found["ticket"] = np.arange(ticket, ticket + len(rows))
-        return found
+        """These rows as structures `library.MESSAGE`; their tickets count from `ticket` on."""
+        messages = np.zeros(len(rows), library.MESSAGE)
+        messages["error"] = NOT_SENT
+        messages["value"], messages["value_size"] = self._values.addresses[rows], self._values.sizes[rows]
+        messages["key"], messages["key_size"] = self._keys.addresses[rows], self._keys.sizes[rows]
+        messages["ticket"] = np.arange(ticket, ticket + len(rows))
+        return messages
 
     def arguments(self, rows: Ints, messages: Array, topic: int, partition: int) -> tuple[Array, list[int]]:
-        """The same messages as arguments, those of each behind those of the one before, and how many each has."""
+        """The same messages as structures `library.ARGUMENT`, message after message; and how many each message has."""
         fixed: list[tuple[int, Any, Any]] = [
             (library.TOPIC, topic, 0),
             (library.PARTITION, partition, 0),
@@ -55,20 +58,20 @@ class Outgoing:
             (library.TICKET, messages["ticket"], 0),
             (library.TIMESTAMP, 0 if self._stamps_ms is None else self._stamps_ms[rows], 0),
         ]
-        # they live until the next call
-        self._taken = headers = None if self._headers is None else _Headers(self._headers.take(pa.array(rows)))
+        # librdkafka reads their memory until the next call
+        self._kept = headers = None if self._headers is None else _Headers(self._headers.take(pa.array(rows)))
         counts = np.full(len(rows), len(fixed)) + (0 if headers is None else headers.counts)
         starts = np.cumsum(counts) - counts
-        found = np.zeros(int(counts.sum()), library.ARGUMENT)
-        for place, (kind, a, b) in enumerate(fixed):
-            at = starts + place
-            found["kind"][at], found["a"][at], found["b"][at] = kind, a, b
+        arguments = np.zeros(int(counts.sum()), library.ARGUMENT)
+        for number, (kind, a, b) in enumerate(fixed):
+            at = starts + number
+            arguments["kind"][at], arguments["a"][at], arguments["b"][at] = kind, a, b
         if headers is not None:
             before = np.cumsum(headers.counts) - headers.counts
             at = np.repeat(starts + len(fixed) - before, headers.counts) + np.arange(len(headers.names))
-            found["kind"][at], found["a"][at] = library.HEADER, headers.names
-            found["b"][at], found["c"][at] = headers.values.addresses, headers.values.sizes
-        return found, counts.tolist()
+            arguments["kind"][at], arguments["a"][at] = library.HEADER, headers.names
+            arguments["b"][at], arguments["c"][at] = headers.values.addresses, headers.values.sizes
+        return arguments, counts.tolist()
 
 
 class _Spans:

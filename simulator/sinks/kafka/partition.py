@@ -1,4 +1,4 @@
-"""One partition's messages that librdkafka holds: it reads their values from the memory of their batches."""
+"""One partition's messages that librdkafka holds. Their batches stay in memory, from which librdkafka reads values."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ NUMBER_BITS: Final = 44
 
 
 class Partition:
-    """Messages are numbered from 0; those below `sent` are queued, those below `answered` are reported.
+    """The state of a partition. Messages are numbered from 0: those below `sent` were queued, those below `answered`
+    were reported.
 
-    One thread sends, another answers.
+    One thread sends, another one reads reports.
     """
 
     def __init__(self, topic: str, number: int, index: int) -> None:
         self.topic, self.number = topic, number
         self.ticket = index << NUMBER_BITS  # of the first message
         self.sent = self.answered = 0
-        self._ahead: dict[int, int] = {}  # from where to where more is reported, behind what is not
+        self._ahead: dict[int, int] = {}  # first to end of reported ranges behind messages that are not
         self._held: deque[tuple[Parcel, MessageBatch]] = deque()
 
     def hold(self, parcel: Parcel, batch: MessageBatch) -> None:

@@ -1,4 +1,4 @@
-"""A producer of librdkafka that takes arrays of messages and reports them by the batch: no Python for each message."""
+"""A producer of librdkafka that takes arrays of messages and reports them in batches, without Python per message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.sinks.kafka.messages import Array
 ERROR_BYTES: Final = 1024
 _TICKET_AT: Final = library.MESSAGE.fields["ticket"][1]  # type: ignore[index]
 
-# Messages with the tickets from the first up to the second are answered for; the code says how.
+# (first ticket, end, error code) of messages that are reported; code 0: they are stored.
 Delivery = tuple[int, int, int]
 
 
@@ -51,10 +51,11 @@ class Producer:
         self._queue = lib.rd_kafka_queue_get_main(self._handle)
 
     def __len__(self) -> int:
-        """Messages without an answer, and reports that nobody has read."""
+        """Messages that are not reported, and reports that are not read."""
         return int(self._lib.rd_kafka_outq_len(self._handle)) if self._handle else 0
 
     def topic(self, name: str) -> int:
+        """librdkafka's handle of a topic."""
         if name not in self._topics:
             self._topics[name] = self._lib.rd_kafka_topic_new(self._handle, name.encode(), None)
         return self._topics[name]
@@ -62,11 +63,12 @@ class Producer:
     # Sending
 
     def produce(self, topic: int, partition: int, messages: Array) -> None:
-        """Queue messages of one partition, in order up to the first that is refused. Their field `error` says which."""
+        """Queue messages of one partition in order, up to the first that is refused; `error` is 0 in those queued."""
         self._lib.rd_kafka_produce_batch(topic, partition, 0, messages.ctypes.data, len(messages))
 
     def produce_each(self, messages: Array, arguments: Array, counts: list[int]) -> None:
-        """The same with arguments for each message, so many of each: for timestamps, headers and large messages."""
+        """The same, message by message: message i has `counts[i]` of the arguments. For timestamps, headers and large
+        messages."""
         starts = arguments.ctypes.data + library.ARGUMENT.itemsize * (np.cumsum(counts) - counts)
         addresses = iter(starts.tolist())
         refused = 0
@@ -82,11 +84,11 @@ class Producer:
             self._lib.rd_kafka_error_destroy(refused)
 
     def flush(self, seconds: float) -> None:
-        """Send without lingering, until everything is reported or the time is over."""
+        """Send without lingering; returns when everything is reported, or after so many seconds."""
         self._lib.rd_kafka_flush(self._handle, int(seconds * 1000))
 
     def purge(self, *, in_flight: bool) -> None:
-        """Give up what is queued, and what is on its way, too: it is reported as an error."""
+        """Drop what is queued, and with `in_flight` what is on its way, too: all of it is reported as an error."""
         kinds = library.QUEUED | library.AT_ONCE | (library.IN_FLIGHT if in_flight else 0)
         self._lib.rd_kafka_purge(self._handle, kinds)
 
@@ -107,11 +109,11 @@ class Producer:
                 lib.rd_kafka_event_destroy(event)
 
     def wake(self) -> None:
-        """Whoever waits for reports goes on."""
+        """End the waiting of `reports`, which another thread may be in."""
         self._lib.rd_kafka_queue_yield(self._queue)
 
     def _deliveries(self, event: int) -> list[Delivery]:
-        """Messages that arrived are reported a batch of one partition at a time, which the last one ends."""
+        """The messages of an event: those of one batch of a partition, in order if they were stored."""
         count = self._lib.rd_kafka_event_message_count(event)
         messages = (ctypes.c_void_p * count)()
         self._lib.rd_kafka_event_message_array(event, messages, count)
@@ -166,7 +168,7 @@ class Producer:
 
         lib = self._lib
         if error := function(self._handle, *arguments):
-            found = KafkaError(
+            failure = KafkaError(
                 lib.rd_kafka_error_code(error),
                 lib.rd_kafka_error_string(error).decode(),
                 bool(lib.rd_kafka_error_is_fatal(error)),
@@ -174,10 +176,10 @@ class Producer:
                 bool(lib.rd_kafka_error_txn_requires_abort(error)),
             )
             lib.rd_kafka_error_destroy(error)
-            raise KafkaException(found)
+            raise KafkaException(failure)
 
     def close(self) -> None:
-        """End the client; nobody may wait for its reports any more. What is unanswered is dropped."""
+        """End the client; no thread may be in `reports` any more. What is not reported is dropped."""
         if self._handle:
             if self._group:
                 self._lib.rd_kafka_consumer_group_metadata_destroy(self._group)

@@ -55,11 +55,11 @@ class KafkaSink(Sink):
     def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self.topic_pattern = url.topic_pattern
-        # Whether something failed after it had been queued, so that what is queued behind it must not be written.
+        # Whether a queued message failed: what is queued behind it must not be written.
         self._gap = False
         self._closed = False
         self._partitions: list[Partition] = []
-        self._places: dict[tuple[str, int], Partition] = {}
+        self._by_number: dict[tuple[str, int], Partition] = {}
         self._answered = threading.Event()
         self.cluster = Cluster(url, file or {}, self.ledger.give_up)
         self.settings = self.cluster.settings
@@ -108,11 +108,11 @@ class KafkaSink(Sink):
         self.check()
 
     def _partition(self, parcel: Parcel) -> Partition:
-        place = parcel.topic, parcel.partition
-        if place not in self._places:
-            self._places[place] = Partition(*place, len(self._partitions))
-            self._partitions.append(self._places[place])
-        return self._places[place]
+        number = parcel.topic, parcel.partition
+        if number not in self._by_number:
+            self._by_number[number] = Partition(*number, len(self._partitions))
+            self._partitions.append(self._by_number[number])
+        return self._by_number[number]
 
     def _queue(self, outgoing: Outgoing, parcel: Parcel, partition: Partition) -> None:
         """Queue a parcel, up to the first message that is refused."""
@@ -140,7 +140,7 @@ class KafkaSink(Sink):
                     self.ledger.fail(parcel, partition.sent, self._refusal(code))
 
     def _refusal(self, code: int) -> str:
-        """Why librdkafka did not take on a message."""
+        """Why librdkafka did not accept a message, and what to do."""
         if code == self.cluster.codes.MSG_SIZE_TOO_LARGE:
             return (
                 f"with key and headers it is above this client's limit of {self.settings['message.max.bytes']} bytes;"
@@ -203,7 +203,7 @@ class KafkaSink(Sink):
     # Ends
 
     def _drain(self, enough: Callable[[], bool]) -> None:
-        """Send until everything is reported or it is enough."""
+        """Send until everything is reported, or `enough` says so."""
         while len(self._producer) and not enough():
             self._producer.flush(SLICE_SECS)
 
