@@ -96,7 +96,11 @@ def with_setting(script: Script, setting: str) -> Script:
             return replace(script, spec=replace(script.spec, delay=durations_ms(value)))
         except ValueError as error:
             raise UsageError(f"--set {setting}: {error}.") from None
-    if key != "start" or script.is_recording:
+    if script.is_recording:
+        raise UsageError(
+            f"--set {setting}: {script.file} is a recording, of which only delay can be set; leave it out."
+        )
+    if key != "start":
         raise UsageError(f"--set {setting}: {script.file} is a SQL script, which has no such keys; edit it.")
     if at := script.meta("at"):
         raise UsageError(
@@ -131,11 +135,15 @@ def _spec(parts: Sequence[Statement | Meta]) -> Spec:
 
 
 def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
-    """The script as the client of its source takes it apart. Raises UsageError for a draft that only a server runs."""
+    """The script split into statements as the client of its source does. Raises UsageError for a draft in the editor
+    that only a server can run."""
     if source.id != POSTGRESQL or script.is_recording:
         return script
     if draft:
-        raise UsageError(f"{script.file}: only a server runs scripts for PostgreSQL, and no draft is sent to one.")
+        raise UsageError(
+            f"{script.file}: scripts for PostgreSQL run on a server, which the editor does not use: record the script "
+            "with `cdcsim record`, and open the recording."
+        )
     from simulator.sql.server.postgresql.client import split as split_as_psql
 
     parts = tuple(split_as_psql(script.text))
@@ -188,11 +196,13 @@ def _default(script: Script) -> str:
 
 
 class LogOf(Protocol):
+    """The log of a run."""
+
     transactions: list[Transaction]
 
 
 class Running(Protocol):
-    """What a script's comments say something to, and what knows what happened."""
+    """The session of a run: its clock, which comments in the script set, and what it has logged."""
 
     now_us: int
     account: str

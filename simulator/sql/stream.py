@@ -48,7 +48,7 @@ def stream_of(script: Script, source: Source, *, force: bool = False) -> History
 
 
 def record(script: Script, source: Source, to: Path, *, force: bool = False) -> HistoryStream:
-    """Write what a script did to a file, from which it is read without a server. Raises the error that ended it."""
+    """Write a script's history to a file, which needs no server. Raises the error that ended the script."""
     stream = stream_of(script, source, force=force)
     if stream.failure is not None:
         raise stream.failure
@@ -85,13 +85,16 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
 
 
 def record_log(url: str, start: str, end: str | None, databases: Collection[str], to: Path) -> LogStream:
-    """Write what a running MySQL or MariaDB server has logged already, from a position to another, to a file."""
+    """Write what a MySQL or MariaDB server has in its binlog, from one position to another, to a file. Raises
+    UsageError."""
     from simulator.sql.server.mysql.existing import ExistingLog, position_of
     from simulator.sql.server.url import engine_of
 
     engine = engine_of(url)
     if engine.system == POSTGRESQL:
-        raise UsageError("--from: PostgreSQL keeps its log for slots alone; MySQL and MariaDB have one to read.")
+        raise UsageError(
+            "--from: PostgreSQL keeps no log that can be read later; name a MySQL or MariaDB server, or a script."
+        )
     first, last = position_of(start), None if end is None else position_of(end)
     log = ExistingLog(engine, databases)
     try:
@@ -110,7 +113,7 @@ def record_log(url: str, start: str, end: str | None, databases: Collection[str]
 
 
 class MysqlHistory(HistoryStream):
-    """…; JSON documents of MySQL, which keep their types in the log, are cells as they are there."""
+    """The history of a MySQL or MariaDB server. JSON documents are cells as in the log, which keeps their types."""
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         if position in self._documents(table):
@@ -142,7 +145,7 @@ class MysqlHistory(HistoryStream):
 
 
 class LogStream(MysqlHistory):
-    """…; cells are values as tables hold them."""
+    """The history of a session here: cells are values as its tables hold them, not literals."""
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         return carrier(cells, table.columns[position].type)

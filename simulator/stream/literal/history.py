@@ -20,9 +20,9 @@ from simulator.stream.literal.transactions import Ddl, Row, RowChange, TableRows
 class HistoryStream(LiteralStream):
     """Turn i is transaction i. Cells are literals of the source, as `Source.parse_values` reads them.
 
-    `before` is what tables hold before the first transaction, `after` what they hold after the last, where that is
-    more than the log tells; `tables` are others that are there. `partial_setting`: what makes the log lack columns in
-    `{turn}`, in words for messages; `steps` are names, each with the turn from which it is that of the turns.
+    `before` are the rows before the first transaction, `after` those after the last one; None: the log tells them.
+    `tables` are further tables that exist. `partial_setting` is a part of error messages: why rows in the log lack
+    columns at `{turn}`, and what to do. `steps` are names, each with the first turn that has it.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class HistoryStream(LiteralStream):
         return {turn: self.steps[at - 1][0] for turn in turns if (at := bisect_right(first, turn))}
 
     def create_table(self, table: Table, turn: int) -> str:
-        """…; of a table whose text is known, that; known once the table's rows are."""
+        """The server's own text, if `numbered_rows` has read one for this turn; else a text made of the columns."""
         return self._texts.get((turn, table.id)) or super().create_table(table, turn)
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
@@ -85,15 +85,15 @@ class HistoryStream(LiteralStream):
         return sum(len(cell) for cell in row if isinstance(cell, str | bytes))
 
     def literals(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
-        """Rows with their cells as literals."""
+        """Rows with their cells as literals of the source."""
         return rows
 
     def printed(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
-        """Rows as the server shows them, which may hold more in the log."""
+        """Rows as the server's client prints them: the log may hold more, such as types in JSON documents."""
         return rows
 
     def held(self, turn: int) -> Sequence[TableRows]:
-        """What each table holds before a turn, its rows by their numbers."""
+        """The rows of each table before a turn."""
         if turn >= self.turns and self._after is not None:
             return self._after
         if not turn:
@@ -116,6 +116,7 @@ class HistoryStream(LiteralStream):
 
 
 def _change(tables: dict[TableId, TableRows], change: RowChange) -> None:
+    """Apply a row change to the tables."""
     held = tables.get(change.table.id)
     if held is None:
         held = tables[change.table.id] = TableRows(change.table, {})
@@ -126,9 +127,10 @@ def _change(tables: dict[TableId, TableRows], change: RowChange) -> None:
 
 
 def _reshape(tables: dict[TableId, TableRows], ddl: Ddl) -> None:
+    """Apply a DDL statement to the tables."""
     pairs = [(old, new) for old, new in ((ddl.before, ddl.after), *ddl.more) if old or new]
-    gone = [tables.pop(old.id, None) if old is not None else None for old, _ in pairs]
-    for held, (_, new) in zip(gone, pairs, strict=True):
+    removed = [tables.pop(old.id, None) if old is not None else None for old, _ in pairs]
+    for held, (_, new) in zip(removed, pairs, strict=True):
         if new is not None and new.columns:
             kept = held is not None and ddl.kind is not SchemaChangeKind.TRUNCATE_TABLE
             tables[new.id] = TableRows(new, held.rows if held is not None and kept else {})

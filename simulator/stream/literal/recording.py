@@ -36,7 +36,7 @@ from simulator.stream.literal.transactions import Ddl, Entry, Row, RowChange, Ta
 VERSION: Final = 1
 _KEY: Final = b"cdcsim"
 _CELLS: Final = pa.list_(pa.string())
-_PLACES: Final = pa.list_(pa.int32())
+_POSITIONS: Final = pa.list_(pa.int32())
 _SCHEMA: Final = pa.schema(
     [
         ("what", pa.string()),  # transaction, row, ddl, text, or held: a row that is there
@@ -44,8 +44,8 @@ _SCHEMA: Final = pa.schema(
         ("kind", pa.int8()),
         ("before", _CELLS),
         ("after", _CELLS),
-        ("logged_before", _PLACES),
-        ("logged_after", _PLACES),
+        ("logged_before", _POSITIONS),
+        ("logged_after", _POSITIONS),
         ("number", pa.int64()),
         ("run", pa.int64()),
         ("ms", pa.int64()),
@@ -60,8 +60,8 @@ Literals = Callable[[Table, Sequence[Row]], Sequence[Row]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The header of a recording. `fingerprint` is that of the script; `snapshot`: rows come before the stream; `steps`:
-    names, each with the turn from which it is that of the turns."""
+    """The header of a recording. `fingerprint` is the script's; `snapshot`: a run begins with the rows before the first
+    transaction; `partial_setting`, `steps`: as of HistoryStream."""
 
     source: str
     database: str
@@ -75,7 +75,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is in a recording."""
+    """What is in a recording: its header, the rows before the first transaction, and the transactions."""
 
     facts: Facts
     before: Sequence[TableRows]
@@ -110,7 +110,7 @@ _Record = tuple[dict[str, Any], Table | None]
 
 
 def _records(recorded: Recorded, tables: dict[Table, int]) -> Iterator[_Record]:
-    """Records with their tables, which get numbers."""
+    """Records, each with its table; `tables` gets a number for each table version."""
 
     def number(table: Table | None) -> int | None:
         return None if table is None else tables.setdefault(table, len(tables))
@@ -146,11 +146,8 @@ def _records(recorded: Recorded, tables: dict[Table, int]) -> Iterator[_Record]:
                         yield from held(each)
                 case Text():
                     facts = {
-                        "kind": entry.kind.name,
-                        "database": entry.database,
-                        "table": entry.table,
-                        "sql": entry.sql,
-                    }
+                        "kind": entry.kind.name, "database": entry.database, "table": entry.table, "sql": entry.sql,
+                    }  # fmt: skip
                     yield _plain("text", entry.ms, facts)
 
 
@@ -159,7 +156,7 @@ def _plain(what: str, ms: int, facts: Mapping[str, Any]) -> _Record:
 
 
 def _batch(records: Sequence[_Record], literals: Literals) -> pa.RecordBatch:
-    """Records as columns; the rows of a table become literals at once."""
+    """Records as columns; all rows of a table become literals in one call."""
     images: dict[Table, list[tuple[dict[str, Any], str]]] = {}
     for record, table in records:
         for name in ("before", "after"):
@@ -188,19 +185,19 @@ def _header(path: str) -> dict[str, Any]:
         with pa.OSFile(path) as file:
             metadata = pa.ipc.open_stream(file).schema.metadata or {}
     except FileNotFoundError:
-        raise UsageError(f"there is no recording {path!r}.") from None
+        raise UsageError(f"there is no recording {path!r}: check the path, or write it with `cdcsim record`.") from None
     except (OSError, pa.ArrowInvalid):
         metadata = {}
     if _KEY not in metadata:
-        raise UsageError(f"{path!r} is no recording of `cdcsim record`.")
+        raise UsageError(f"{path!r} is no recording: write one with `cdcsim record`.")
     header: dict[str, Any] = json.loads(metadata[_KEY])
     if header["version"] != VERSION:
-        raise UsageError(f"{path}: its form is {header['version']}, not {VERSION}: record it anew.")
+        raise UsageError(f"{path}: the recording has version {header['version']}, not {VERSION}: record it again.")
     return header
 
 
 def read(path: str) -> Recorded:
-    """Raises UsageError."""
+    """A whole recording. Raises UsageError."""
     header, facts = _header(path), facts_of(path)
     tables = [_table(each) for each in header["tables"]]
     before = [TableRows(tables[at], {}, text) for at, text in header["before"]]
@@ -223,24 +220,25 @@ def read(path: str) -> Recorded:
                 held = {each.table: each.rows for each in ddl.rows}
                 entries.append(ddl)
             case "text":
-                said = json.loads(record["facts"])
-                kind = StatementKind[said["kind"]]
-                entries.append(Text(kind, said["database"], said["table"], said["sql"], record["ms"]))
+                text = json.loads(record["facts"])
+                kind = StatementKind[text["kind"]]
+                entries.append(Text(kind, text["database"], text["table"], text["sql"], record["ms"]))
     if ended is not None:
         transactions.append(_transaction(ended, entries))
     return Recorded(facts, before, transactions)
 
 
-def _read(path: str, wanted: int) -> Iterator[dict[str, Any]]:
+def _read(path: str, count: int) -> Iterator[dict[str, Any]]:
+    """The records, of which there must be so many. Raises UsageError."""
     try:
         with pa.OSFile(path) as file:
             for batch in pa.ipc.open_stream(file):
-                wanted -= len(batch)
+                count -= len(batch)
                 yield from batch.to_pylist()
     except (OSError, pa.ArrowInvalid):
         pass
-    if wanted:
-        raise UsageError(f"{path}: the recording does not go on to its end: copy it again, or record it anew.")
+    if count:
+        raise UsageError(f"{path}: the recording is incomplete: copy it again, or record it again.")
 
 
 def _transaction(record: Mapping[str, Any], entries: Iterable[Entry]) -> Transaction:

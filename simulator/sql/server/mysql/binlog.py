@@ -32,7 +32,7 @@ _SQL_MODE, _CATALOG, _CHARSET = 1, 6, 4
 
 @dataclass(frozen=True, slots=True)
 class TableMap:
-    """What a rows event says of its table: names, and of each column a type's code and what belongs to it."""
+    """What a rows event says of its table: names, and for each column the code of its type and its metadata."""
 
     database: str
     table: str
@@ -42,12 +42,12 @@ class TableMap:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A rows event; `shown` are the columns that each image holds: that before, that after."""
+    """A rows event. `logged`: the positions of the columns that each image holds, of updates before and after."""
 
     at_s: int
     kind: Kind
     table: TableMap
-    shown: tuple[tuple[int, ...], ...]
+    logged: tuple[tuple[int, ...], ...]
     body: bytes
 
 
@@ -66,6 +66,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
+    """The end of a transaction."""
+
     at_s: int
 
 
@@ -95,9 +97,8 @@ class Bytes:
     at: int = 0
 
     def take(self, count: int) -> bytes:
-        made = self.raw[self.at : self.at + count]
         self.at += count
-        return made
+        return self.raw[self.at - count : self.at]
 
     def number(self, count: int, *, signed: bool = False) -> int:
         return int.from_bytes(self.take(count), "little", signed=signed)
@@ -115,7 +116,7 @@ class Bytes:
 
 
 def events(packets: Iterator[bytes]) -> Iterator[Event]:
-    """Raises UsageError for a log with changes that are not read."""
+    """The events of a log. Raises UsageError for changes in a form that is not supported."""
     tables: dict[int, TableMap] = {}
     for packet in packets:
         at_s, code = struct.unpack_from("<IB", packet)
@@ -193,5 +194,5 @@ def _rows(at_s: int, code: int, data: Bytes, tables: dict[int, TableMap]) -> Row
         data.take(data.number(2) - 2)
     count, kind = data.packed(), _ROWS[code]
     images = 2 if kind is UPDATE else 1
-    shown = tuple(tuple(i for i, bit in enumerate(data.bits(count)) if bit) for _ in range(images))
-    return Rows(at_s, kind, tables[id], shown, data.raw[data.at :])
+    logged = tuple(tuple(i for i, bit in enumerate(data.bits(count)) if bit) for _ in range(images))
+    return Rows(at_s, kind, tables[id], logged, data.raw[data.at :])

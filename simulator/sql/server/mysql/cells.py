@@ -13,7 +13,7 @@ from simulator.sources.mysql import type_table
 from simulator.sql.assignment.temporal import ZERO_US
 from simulator.sql.server.mysql.binlog import Bytes, Rows
 from simulator.sql.server.mysql.json_binary import document
-from simulator.sql.server.mysql.packed import clock_us, day_of, decimal, moment
+from simulator.sql.server.mysql.packed import clock_us, date_and_time, day_of, decimal
 from simulator.sql.values import documents, temporal
 from simulator.sql.values.temporal import Temporal
 
@@ -21,24 +21,26 @@ Cell = Callable[[Bytes, int, ColumnType], Any]
 
 
 def images(event: Rows, table: Table) -> list[tuple[tuple[Any, ...], ...]]:
-    """For each row its images (before, after, or both); None where an image has no such column."""
+    """For each row its images: before, after, or both. A cell is None, too, where the image lacks the column."""
     data = Bytes(event.body)
     rows = []
     while data.at < len(data.raw):
-        rows.append(tuple(_image(data, event, table, shown) for shown in event.shown))
+        rows.append(tuple(_image(data, event, table, logged) for logged in event.logged))
     return rows
 
 
-def _image(data: Bytes, event: Rows, table: Table, shown: Sequence[int]) -> tuple[Any, ...]:
-    nulls = data.bits(len(shown))
+def _image(data: Bytes, event: Rows, table: Table, logged: Sequence[int]) -> tuple[Any, ...]:
+    nulls = data.bits(len(logged))
     row: list[Any] = [None] * len(event.table.types)
-    for place, null in zip(shown, nulls, strict=True):
+    for position, null in zip(logged, nulls, strict=True):
         if not null:
-            code, meta = event.table.types[place], event.table.meta[place]
+            code, meta = event.table.types[position], event.table.meta[position]
             cell = _CELLS.get(code)
             if cell is None:
-                raise UsageError(f"--sql-engine: {table.id} has a column of type {code} in the log, which is not read.")
-            row[place] = cell(data, meta, table.columns[place].type)
+                raise UsageError(
+                    f"--sql-engine: {table.id} has a column of type {code} in the log, which is not supported."
+                )
+            row[position] = cell(data, meta, table.columns[position].type)
     return tuple(row)
 
 
@@ -70,7 +72,7 @@ def _fraction(data: Bytes, digits: int) -> int:
 
 
 def _datetime(data: Bytes, meta: int, type: ColumnType) -> int:
-    day, us = moment(data.big(5) - 0x80_0000_0000)
+    day, us = date_and_time(data.big(5) - 0x80_0000_0000)
     us += _fraction(data, meta)
     return temporal.us_of(Temporal("datetime", day, us))
 
@@ -107,7 +109,7 @@ def _varchar(data: Bytes, meta: int, type: ColumnType) -> Any:
 
 
 def _string(data: Bytes, meta: int, type: ColumnType) -> Any:
-    """CHAR and BINARY, and what hides behind their code: ENUM and SET."""
+    """CHAR and BINARY; ENUM and SET, whose own code is in the metadata."""
     code, length = meta >> 8, meta & 0xFF
     if code in (247, 248):
         return data.number(length)

@@ -1,4 +1,4 @@
-"""A connection to MySQL or MariaDB: what `--sql-engine` names, what is wanted of the server, its binlog read."""
+"""A connection to MySQL or MariaDB: a session, what is expected of the server, and the packets of its binlog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NON_BLOCKING, _ANNOTATIONS = 1, 2
 
 
 class Connection:
-    """A session on the server. Raises UsageError where it cannot be had, or lacks what is wanted."""
+    """A session on the server. Raises UsageError if the server cannot be reached."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -52,12 +52,12 @@ class Connection:
 
     @property
     def source(self) -> str:
-        """The source system that the server is."""
+        """The source system that the server is. Raises UsageError for an unsupported version."""
         if "mariadb" in self.version.lower():
             return "mariadb-10.11"
         match = re.match(r"(5\.7|8)\.", self.version)
         if match is None:
-            raise UsageError(f"--sql-engine: the server is {self.version}; 5.7, 8.x and MariaDB are known.")
+            raise UsageError(f"--sql-engine: the server is MySQL {self.version}; use MySQL 5.7 or 8, or MariaDB.")
         return "mysql-5.7" if match[1] == "5.7" else "mysql-8.0"
 
     def check(self) -> None:
@@ -85,7 +85,7 @@ class Connection:
         return {name for (name,) in self.rows("SHOW DATABASES")}
 
     def run(self, sql: str) -> None:
-        """Run a statement as a client does; its results are read and left."""
+        """Run a statement as a client does; its results are dropped."""
         with self.client.cursor() as cursor:
             cursor.execute(sql)
             while cursor.nextset():

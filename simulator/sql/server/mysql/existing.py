@@ -9,6 +9,7 @@ from dataclasses import replace
 from simulator.errors import UsageError
 from simulator.sources import find
 from simulator.sql.catalog.servers import SERVERS
+from simulator.sql.ddl.tables import quoted
 from simulator.sql.server.mysql import binlog
 from simulator.sql.server.mysql.connection import SYSTEM, Connection
 from simulator.sql.server.mysql.history import Follower, server_of
@@ -21,7 +22,7 @@ from simulator.stream.literal.transactions import Entry, RowChange, Transaction
 
 
 def position_of(text: str) -> tuple[str, int]:
-    """`mysql-bin.000003:4`. Raises UsageError."""
+    """`mysql-bin.000003:4` as file and offset in bytes. Raises UsageError."""
     match = re.fullmatch(r"(.+\.\d+):(\d+)", text)
     if match is None:
         raise UsageError(f"{text!r} is no position of a binlog: expected FILE:OFFSET, such as mysql-bin.000003:4.")
@@ -29,8 +30,8 @@ def position_of(text: str) -> tuple[str, int]:
 
 
 class ExistingLog(Follower):
-    """Reads the log into `session`. Of tables that were made before, the names of the columns are those that the server
-    has now. Raises UsageError."""
+    """Reads the log into `session`. The columns of tables that were created before are named as the server names them
+    now. Raises UsageError."""
 
     def __init__(self, engine: Engine, databases: Collection[str]) -> None:
         self.connection, self._databases = Connection(engine), frozenset(databases)
@@ -41,6 +42,7 @@ class ExistingLog(Follower):
         self.session.logged_facts = SessionFacts()
 
     def read(self, start: tuple[str, int], end: tuple[str, int] | None) -> None:
+        """Read from one position to another; None: to the end. Raises UsageError."""
         import pymysql
 
         until = self.connection.position() if end is None else end
@@ -56,7 +58,7 @@ class ExistingLog(Follower):
 
     @property
     def transactions(self) -> list[Transaction]:
-        """Those of the databases that are asked for."""
+        """Those with changes in the chosen databases, without what is in others."""
         kept = []
         for transaction in self.session.log.transactions:
             entries = tuple(entry for entry in transaction.entries if self._wanted(_database(entry)))
@@ -75,11 +77,8 @@ class ExistingLog(Follower):
         return session.table(id.database, id.table)
 
     def _define(self, id: binlog.TableMap) -> None:
-        """The table as the server has it now, which is no part of the history."""
+        """Create the table in the session as the server has it now, without logging that."""
         import pymysql
-
-        def quoted(name: str) -> str:
-            return f"`{name.replace('`', '``')}`"
 
         session = self.session
         held, clock, entries = session.settings["log_bin"], session.now_us, session.entries
@@ -91,8 +90,8 @@ class ExistingLog(Follower):
             execute(session, text)
         except pymysql.MySQLError:
             raise UsageError(
-                f"the log has rows of {id.database}.{id.table}, which the server has no longer, so that nothing names "
-                "its columns: begin before the statement that made it, or leave its database out."
+                f"the log has rows of {id.database}.{id.table}, which the server no longer has, so its columns are "
+                "unknown: begin before its CREATE TABLE, or leave its database out of --databases."
             ) from None
         finally:
             session.settings["log_bin"], session.now_us, session.entries = held, clock, entries

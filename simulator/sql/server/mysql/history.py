@@ -1,7 +1,7 @@
-"""A script run on a real server: what its log says becomes the session's log, as if run here.
+"""A script run on a real server: the server's log becomes the session's log, as if the script had been run here.
 
-The server runs the statements. A shadow session runs the DDL that the server logged, which tells the kinds of
-statements, the tables as they were and are, and how columns were typed; rows come from the server alone.
+The server runs the statements. A shadow session runs the DDL that the server logged: so the kinds of statements, the
+tables before and after them, and the spelling of column types are known. Rows come from the server alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from simulator.errors import UsageError
 from simulator.model import DELETE, INSERT, SchemaChangeKind, StatementKind
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import Server
+from simulator.sql.ddl.tables import quoted
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.client import Statement
 from simulator.sql.server.mysql import binlog
@@ -36,7 +37,7 @@ _AS_SELECT: Final = " START TRANSACTION"
 
 
 def server_of(source: Source, known: Server, connection: Connection) -> Server:
-    """What is known of such a server, with the character set of this one."""
+    """The facts of such a server, with this one's character set. Raises UsageError for another system than `source`."""
     if connection.source != str(source):
         raise UsageError(
             f"--sql-engine: the server is {connection.version}, and the source is {source}: change --source."
@@ -46,7 +47,7 @@ def server_of(source: Source, known: Server, connection: Connection) -> Server:
 
 
 class Follower:
-    """What a server's log says, in a session that follows it."""
+    """Applies the events of a server's log to a session."""
 
     session: Session
 
@@ -85,23 +86,25 @@ class Follower:
             self._ddl(event)
 
     def _ddl(self, event: binlog.Query) -> None:
-        """A DDL statement, which the shadow runs: each logged statement of it, with the server's own text."""
+        """Run a DDL statement in the shadow, and log it with the server's text. Raises UsageError for CREATE TABLE that
+        the shadow cannot run."""
         session, log = self.session, self.session.log
-        made, held, session.entries = len(log.transactions), session.entries, []
+        logged, open_entries, session.entries = len(log.transactions), session.entries, []
         session.database = event.database
-        # what the server ran is refused for no value, so of its modes those count that change how the text is read
+        # the server has accepted all values, so only the modes matter that change how the text is read
         session.modes = {mode for bit, mode in _READING_MODES.items() if event.mode & bit}
         try:
             execute(session, event.sql.removesuffix(_AS_SELECT))
         except (SqlError, Unsupported) as error:
             if re.match(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TABLE\b", event.sql, re.IGNORECASE):
                 raise UsageError(
-                    f"--sql-engine: what the server logged cannot be followed ({error}): {event.sql[:80]!r}."
+                    f"--sql-engine: a statement that the server ran is not supported here ({error}), so its table is "
+                    f"unknown: {event.sql[:80]!r}; leave it out."
                 ) from None
             session.entries = []
             session.log_ddl(Ddl(SchemaChangeKind.OTHER, event.database, None, None, event.sql, session.now_ms))
-        session.entries = held
-        new = log.transactions[made:]
+        session.entries = open_entries
+        new = log.transactions[logged:]
         if len(new) == 1 and isinstance(new[0].entries[0], Ddl):
             entry = replace(new[0].entries[0], sql=event.sql)
             log.transactions[-1] = replace(new[0], entries=(entry,))
@@ -117,8 +120,8 @@ class Follower:
         table, ms = data.table, event.at_s * 1000
         if len(table.columns) != len(id.types):
             raise UsageError(
-                f"{table.id} has {len(table.columns)} columns, and the log has rows of {len(id.types)}, which nothing "
-                "names: begin after the statement that changed the table."
+                f"{table.id} has {len(table.columns)} columns, and its rows in the log have {len(id.types)}: begin "
+                "after the statement that changed the table."
             )
         if self._note is not None:
             kind = StatementKind.ANNOTATION if self._note.annotation else StatementKind.ROWS_QUERY
@@ -126,7 +129,7 @@ class Follower:
             self._note = None
         session.run += 1
         every = tuple(range(len(table.columns)))
-        shown = [None if one == every else one for one in event.shown]
+        logged = [None if positions == every else positions for positions in event.logged]
         for image in images(event, table):
             before = None if event.kind is INSERT else image[0]
             after = None if event.kind is DELETE else image[-1]
@@ -139,8 +142,8 @@ class Follower:
                     _keep(data, before, after),
                     session.run,
                     ms,
-                    None if before is None else shown[0],
-                    None if after is None else shown[-1],
+                    None if before is None else logged[0],
+                    None if after is None else logged[-1],
                 )
             )
 
@@ -165,7 +168,7 @@ class ServerRun(Follower):
             self.session.log.execute(gtids)
 
     def close(self) -> None:
-        """Drop what the script made, unless it is to be kept; in another session, since this one may be interrupted."""
+        """Drop what the script created, unless `keep` is set; in a new session, since this one may be interrupted."""
         self.connection.close()
         if self.connection.engine.keep:
             return
@@ -173,7 +176,7 @@ class ServerRun(Follower):
         try:
             self.connection.run("SET FOREIGN_KEY_CHECKS = 0")
             for name in self.connection.databases() - SYSTEM:
-                self.connection.run(f"DROP DATABASE `{name.replace('`', '``')}`")
+                self.connection.run(f"DROP DATABASE {quoted(name)}")
             for user, host in self._users() - self.users:
                 self.connection.run(f"DROP USER '{user}'@'{host}'")
         finally:
@@ -201,11 +204,11 @@ class ServerRun(Follower):
             self.connection.run(part.text)
         except pymysql.MySQLError as error:
             number, *said = error.args if error.args else (0,)
-            told = str(said[0] if said else error)
+            text = str(said[0] if said else error)
             if number in _LOST:
-                raise UsageError(f"--sql-engine: the server ended the session: {told}.") from None
+                raise UsageError(f"--sql-engine: the server ended the session: {text}.") from None
             self._step(before)
-            raise _error(int(number or 0), told) from None
+            raise _error(int(number or 0), text) from None
         self._step(before)
 
     def _step(self, before: tuple[str, int]) -> None:
@@ -213,7 +216,7 @@ class ServerRun(Follower):
             self.session.now_us += STEP_US
 
     def read(self) -> None:
-        """Take what the server has logged since the last time into the session's log."""
+        """Append what the server has logged since the last call to the session's log."""
         end = self.connection.position()
         if end == self.at:
             return
@@ -226,9 +229,9 @@ class ServerRun(Follower):
 
 
 def _keep(data: Data, before: Row | None, after: Row | None) -> int:
-    """The shadow's rows follow; a row that it does not know is new: a cascade changed it, or an image lacks columns.
+    """Apply a change to the shadow's rows; returns the row's number, 0 if it is unknown.
 
-    The row's number; 0 where that is not known.
+    A row that the shadow does not know is new to it: a cascade changed it, or an image lacks columns.
     """
     number = None
     if before is not None:

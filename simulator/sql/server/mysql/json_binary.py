@@ -9,7 +9,7 @@ import struct
 from typing import Any, Final
 
 from simulator.sql.server.mysql.binlog import Bytes
-from simulator.sql.server.mysql.packed import clock_us, decimal, moment
+from simulator.sql.server.mysql.packed import clock_us, date_and_time, decimal
 from simulator.sql.values.documents import Opaque
 from simulator.sql.values.temporal import Temporal
 
@@ -82,6 +82,6 @@ def _opaque(code: int, raw: bytes) -> Any:
         if code == 11:
             us = clock_us(whole) + fraction
             return Temporal("time", 0, -us if packed < 0 else us, 6)
-        day, us = moment(whole)
+        day, us = date_and_time(whole)
         return Temporal(_DATES[code], day, us + fraction, 6) if code != 10 else Temporal("date", day)
     return Opaque(raw, code)

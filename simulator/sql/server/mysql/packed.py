@@ -32,8 +32,9 @@ def decimal(data: Bytes, precision: int, scale: int) -> Decimal:
 
 
 def day_of(year: int, month: int, day: int) -> int:
-    found = temporal.day_of(year, month, day)
-    return PARTIAL_DAYS if found is None else found
+    """The day's number; PARTIAL_DAYS for a date that no calendar has."""
+    number = temporal.day_of(year, month, day)
+    return PARTIAL_DAYS if number is None else number
 
 
 def clock_us(packed: int) -> int:
@@ -41,8 +42,8 @@ def clock_us(packed: int) -> int:
     return ((packed >> 12 & 0x3FF) * 3600 + (packed >> 6 & 63) * 60 + (packed & 63)) * 1_000_000
 
 
-def moment(packed: int) -> tuple[int, int]:
-    """Day and microseconds of a date and time in 40 bits without its sign."""
+def date_and_time(packed: int) -> tuple[int, int]:
+    """The day, and the microseconds since midnight, of a date and time in 40 bits without its sign."""
     ymd, hms = packed >> 17, packed & 0x1FFFF
     months, day = ymd >> 5, ymd & 31
     return day_of(months // 13, months % 13, day), clock_us(hms)
