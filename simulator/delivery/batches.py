@@ -1,4 +1,4 @@
-"""Batches across transactions: rows of one table and kind that follow each other in a partition share messages."""
+"""Messages that rows of several transactions share: rows of one table and kind that are neighbours in a partition."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from simulator.model import MARKS, UPDATE
 
 
 def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequence[Ints]) -> list[Ints]:
-    """For each row of these batches, all of a block, the number of its run: rows next to each other in their partition,
-    of one batch and with equal numbers in each of `apart`. Halves of split updates and marks are runs of their own."""
+    """For each row the number of its run, by batch. `batches` are all those of a block, and `to` their destinations.
+
+    Rows of a run are neighbours in their partition, of one batch, and have equal numbers in each of `apart`. Each half
+    of a split update and each mark is a run of its own.
+    """
     sizes = [len(batch) for batch in batches]
     turn = np.concatenate([batch.envelope.turn for batch in batches])
     ordinal = np.concatenate([batch.envelope.ordinal for batch in batches])
@@ -39,8 +42,11 @@ def runs(batches: Sequence[ChangeBatch], to: Sequence[Addressed], *apart: Sequen
 
 
 def shared(batch: ChangeBatch, run: Ints, to: Addressed, most: int) -> PackedBatch:
-    """Messages of a batch's runs, up to `most` rows each, by their first rows. A message has the times of its last
-    row; an update that leaves a row just like an earlier one of its message begins another."""
+    """The messages of a batch, in the order of their first rows: each run is cut into messages of at most `most` rows.
+
+    A message has the times of its last row. An update that leaves a row just like an earlier one of its message begins
+    another message.
+    """
     count, rows = len(batch), np.arange(len(batch))
     if batch.kind is UPDATE:
         begins = np.zeros(count, dtype=np.int64)

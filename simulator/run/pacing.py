@@ -31,10 +31,12 @@ Unit: TypeAlias = Literal["changes", "messages", "bytes"]
 _RATE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)\s*(messages|b|)", re.IGNORECASE)
 _SCALES: Final = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 _UNITS: Final[dict[str, Unit]] = {"": "changes", "messages": "messages", "b": "bytes"}
-_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-MOST = 1e12  # of a rate, and seconds
-SPIKE_SHARE = 0.1
-# About what a row change is as a message.
+_SECONDS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+# The highest rate, and the longest time in seconds.
+MOST: Final = 1e12
+# Share of a period in which a spike is high.
+SPIKE_SHARE: Final = 0.1
+# Bytes of a row change as a message, about.
 CHANGE_BYTES: Final = 500
 
 
@@ -73,7 +75,7 @@ class Pace:
 
     @cached_property
     def _areas(self) -> list[float]:
-        """What is due at each point."""
+        """How many are due at each point."""
         areas = [self.points[0][0] * self.points[0][1]]
         for (begin, low), (end, high) in pairwise(self.points):
             areas.append(areas[-1] + (end - begin) * (low + high) / 2)
@@ -107,10 +109,10 @@ class Pace:
 
 
 class Schedule:
-    """A pace on the wall clock: what is allowed by now, when something was due, and how far a run is behind.
+    """A pace on the wall clock: how many may have been sent by now, when each was due, and how far a run is behind.
 
-    All counts are of the pace's unit. Between two looks at the clock the pace counts as even; so close to each other
-    that is right for each shape.
+    All counts are in the pace's unit. Between two calls of `allowed` the rate counts as constant: they are so close to
+    each other that this is right for each shape. `seconds` count from the start of the pace.
     """
 
     def __init__(self, pace: Pace) -> None:
@@ -128,7 +130,7 @@ class Schedule:
     def allowed(self, seconds: float) -> float:
         """How many may have been sent by now."""
         allowed = self.pace.due(seconds)
-        # all that was sent before is due no more
+        # nobody asks again when something was due that was sent before
         while len(self._allowed) > 1 and self._allowed[1] <= self.sent:
             del self._allowed[0], self._times[0]
         self._times.append(seconds)
@@ -136,28 +138,29 @@ class Schedule:
         return allowed
 
     def send(self, sent: int, seconds: float) -> None:
-        """So many are sent by now."""
+        """Note that `sent` of them are sent by now."""
         self.sent, self._last = sent, seconds
 
     def due(self, numbers: Ints) -> Seconds:
-        """When each of these, counted from the start, was due on the monotonic clock."""
+        """When each of these, numbered from the start, was due: seconds of the monotonic clock."""
         return self._began + np.interp(numbers, self._allowed, self._times)
 
     def behind(self, seconds: float) -> float:
+        """How many are due by now and not sent."""
         return max(0.0, self.pace.due(seconds) - self.sent)
 
     def rates(self) -> tuple[float, float]:
-        """How many a second up to the last: as the pace wanted them on average, and as they were sent."""
+        """Averages per second until the last was sent: as the pace asked for, and as reached."""
         return (self.pace.due(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
 
 
 def parse_pace(text: str) -> Pace:
-    """Raises OptionError for what is none of the forms above."""
-    shape, found, rest = text.strip().partition(":")
+    """What `--rate` says. Raises OptionError for anything but the forms above."""
+    shape, colon, rest = text.strip().partition(":")
     if shape.lower() == "curve":
         return _read_curve(Path(rest), text)
     try:
-        if not found:
+        if not colon:
             return _pace([(0.0, shape.lower().removesuffix("/s"))])
         rates, _, time = rest.rpartition("/")
         period = parse_time(time)
@@ -181,18 +184,19 @@ def parse_pace(text: str) -> Pace:
 
 
 def _pace(points: Sequence[tuple[float, str]]) -> Pace:
-    """Raises ValueError for what is no rate, rates of several units, and a last one of nothing."""
+    """A pace through these points of seconds and rates. Raises ValueError for a text that is not a rate, for rates in
+    several units, and for a last rate of 0."""
     rates, units = [], set()
     for _, text in points:
         match = _RATE.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"{text!r} is no rate")
+            raise ValueError(f"{text!r} is not a rate")
         rates.append(float(match[1]) * _SCALES[match[2].lower()])
         units.add(_UNITS[match[3].lower()])
     if len(units) > 1:
-        raise ValueError("its rates are not all of row changes, of messages or of bytes")
+        raise ValueError("its rates have different units: write all in row changes, in messages or in bytes")
     if not 0 < rates[-1] <= MOST or max(rates) > MOST:
-        raise ValueError("the last rate must be above 0, and none above a million millions")
+        raise ValueError(f"the last rate must be above 0, and none above {MOST:,.0f}")
     return Pace(units.pop(), tuple((seconds, rate) for (seconds, _), rate in zip(points, rates, strict=True)))
 
 
@@ -210,7 +214,9 @@ def _read_curve(file: Path, text: str) -> Pace:
         if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", seconds) or not _RATE.fullmatch(rate.strip()):
             raise OptionError(f"{file}:{number}: write seconds,rate, as in 60,5000.")
         if points and float(seconds) < points[-1][0]:
-            raise OptionError(f"{file}:{number}: {seconds.strip()} s come before the line above: sort the lines.")
+            raise OptionError(
+                f"{file}:{number}: {seconds.strip()} s are before the line above: sort the lines by time."
+            )
         points.append((float(seconds), rate))
     if not points:
         raise OptionError(f"{file}: there is no line of seconds,rate, such as 60,5000.")
@@ -225,7 +231,7 @@ def parse_time(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", text.strip().lower())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if not 0 < seconds <= MOST:
-        raise ValueError(f"{text!r} is no time")
+        raise ValueError(f"{text!r} is not a time")
     return seconds
 
 

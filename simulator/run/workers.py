@@ -1,8 +1,8 @@
-"""Rendering in several processes (`--workers`): each renders every Nth block of a run and hands the messages back.
+"""Rendering in several processes (`--workers N`): each renders every Nth block of a run and returns its messages.
 
-A worker is a Python process. It reads where its blocks are from standard input and writes their messages to standard
-output, one block at a time: until the run takes a block, the worker waits, so memory stays flat. It ends when its
-standard input does, so none is left behind, however the run ends.
+A worker is a Python process. It reads which blocks to render from standard input, and writes their messages to
+standard output, one block at a time. It waits until the run reads a block, so memory stays flat. It ends with its
+standard input, so no worker outlives the run, however that ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Where: TypeAlias = TurnBlock | SnapshotBlock
 
-# Blocks that each worker is asked for at once: the one that it renders, and the next.
+# Blocks that each worker is asked for ahead: the one that it renders, and the next.
 ASKED: Final = 2
 # Reading from a pipe of 64 KiB, as Linux makes them, takes twice the processor time.
 PIPE_BYTES: Final = 1 << 18
@@ -53,6 +53,7 @@ class Workers:
         self._begun = self._finished = 0
 
     def begin(self, where: Where) -> Where:
+        """Ask a worker for a block."""
         if not self.processes:
             self.processes = [_process() for _ in range(self._count)]
             for process in self.processes:
@@ -81,7 +82,7 @@ class Workers:
             self._write(process, pickle.dumps(self._partitions(answer)))
 
     def close(self) -> None:
-        """End the processes: they have nothing to finish."""
+        """Kill the processes: nothing that they still do is needed."""
         for process in self.processes:
             process.kill()
         for process in self.processes:
@@ -121,7 +122,7 @@ def main() -> None:
 
 
 def work(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Open the job that comes first, then render block after block; ask how many partitions a topic has by its name.
+    """Read a job, then render block after block. A topic's name among the answers asks how many partitions it has.
 
     Raises EOFError at the end of the requests.
     """
@@ -144,7 +145,7 @@ def work(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def send(item: object, stream: IO[bytes]) -> None:
-    """Write an object behind its arrays, which are not copied before."""
+    """Write the sizes of an object's arrays, the arrays, which are not copied, then the object itself."""
     pickled: list[pickle.PickleBuffer] = []
     head = pickle.dumps(item, protocol=5, buffer_callback=pickled.append)
     arrays = [each.raw() for each in pickled]
@@ -156,7 +157,7 @@ def send(item: object, stream: IO[bytes]) -> None:
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """The next object. Raises EOFError, UnpicklingError where it is not whole."""
+    """The next object that `send` wrote. Raises EOFError and UnpicklingError for one that is cut off."""
     arrays = []
     for size in pickle.load(stream):
         arrays.append(pa.allocate_buffer(size))

@@ -76,9 +76,9 @@ def test_shapes(tmp_path: Path, text: str, unit: str, due: dict[float, float]) -
     [
         ("seconds,rate\n", "there is no line of seconds,rate, such as 60,5000."),
         ("0,5\n1\n", ":2: write seconds,rate, as in 60,5000."),
-        ("5,5\n1,5\n", ":2: 1 s come before the line above: sort the lines."),
-        ("0,5\n1,5MB\n", ": its rates are not all of row changes, of messages or of bytes."),
-        ("0,5\n1,0\n", ": the last rate must be above 0, and none above a million millions."),
+        ("5,5\n1,5\n", ":2: 1 s are before the line above: sort the lines by time."),
+        ("0,5\n1,5MB\n", ": its rates have different units: write all in row changes, in messages or in bytes."),
+        ("0,5\n1,0\n", ": the last rate must be above 0, and none above 1,000,000,000,000."),
     ],
 )
 def test_bad_curves(tmp_path: Path, lines: str, problem: str) -> None:

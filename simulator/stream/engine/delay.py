@@ -12,8 +12,8 @@ _KEY: Final = key("delay")
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """From `low_ms` to `high_ms`. Write times never fall: the product collects changes, and writes what it has at times
-    of its own, which are drawn, one in each half of that span."""
+    """From `low_ms` to `high_ms` after the commit. Write times never go back: the product collects changes and writes
+    them together. The times at which it writes are drawn, one in each half of the span."""
 
     low_ms: int
     high_ms: int

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class Pairs:
-    """All pairs are dealt to the places at which the table has rows, so many to each; a row takes one of its place's.
+    """Pairs by row. A table has its rows at fixed places: a cohort, a slot, and the row's number in the slot. All pairs
+    are shuffled and dealt to the places, the same number to each; a row draws one of the pairs of its place.
 
     There may be more than two columns; each refers to permanent rows of another table.
     """
@@ -46,8 +47,8 @@ class Pairs:
         if pairs < places:
             scenario.fail(
                 ("tables", table),
-                f"{places:,} rows may be there at a time, but there are only {pairs:,} pairs of rows that stay in "
-                f"{' and '.join(referred)}: make it fewer rows, or those more",
+                f"the table may have {places:,} rows at a time, and there are only {pairs:,} pairs of permanent rows "
+                f"of {' and '.join(referred)}: lower its rows, or raise theirs",
             )
         self._each = pairs // places if places else 1
         self._shuffle = Shuffle(max(pairs, 1), mix(np.array([self._key]))[0])

@@ -1,4 +1,4 @@
-"""What names cannot hold: DRS checks them before a task begins.
+"""Characters that DRS refuses in names of databases, tables and columns: it checks them before a task begins.
 
 Spec: the pages "From MySQL to Kafka", "From Oracle to Kafka" (2022), "From PostgreSQL to Kafka" (2025-12), "From
 GaussDB Distributed to Kafka", "From Microsoft SQL Server to Kafka" (2025-02) and "From DDS to Kafka" (2024-11): each
@@ -18,7 +18,7 @@ from simulator.model import Table
 
 @dataclass(frozen=True)
 class Names:
-    """Patterns of what names of databases, of tables and their schemas, and of columns cannot hold; "": no limit."""
+    """Patterns of refused characters in names of databases, of tables and their schemas, and of columns; "": none."""
 
     database: str = ""
     table: str = ""
@@ -27,9 +27,9 @@ class Names:
     def check(self, table: Table, format: str, title: str) -> None:
         """Raises NotOffered for a name that DRS refuses."""
         for what, name, pattern in self._names(table):
-            if pattern and (found := re.search(pattern, name)):
+            if pattern and (refused := re.search(pattern, name)):
                 raise NotOffered(
-                    f"-f {format}: the {what} {name!r} holds {found[0]!r}, which DRS refuses in names of {title}: "
+                    f"-f {format}: the {what} {name!r} holds {refused[0]!r}, which DRS refuses in names of {title}: "
                     "rename it, or use another format."
                 )
 

@@ -1,1 +1,11 @@
-"""Which slot does which turn touch: arithmetic and tables only, both ways."""
+"""Which slot a turn touches, and at which turn a slot is visited: computed from tables, without a state.
+
+| module | holds |
+| --- | --- |
+| `traffic` | both directions, from turns to visits and back |
+| `cohorts` | ranges of slots with one program and one weight |
+| `deals` | which cohort has a turn; surges |
+| `seats` | which slot of a cohort has it |
+| `moving` | hot slots that change over time |
+| `tiers` | how many slots have which weight, by `hot`, `zipf` and `surges` of a table |
+"""

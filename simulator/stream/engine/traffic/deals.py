@@ -11,16 +11,16 @@ from simulator.stream.engine.decks import dealt, order
 from simulator.stream.engine.traffic.seats import ORDERS
 from simulator.values.draw import Ints, below, bits, key
 
-# Turns in a period: from so many to so many, enough for each cohort to get RARE of them.
+# Turns in a period, least and most: as many as give the rarest cohort RARE of them.
 PERIOD: Final = 1 << 14
 LONGEST_PERIOD: Final = 1 << 19
 RARE: Final = 8
-# Of a longer period there is one order only.
+# Turns of the longest period that has several orders.
 LONG: Final = 1 << 16
 
 
 class Deal:
-    """Turns dealt to cohorts by weight, for ever. Which order a period has is drawn by hash."""
+    """Turns dealt to cohorts by weight, period after period. A period's order is drawn by hash from a few."""
 
     def __init__(self, weights: Sequence[float], salt: np.uint64) -> None:
         self._key = salt

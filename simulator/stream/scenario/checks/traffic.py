@@ -1,4 +1,4 @@
-"""How often rows change: hot ones, surges."""
+"""Checks of what says how often rows change: `hot`, `zipf` and `surges`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.stream.scenario.tables import unknown
 
 
 def check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> None:
-    """Hot rows are some of all, and it is clear which."""
+    """Raises ScenarioError for hot shares that make up all rows, contradict `zipf`, or cannot move."""
     total = sum(share.share for share in spec.hot)
     if total >= 1:
         loaded.fail((*path, "hot"), f"the hot shares add up to {total:g}; keep the sum below 1")
@@ -20,7 +20,7 @@ def check_hot(loaded: Loaded, path: Key, spec: TableSpec | LifecycleSpec) -> Non
 
 
 def check_surges(loaded: Loaded) -> None:
-    """Surges are of something that can be hot."""
+    """Raises ScenarioError for a surge of what does not exist, cannot change more often, or has no effect."""
     spec = loaded.spec
     changing: dict[str, TableSpec | LifecycleSpec] = {n: t for n, t in spec.tables.items() if t.rows is not None}
     changing |= spec.lifecycles
@@ -28,14 +28,14 @@ def check_surges(loaded: Loaded) -> None:
         path: Key = ("surges", s)
         if surge.of not in changing:
             unknown(loaded, (*path, "of"), "table with rows, or lifecycle,", surge.of, changing)
-        one = changing[surge.of]
+        table = changing[surge.of]
         if surge.share is None and len(changing) == 1:
             loaded.fail(path, f"nothing but {surge.of} changes, so this has no effect; write a share of its rows")
-        stays = one.repeats if isinstance(one, LifecycleSpec) else not one.mix.delete
+        stays = table.repeats if isinstance(table, LifecycleSpec) else not table.mix.delete
         if surge.share is not None and not stays:
-            hint = "add `then: repeat`" if isinstance(one, LifecycleSpec) else "set `mix` to no deletes"
+            hint = "add `then: repeat`" if isinstance(table, LifecycleSpec) else "set `mix` to no deletes"
             loaded.fail((*path, "share"), f"rows must stay to be hot: {hint}, or leave the share out")
-        if surge.share is not None and one.moves:
+        if surge.share is not None and table.moves:
             loaded.fail((*path, "share"), f"the hot rows of {surge.of} move; leave the share out")
         if not surge.lasts[1]:
-            loaded.fail((*path, "lasts"), "it lasts a turn at least")
+            loaded.fail((*path, "lasts"), "a surge lasts at least one turn")
