@@ -1,14 +1,11 @@
-"""What there is: formats, sources, scenarios; the scenarios' schema, and completion in the shell."""
+"""Commands that list what there is (formats, sources, scenarios), and schema and completion."""
 
 from __future__ import annotations
 
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.options import (
-    complete_format,
-    json_option,
-)
+from simulator.cli.options import complete_format, json_option
 
 
 @cli.command()

@@ -1,4 +1,4 @@
-"""What writes files that are no messages: expected, record, init."""
+"""Commands that write other files than messages: expected, record, init."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def record(
         raise UsageError(f"record {script} --to {to}: expected SCRIPT.sql, or a server's URL, and --to FILE.cdc.")
     if "://" in script:
         if start is None or source or settings or force or sql_engine:
-            raise UsageError("record of a server's binlog needs --from, and takes --until and --databases besides.")
+            raise UsageError(
+                "record of a server's binlog needs --from FILE:OFFSET; besides it only --until and --databases apply."
+            )
         stream = scenario.record_log(script, start, until, [name for name in databases.split(",") if name], to)
     else:
         if start or until or databases:

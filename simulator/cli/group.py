@@ -1,4 +1,4 @@
-"""The group of all commands: what each of them has."""
+"""The group of all commands, and what is the same for each of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from simulator import __version__
 
 
 class ReaderGone(Exception):
-    """Who reads the output (head, less) has seen enough."""
+    """The program that reads the output (head, less) has closed it."""
 
 
 class _Command(click.Command):
-    """An option that is given twice is a mistake; click takes the last one."""
+    """A command that refuses an option given twice; click would take the last one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _, _, given = self.make_parser(ctx).parse_args(list(args))
@@ -25,7 +25,7 @@ class _Command(click.Command):
 
 
 class _Commands(click.Group):
-    """Click ends with status 1 at a broken pipe, before anybody else can see it."""
+    """A group that raises ReaderGone at a broken pipe; click would exit with status 1."""
 
     command_class = _Command
 

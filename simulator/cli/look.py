@@ -1,4 +1,4 @@
-"""What shows a scenario before it is run: show, check, explain, compare, explore."""
+"""Commands that show a scenario before it is run: show, check, explain, compare, explore."""
 
 from __future__ import annotations
 

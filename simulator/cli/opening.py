@@ -1,4 +1,4 @@
-"""Opening what a command is about, with what there is to say of it on stderr."""
+"""Opens the job of a command, and reports its errors and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def opened(scenario: str, format: str, *, quiet: bool = False, **options: Any) -> Job:
-    """The job of a run; the options are those of `open_job`. Raises UsageError."""
+    """The job of a run; `options` are those of `open_job`. Raises UsageError."""
     from simulator.run.job import open_job
 
     job = open_job(scenario, format, **options)
     report_errors(job.stream)
     if job.source_chosen and not quiet:
-        click.echo(f"Nothing names a source, so it is {job.source}, which {job.format} is for.", err=True)
+        click.echo(f"No source is named, so {job.source} is used, which {job.format} supports.", err=True)
     return job
 
 
 def report_errors(stream: Stream) -> None:
-    """What --force continued after, and what a server may do otherwise."""
+    """Print the errors after which --force continued, and warnings where a server may behave differently."""
     for error in (*stream.errors, *stream.warnings):
         click.echo(f"cdcsim: {error}", err=True)

@@ -159,7 +159,7 @@ def run(
         settings = (*settings, start_setting(start))
         if start == "now" and resume is not None:
             time = settings[-1].removeprefix("start=")
-            raise UsageError(f"--start now: a run that goes on begins at the same time again; write --start {time}.")
+            raise UsageError(f"--start now: a resumed run must begin at the same time as before; write --start {time}.")
     job = opened(
         scenario, format, quiet=quiet, source=source, seed=seed, broker=broker_of(to, cast("Broker", broker)),
         allow_undocumented=allow_undocumented, force=force, sql_engine=sql_engine, settings=settings,
@@ -167,8 +167,7 @@ def run(
     job.addressed(route=route)  # a wrong route is an error before anything is opened
     if job.codec.format.binary and not envelope and to == "-":
         raise UsageError(
-            f"-f {format} is binary and makes no lines of text: write files with --to file:DIR, or JSON lines with "
-            "--envelope."
+            f"-f {format} is binary, not lines of text: write files with --to file:DIR, or JSON lines with --envelope."
         )
     pace = parse_pace(rate) if rate else None
     limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
@@ -195,7 +194,7 @@ def run(
     if master is not None or conf or tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
     if resume is not None and to == "-":
-        raise UsageError("--resume: what went to standard output cannot be gone on with; write to files or a broker.")
+        raise UsageError("--resume: a run to standard output cannot be resumed; add --to file:DIR or a broker's URL.")
     address = None
     if metrics is not None:  # an HTTP server takes a while to import
         from simulator.run.metrics import parse_address, served

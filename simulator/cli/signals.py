@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM."""
+"""Ctrl-C and SIGTERM: they end a run in order."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# The exit status after Ctrl-C.
 INTERRUPTED = 130
 
 
 @contextmanager
-def stopped_by_signals(this: Any) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM ends the run in order, the second at once."""
+def stopped_by_signals(run: Any) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM sets the run's `stop`, so that it ends in order; the second ends it at once."""
 
     def handle(number: int, frame: object) -> None:
-        if this.stop:
+        if run.stop:
             raise KeyboardInterrupt
-        this.stop = True
+        run.stop = True
 
     try:
         before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -1,4 +1,4 @@
-"""`cdcsim run --engine spark`: what it takes of the options, and its progress."""
+"""`cdcsim run --engine spark`: checks of its options, the run, and its progress."""
 
 from __future__ import annotations
 

@@ -58,11 +58,8 @@ class Options:
     def view(self) -> str:
         return self.texts.get("view", "messages")
 
-    def number(self, name: str) -> int | None:
-        return self.numbers.get(name)
-
     def job(self) -> Job:
-        """The job of a read. Changes and rows have no format."""
+        """The job of a read; the views changes and state have no format. Raises UsageError."""
         scenario, source, seed = self.texts["scenario"], self.texts.get("source"), self.numbers.get("seed")
         if self.view == "messages":
             job = open_job(scenario, self.texts["format"], source=source, seed=seed)
@@ -75,17 +72,18 @@ class Options:
         return Limits(self.numbers.get("start_at", 0), self.numbers.get("limit"), self.numbers.get("turns"))
 
     def versions(self, stream: Stream, turn: int) -> list[Table]:
-        """The table that is asked for, as it is before a turn, and as schema changes leave it. Raises UnknownName."""
+        """The versions of the table `table`: the one before a turn, then those of later schema changes. Raises
+        UnknownName."""
         name, tables = self.texts.get("table", ""), list(stream.tables_from(turn))
-        found = [table for table in tables if name in (str(table.id), table.id.name)]
-        if len({table.id for table in found}) != 1:
+        versions = [table for table in tables if name in (str(table.id), table.id.name)]
+        if len({table.id for table in versions}) != 1:
             known = sorted({str(table.id) for table in tables})
             raise UnknownName("table", name, known, f"`table` is one of {', '.join(known)}.")
-        return found
+        return versions
 
 
 def parse(options: Mapping[str, str]) -> Options:
-    """Raises OptionError for what is no option, has no such value, or is missing."""
+    """The options of a read. Raises OptionError for an unknown or missing option, and for a wrong value."""
     known = (*TEXTS, *NUMBERS, *FLAGS)
     for name in options:
         if name not in known:
@@ -142,23 +140,23 @@ class CdcSimDataSource(DataSource):
         if given.view == "state":
             table = given.versions(stream, stream.border(self._turn()))[0]
             return View("state", rows.row_schema(table, self._job.source), table)
-        versions = given.versions(stream, stream.border(given.number("start_at") or 0))
+        versions = given.versions(stream, stream.border(given.numbers.get("start_at") or 0))
         return View("changes", rows.change_schema(versions, self._job.source), versions[0])
 
     def _plan(self) -> Plan:
         return self._job.plan(self._given.limits(), snapshot=self._given.flags.get("snapshot"))
 
     def _work(self) -> Work:
-        found = self._plan()
-        if found.stop is None and found.changes is None:
+        planned = self._plan()
+        if planned.stop is None and planned.changes is None:
             raise UsageError("the stream has no end: give the option 'limit' or 'turns', or read it with readStream.")
-        found = found.counted()
-        found.check_reach()
-        blocks = tuple(found.snapshot_blocks())
-        return work(pickle.dumps(self._job), found, blocks, tasks=self._given.number("tasks"), cores=CORES)
+        planned = planned.counted()
+        planned.check_reach()
+        blocks = tuple(planned.snapshot_blocks())
+        return work(pickle.dumps(self._job), planned, blocks, tasks=self._given.numbers.get("tasks"), cores=CORES)
 
     def _turn(self) -> int:
-        """That of the view `state`."""
+        """The turn before which the view `state` has the rows; of a script its end. Raises OptionError."""
         turn = self._given.numbers.get("turn", self._job.stream.turns)
         if turn is None:
             raise OptionError(f"option 'turn' is missing: {self._job.stream.file} has no end.")
@@ -169,11 +167,13 @@ class CdcSimDataSource(DataSource):
         stream = self._job.stream
         table = self._view().table
         assert table is not None
-        found = plan(stream, Limits(self._turn(), turns=0), snapshot=True)
-        tables = stream.tables_at(found.first) or tuple(table for table, _ in stream.rows_at(found.first))
+        planned = plan(stream, Limits(self._turn(), turns=0), snapshot=True)
+        tables = stream.tables_at(planned.first) or tuple(table for table, _ in stream.rows_at(planned.first))
         ids = [each.id for each in tables]
-        blocks = [block for block in found.snapshot_blocks() if ids[block.part.table] == table.id]
-        return work(pickle.dumps(self._job), found, tuple(blocks), tasks=self._given.number("tasks"), cores=CORES)
+        blocks = [block for block in planned.snapshot_blocks() if ids[block.part.table] == table.id]
+        return work(
+            pickle.dumps(self._job), planned, tuple(blocks), tasks=self._given.numbers.get("tasks"), cores=CORES
+        )
 
 
 @dataclass(frozen=True)
@@ -260,9 +260,9 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, view: View, job: Job, given: Options, plan: Plan) -> None:
         self.view, self.job = view, pickle.dumps(job)
         self.first, self.step = plan.first, plan.step
-        self.tasks = given.number("tasks")
-        self.rate = given.number("rate")
-        self.turns = given.number("turns_per_batch") or plan.step
+        self.tasks = given.numbers.get("tasks")
+        self.rate = given.numbers.get("rate")
+        self.turns = given.numbers.get("turns_per_batch") or plan.step
         self.end = plan.counted().stop if plan.changes is not None else plan.stop
         self.blocks = tuple(plan.snapshot_blocks())
         self.asked: float | None = None
@@ -272,7 +272,8 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"turn": self.first, "snapshot": not self.blocks}
 
     def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:
-        """As far as the rate allows since it was asked last; a second, the first time."""
+        """The end of the next batch: `turns_per_batch` on, or what `rate` allows for the time since the last call (the
+        first time: a second)."""
         stream, turn = opened(self.job).stream, int(start["turn"])
         if self.rate is None:
             end = stream.border(turn + self.turns)

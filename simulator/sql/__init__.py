@@ -1,8 +1,9 @@
 """A SQL script as a scenario: run on rows in memory as MySQL or MariaDB would, its log read as a stream of changes.
 
-Scripts for PostgreSQL are run by a server alone.
+Scripts for PostgreSQL always run on a server.
 
-Read `script` first: it runs a file statement by statement; `stream` makes its log a stream.
+Read `script` first: it runs a file statement by statement; `stream` makes its log a stream, or writes and reads it as a
+recording.
 
 | package | holds |
 | --- | --- |

@@ -142,7 +142,7 @@ def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
     if draft:
         raise UsageError(
             f"{script.file}: scripts for PostgreSQL run on a server, which the editor does not use: record the script "
-            "with `cdcsim record`, and open the recording."
+            "with `cdcsim record`, and run the recording."
         )
     from simulator.sql.server.postgresql.client import split as split_as_psql
 

@@ -175,7 +175,10 @@ def _batch(records: Sequence[_Record], literals: Literals) -> pa.RecordBatch:
 
 def facts_of(path: str) -> Facts:
     """The header of a recording. Raises UsageError."""
-    header = _header(path)
+    return _facts(_header(path))
+
+
+def _facts(header: Mapping[str, Any]) -> Facts:
     steps = tuple((name, turn) for name, turn in header["steps"])
     return Facts(**{**{name: header[name] for name in Facts.__dataclass_fields__}, "steps": steps})
 
@@ -198,7 +201,7 @@ def _header(path: str) -> dict[str, Any]:
 
 def read(path: str) -> Recorded:
     """A whole recording. Raises UsageError."""
-    header, facts = _header(path), facts_of(path)
+    header = _header(path)
     tables = [_table(each) for each in header["tables"]]
     before = [TableRows(tables[at], {}, text) for at, text in header["before"]]
     transactions: list[Transaction] = []
@@ -225,7 +228,7 @@ def read(path: str) -> Recorded:
                 entries.append(Text(kind, text["database"], text["table"], text["sql"], record["ms"]))
     if ended is not None:
         transactions.append(_transaction(ended, entries))
-    return Recorded(facts, before, transactions)
+    return Recorded(_facts(header), before, transactions)
 
 
 def _read(path: str, count: int) -> Iterator[dict[str, Any]]:

@@ -54,7 +54,10 @@ class Cluster:
 
     def __init__(self) -> None:
         if sys.platform == "win32":
-            raise UsageError("the PostgreSQL of the wheel runs on Linux and macOS: --sql-engine names a server.")
+            raise UsageError(
+                "the PostgreSQL of the wheel runs on Linux and macOS: name a server with --sql-engine "
+                "postgresql://USER:PASSWORD@HOST:PORT."
+            )
         programs = _programs()
         self.folder = Path(tempfile.mkdtemp(prefix="cdcsim-postgresql-"))
         try:

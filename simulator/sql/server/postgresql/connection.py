@@ -69,22 +69,22 @@ class Connection:
     @property
     def source(self) -> str:
         """The source system that the server is: its version, or the next older one known. Raises UsageError."""
-        fitting = [version for version in sources.SOURCES["postgresql"][2] if int(version) <= self.major]
-        if not fitting:
-            raise UsageError(f"--sql-engine: the server is PostgreSQL {self.major}, which is too old.")
-        return f"postgresql-{max(fitting, key=int)}"
+        versions = [int(version) for version in sources.SOURCES["postgresql"][2]]
+        if self.major < min(versions):
+            raise UsageError(f"--sql-engine: the server is PostgreSQL {self.major}; use {min(versions)} or newer.")
+        return f"postgresql-{max(version for version in versions if version <= self.major)}"
 
     def check(self, database: str) -> None:
         """Raises UsageError for a server that does not log changes, or has the database in which the script begins."""
         if self.value("SELECT current_setting('wal_level')") != "logical":
             raise UsageError(
-                "--sql-engine: the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical', and start "
-                "it anew."
+                "--sql-engine: the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical' and restart "
+                "the server."
             )
         if database in self.databases():
             raise UsageError(
-                f"--sql-engine: the server has a database {database!r}, which the script might change; name another "
-                "one behind the port, which is made for the script."
+                f"--sql-engine: the server has a database {database!r}, which the script might change; write a new "
+                "name behind the port: a database is created for the script."
             )
 
     def databases(self) -> set[str]:

@@ -91,7 +91,7 @@ class PostgresRun:
             return
         match = _CONNECT.fullmatch(text)
         if match is None:
-            raise ServerError("", f"{text.split()[0]} of psql is not run here; \\connect and the rows of COPY are")
+            raise ServerError("", f"{text.split()[0]} of psql is not supported; leave it out")
         self.read()
         while len(self._open) > 1:
             self._open.pop().close()
