@@ -10,6 +10,7 @@ import pytest
 from each import each
 
 from simulator.errors import MissingPackage, OptionError, UsageError
+from simulator.sinks.kafka import library
 from simulator.sinks.kafka.sink import open_kafka
 from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
 
@@ -184,6 +185,7 @@ def test_transactions_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_client_is_told_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    library.load.cache_clear()  # of a test before, in this process
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     with pytest.raises(MissingPackage) as caught:
         open_kafka("kafka://127.0.0.1:1/t")
