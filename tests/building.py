@@ -249,6 +249,13 @@ def block_of(case: Case) -> Block:
     return Block(0, 1, tuple(batches), tuple(events), sum(len(batch) for batch in batches))
 
 
+def stream_of_no_scenario(previous_ms: int = PREVIOUS_MS) -> Stream:
+    """What a renderer asks of a stream, for blocks that are made by hand."""
+    stream = SimpleNamespace(database="shop", names_at_start=(), delay=None, border=lambda turn: turn, block_turns=256)
+    stream.previous_ms = lambda turns: np.full(len(turns), previous_ms)
+    return cast(Stream, stream)
+
+
 def messages_of(
     format: str,
     source: str,
@@ -260,8 +267,6 @@ def messages_of(
 ) -> list[Message]:
     """The messages of a block, as the pipeline makes them; the transaction before was committed at `previous_ms`."""
     codec = codec_of(format, source)
-    stream = SimpleNamespace(database="shop", names_at_start=(), delay=None, border=lambda turn: turn, block_turns=256)
-    stream.previous_ms = lambda turns: np.full(len(turns), previous_ms)
     parsed = parse_route(route, codec.layout.routing)
-    made = Renderer(cast(Stream, stream), codec, parsed, None, lambda topic: partitions).render(block)
+    made = Renderer(stream_of_no_scenario(previous_ms), codec, parsed, None, lambda topic: partitions).render(block)
     return [] if made is None else list(made.messages())

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pytest
-from building import Case, Rows, block_of, table_of
+from building import Case, Rows, block_of, stream_of_no_scenario, table_of
 
 from simulator import sources
 from simulator.batch import HEADERS, MESSAGE_SCHEMA, MessageBatch, PackedBatch
@@ -113,8 +113,7 @@ CASE: Final = Case(
 
 def written(route: str | None = None, broker: Any = "kafka", **options: str) -> list[Message]:
     codec = TOY.codec(sources.find("mysql"), options, broker)
-    stream: Any = type("Stream", (), {"database": "shop"})
-    renderer = Renderer(stream, codec, parse_route(route, codec.layout.routing), None, lambda topic: 4)
+    renderer = Renderer(stream_of_no_scenario(), codec, parse_route(route, codec.layout.routing), None, lambda topic: 4)
     rendered = renderer.render(block_of(CASE))
     assert rendered is not None
     return list(rendered.messages())
