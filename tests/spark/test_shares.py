@@ -14,6 +14,8 @@ from simulator.run.plan import Limits
 from simulator.spark.files import Folder
 from simulator.spark.work import work
 
+pytestmark = pytest.mark.spark  # for its time: a fast test is about less
+
 
 @pytest.mark.parametrize(("scenario", "format"), product(SCENARIOS, FORMATS))
 def test_any_number_of_tasks(tmp_path: Path, scenario: str, format: str) -> None:
