@@ -147,5 +147,5 @@ def test_the_image_is_built_of_what_is_there_and_does_not_run_as_root() -> None:
     assert [word[1] for word in words if word[0] == "USER"] == ["cdcsim"]
     sources = [path for word in words if word[0] == "COPY" for path in word[1:-1]]
     assert all((DOCKER.parent / path).exists() for path in sources)
-    kept = (DOCKER.parent / ".dockerignore").read_text("utf-8").splitlines()
+    kept = (DOCKER / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
     assert {f"!{path}" for path in sources} == {line for line in kept if line.startswith("!")}

@@ -1,2 +1,2 @@
-"""The `cdcsim` command: `commands` is where it begins; `run`, `look`, `files` and `about` hold the commands, which read
-options and call the library; the rest prints."""
+"""The `cdcsim` command: `commands` is where it begins and holds the commands, which read options and call the library;
+the rest is what they share, and what prints."""

@@ -177,7 +177,7 @@ def run(
     identity = job.identity(to, limits, route=route, snapshot=snapshot)
     result = outcome.Outcome(job, scenario, format, to, seed, settings, summary_to, record, quiet)
     if engine == "spark":
-        from simulator.cli import spark
+        from simulator.cli.commands import spark
 
         unfit = {
             "--rate": rate,

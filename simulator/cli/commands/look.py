@@ -288,7 +288,7 @@ def explore(scenario: str, port: int, no_browser: bool) -> int:
     cdcsim explore
     cdcsim explore fixture.sql --no-browser
     """
-    from simulator.cli.explore import serve
+    from simulator.cli.commands.explore import serve
 
     serve(scenario, port, browser=not no_browser)
     return INTERRUPTED
