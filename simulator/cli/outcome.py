@@ -13,6 +13,7 @@ from simulator.cli import progress
 from simulator.errors import SimulatorError
 
 if TYPE_CHECKING:
+    from simulator.cli.opening import Opening
     from simulator.run.job import Job
     from simulator.run.pipeline import Summary
 
@@ -22,11 +23,8 @@ class Outcome:
     """Where a run's facts go."""
 
     job: Job
-    scenario: str
-    format: str
+    opening: Opening
     to: str
-    seed: int | None
-    settings: tuple[str, ...]
     summary_to: Path | None
     record: Path | None
     quiet: bool
@@ -38,7 +36,7 @@ class Outcome:
         job = self.job
         facts = {
             "scenario": job.scenario.file,
-            "format": self.format,
+            "format": self.opening.format,
             "source": str(job.source),
             "undocumented": job.undocumented,
             "left_out": list(job.left_out),
@@ -52,7 +50,7 @@ class Outcome:
             _write_json(self.record, record_of(facts))
         if not self.quiet:
             click.echo(progress.summary(summary, job, self.to), err=True)
-            if command := progress.expected_command(self.scenario, job, summary, self.seed, self.settings):
+            if command := progress.expected_command(self.opening, job, summary):
                 click.echo(f"rows that a consumer must hold now: {command}", err=True)
         if failure := failure or job.failure:
             raise failure

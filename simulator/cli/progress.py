@@ -6,7 +6,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from simulator.model import HEARTBEAT, INSERT, READ, SECOND_NUMBERS
 
 if TYPE_CHECKING:
+    from simulator.cli.opening import Opening
     from simulator.run.job import Job
     from simulator.run.pipeline import Run, Summary
     from simulator.run.plan import Limits
@@ -209,13 +210,11 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
-def expected_command(
-    scenario: str, job: Job, done: Summary, seed: int | None, settings: Sequence[str] = ()
-) -> str | None:
+def expected_command(opening: Opening, job: Job, done: Summary) -> str | None:
     """The command that writes what a consumer of the run must hold; None where it has not got every row."""
     script_from_its_start = job.stream.turns is not None and not done.first_turn
     if done.failed or not (done.snapshot_rows or script_from_its_start):
         return None
-    more = f" --source {job.source}" + ("" if seed is None else f" --seed {seed}")
-    more += "".join(f" --set {shlex.quote(setting)}" for setting in settings)
-    return f"cdcsim expected {scenario} --at {done.next_turn}{more} --to DIR"
+    more = f" --source {job.source}" + ("" if opening.seed is None else f" --seed {opening.seed}")
+    more += "".join(f" --set {shlex.quote(setting)}" for setting in opening.all_settings)
+    return f"cdcsim expected {opening.scenario} --at {done.next_turn}{more} --to DIR"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import opened, report_errors
+from simulator.cli.opening import Opening, gathered, job_options, report_errors
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_PARTITIONS,
     WholeNumber,
-    broker_option,
     colours,
     complete_format,
     complete_scenario,
@@ -30,14 +28,9 @@ from simulator.cli.options import (
     source_option,
     sql_engine_option,
     start_option,
-    start_time_option,
-    undocumented_option,
 )
 from simulator.cli.signals import INTERRUPTED
 from simulator.errors import UnknownName, UsageError
-
-if TYPE_CHECKING:
-    from simulator.formats.format import Broker
 
 
 @cli.command()
@@ -50,7 +43,6 @@ if TYPE_CHECKING:
 @click.option(
     "--step", metavar="NAME", help="Print only messages of this step of a lifecycle or script, such as `pay` of orders."
 )
-@start_time_option
 @start_option
 @snapshot_option
 @route_option
@@ -62,30 +54,16 @@ if TYPE_CHECKING:
     metavar="N",
     help="Route each topic to N partitions.",
 )
-@source_option
-@seed_option
-@set_option
-@broker_option
-@undocumented_option
-@force_option
-@sql_engine_option
+@job_options
+@gathered(opening=Opening)
 def show(
-    scenario: str,
-    format: str,
+    opening: Opening,
     count: int,
     step: str | None,
-    start: str | None,
     start_at: int,
     snapshot: bool | None,
     route: str | None,
     partitions: int,
-    source: str | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-    broker: str,
-    allow_undocumented: bool,
-    force: bool,
-    sql_engine: str | None,
 ) -> None:
     """Print messages for people: topic, partition, key, headers, and the value indented."""
     from itertools import islice
@@ -93,14 +71,8 @@ def show(
     from simulator.cli.messages import message_text
     from simulator.run.job import Partitions
     from simulator.run.plan import Limits
-    from simulator.run.scenario import start_setting
 
-    if start is not None:
-        settings = (*settings, start_setting(start))
-    job = opened(
-        scenario, format, source=source, seed=seed, broker=cast("Broker", broker), sql_engine=sql_engine,
-        allow_undocumented=allow_undocumented, force=force, settings=settings,
-    )  # fmt: skip
+    job = opening.job()
     if step is not None and step not in job.stream.step_names:
         names = ", ".join(map(repr, job.stream.step_names))
         hint = f"The scenario has {names}." if names else "The scenario names no steps."
@@ -145,23 +117,11 @@ def check(
 @click.option("--rate", metavar="RATE", help="Tell the time at this rate, such as 50000/s.")
 @start_option
 @snapshot_option
-@source_option
-@seed_option
-@set_option
-@broker_option
+@job_options
 @json_option
+@gathered(opening=Opening)
 def explain(
-    scenario: str,
-    format: str,
-    limit: int,
-    rate: str | None,
-    start_at: int,
-    snapshot: bool | None,
-    source: str | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-    broker: str,
-    as_json: bool,
+    opening: Opening, limit: int, rate: str | None, start_at: int, snapshot: bool | None, as_json: bool
 ) -> None:
     """Estimate what a run will send: messages, sizes, topics, bytes and time, then the tables' shares.
 
@@ -170,12 +130,11 @@ def explain(
     """
     from simulator.cli import listings
     from simulator.run.estimate import estimate, text
-    from simulator.run.job import open_job
     from simulator.run.pacing import parse_pace
     from simulator.run.plan import Limits
 
     pace = parse_pace(rate) if rate else None
-    job = open_job(scenario, format, source=source, seed=seed, broker=cast("Broker", broker), settings=settings)
+    job = opening.job()
     facts = estimate(job, Limits(start_at, limit), snapshot=snapshot)
     shares = listings.outlook_of(job.stream)
     if as_json:

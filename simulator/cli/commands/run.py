@@ -3,38 +3,89 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import opened
+from simulator.cli.opening import Opening, gathered, job_options
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_TASKS,
     MOST_TURNS,
     MOST_WORKERS,
     WholeNumber,
-    broker_option,
-    force_option,
     format_option,
     route_option,
     scenario_argument,
-    seed_option,
-    set_option,
     snapshot_option,
-    source_option,
-    sql_engine_option,
     start_option,
-    start_time_option,
-    undocumented_option,
 )
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 
 if TYPE_CHECKING:
-    from simulator.formats.format import Broker
+    from simulator.cli.outcome import Outcome
+    from simulator.run.job import Job
+    from simulator.run.plan import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of the stream is run."""
+
+    limit: int | None
+    turns: int | None
+    duration: str | None
+    start_at: int
+    snapshot: bool | None
+
+    def limits(self) -> Limits:
+        """Raises UsageError for a duration that is none."""
+        from simulator.run.pacing import parse_duration
+        from simulator.run.plan import Limits
+
+        seconds = parse_duration(self.duration) if self.duration else None
+        return Limits(self.start_at, self.limit, self.turns, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Where messages go, in what form, and when."""
+
+    to: str
+    route: str | None
+    envelope: bool
+    rate: str | None
+    clock: str
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a run writes about itself."""
+
+    summary_to: Path | None
+    record: Path | None
+    resume: Path | None
+
+    def check(self) -> None:
+        """Raises UsageError for a folder that is not there."""
+        for option, path in (("--summary-to", self.summary_to), ("--record", self.record), ("--resume", self.resume)):
+            if path is not None and not path.absolute().parent.is_dir():
+                raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs the job: threads of this process, more processes, or Spark."""
+
+    engine: str
+    workers: int
+    master: str | None
+    conf: tuple[str, ...]
+    tasks: int | None
 
 
 @cli.command()
@@ -55,7 +106,6 @@ if TYPE_CHECKING:
     metavar="N",
     help="Stop at the first transaction border at or after N turns; default: no limit.",
 )
-@start_time_option
 @start_option
 @snapshot_option
 @click.option(
@@ -73,13 +123,7 @@ if TYPE_CHECKING:
     "simulated: --start now begins them at the current time.",
 )  # fmt: skip
 @route_option
-@source_option
-@seed_option
-@set_option
-@broker_option
-@undocumented_option
-@force_option
-@sql_engine_option
+@job_options
 @click.option(
     "--envelope", is_flag=True,
     help="Write each message as a JSON line: topic, partition, key, headers, value; default: values alone.",
@@ -112,112 +156,75 @@ if TYPE_CHECKING:
     help="Render in N processes, to the same bytes; no faster on machines of two cores.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
+@gathered(opening=Opening, span=Span, sending=Sending, files=Files, engine=Engine)
 def run(
-    scenario: str,
-    format: str,
-    to: str,
-    limit: int | None,
-    turns: int | None,
-    start: str | None,
-    start_at: int,
-    snapshot: bool | None,
-    rate: str | None,
-    duration: str | None,
-    clock: str,
-    route: str | None,
-    source: str | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-    broker: str,
-    allow_undocumented: bool,
-    force: bool,
-    sql_engine: str | None,
-    envelope: bool,
-    summary_to: Path | None,
-    record: Path | None,
-    resume: Path | None,
-    metrics: str | None,
-    engine: str,
-    master: str | None,
-    conf: tuple[str, ...],
-    tasks: int | None,
-    workers: int,
-    quiet: bool,
+    opening: Opening, span: Span, sending: Sending, files: Files, engine: Engine, metrics: str | None, quiet: bool
 ) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
-    from simulator.cli import outcome, progress
-    from simulator.run.job import broker_of
-    from simulator.run.latencies import Latencies
-    from simulator.run.pacing import parse_duration, parse_pace
-    from simulator.run.plan import Limits
-    from simulator.run.record import Recorder
-    from simulator.run.resume import Resumed
-    from simulator.run.scenario import start_setting
-    from simulator.sinks import open_sink
+    from simulator.cli.outcome import Outcome
 
-    if start is not None:
-        settings = (*settings, start_setting(start))
-        if start == "now" and resume is not None:
-            time = settings[-1].removeprefix("start=")
-            raise UsageError(f"--start now: a resumed run must begin at the same time as before; write --start {time}.")
-    job = opened(
-        scenario, format, quiet=quiet, source=source, seed=seed, broker=broker_of(to, cast("Broker", broker)),
-        allow_undocumented=allow_undocumented, force=force, sql_engine=sql_engine, settings=settings,
-    )  # fmt: skip
-    job.addressed(route=route)  # a wrong route is an error before anything is opened
-    if job.codec.format.binary and not envelope and to == "-":
+    if opening.start == "now" and files.resume is not None:
+        time = opening.all_settings[-1].removeprefix("start=")
+        raise UsageError(f"--start now: a resumed run must begin at the same time as before; write --start {time}.")
+    job = opening.job(sending.to, quiet=quiet)
+    job.addressed(route=sending.route)  # a wrong route is an error before anything is opened
+    if job.codec.format.binary and not sending.envelope and sending.to == "-":
         raise UsageError(
-            f"-f {format} is binary, not lines of text: write files with --to file:DIR, or JSON lines with --envelope."
+            f"-f {opening.format} is binary, not lines of text: write files with --to file:DIR, or JSON lines with "
+            "--envelope."
         )
-    pace = parse_pace(rate) if rate else None
-    limits = Limits(start_at, limit, turns, parse_duration(duration) if duration else None)
-    for option, path in (("--summary-to", summary_to), ("--record", record), ("--resume", resume)):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
-    identity = job.identity(to, limits, route=route, snapshot=snapshot)
-    result = outcome.Outcome(job, scenario, format, to, seed, settings, summary_to, record, quiet)
-    if engine == "spark":
+    files.check()
+    outcome = Outcome(job, opening, sending.to, files.summary_to, files.record, quiet)
+    if engine.engine == "spark":
         from simulator.cli.commands import spark
 
-        unfit = {
-            "--rate": rate,
-            "--duration": duration,
-            "--resume": resume,
-            "--metrics": metrics,
-            "--workers": workers > 1,
-        }
-        spark.check(to, [name for name, value in unfit.items() if value], clock, envelope, job)
-        return spark.run(
-            job, to, limits, result, identity, route=route, snapshot=snapshot, envelope=envelope, master=master,
-            conf=conf, tasks=tasks,
-        )  # fmt: skip
-    if master is not None or conf or tasks is not None:
+        spark.check(job, span, sending, files, engine, metrics)
+        return spark.run(job, span, sending, engine, outcome)
+    if engine.master is not None or engine.conf or engine.tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
-    if resume is not None and to == "-":
+    if files.resume is not None and sending.to == "-":
         raise UsageError("--resume: a run to standard output cannot be resumed; add --to file:DIR or a broker's URL.")
+    return _run_here(job, span, sending, files, engine.workers, metrics, outcome)
+
+
+def _run_here(
+    job: Job, span: Span, sending: Sending, files: Files, workers: int, metrics: str | None, outcome: Outcome
+) -> int:
+    """Run in this process and its workers; the exit status. Raises SimulatorError."""
+    from simulator.cli import progress
+    from simulator.run.latencies import Latencies
+    from simulator.run.pacing import parse_pace
+    from simulator.run.record import Recorder
+    from simulator.run.resume import Resumed
+    from simulator.sinks import open_sink
+
+    pace, limits = parse_pace(sending.rate) if sending.rate else None, span.limits()
+    identity = job.identity(sending.to, limits, route=sending.route, snapshot=span.snapshot)
     address = None
     if metrics is not None:  # an HTTP server takes a while to import
         from simulator.run.metrics import parse_address, served
 
         address = parse_address(metrics)
-    resumed = None if resume is None else Resumed(resume, identity)
+    resumed = None if files.resume is None else Resumed(files.resume, identity)
     sizes = None if resumed is None else resumed.sizes
     layout = job.codec.layout
-    with open_sink(to, envelope=envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes) as sink:
+    with open_sink(
+        sending.to, envelope=sending.envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes
+    ) as sink:
         if resumed is not None:
             resumed.ask(sink)
         latencies = Latencies()
-        if record is not None or metrics is not None:
+        if files.record is not None or metrics is not None:
             sink.ledger.latencies = latencies
-        recorder = None if record is None else Recorder(sink, latencies)
-        report = None if quiet else progress.Reporter(limits)
+        recorder = None if files.record is None else Recorder(sink, latencies)
         this = job.run(
-            sink, limits=limits, route=route, snapshot=snapshot, pace=pace, wall_clock=clock == "wall", report=report,
+            sink, limits=limits, route=sending.route, snapshot=span.snapshot, pace=pace,
+            wall_clock=sending.clock == "wall", report=None if outcome.quiet else progress.Reporter(limits),
             resumed=resumed, workers=workers,
         )  # fmt: skip
         failure: SimulatorError | None = None
         serving = nullcontext() if address is None else served(address, this, latencies)
-        with serving, stopped_by_signals(this), progress.waiting(sink, quiet=quiet):
+        with serving, stopped_by_signals(this), progress.waiting(sink, quiet=outcome.quiet):
             try:
                 this()
             except SimulatorError as error:
@@ -232,5 +239,5 @@ def run(
         def recorded(facts: dict[str, Any]) -> object:
             return None if recorder is None else recorder.document({**facts, "run": identity}, failure or job.failure)
 
-        result.report(this.summary, recorded, failure)
+        outcome.report(this.summary, recorded, failure)
         return INTERRUPTED if this.summary.interrupted else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -16,18 +16,26 @@ from simulator.sinks import BROKERS
 from simulator.sinks.files import is_file, parse_folder
 
 if TYPE_CHECKING:
+    from simulator.cli.commands.run import Engine, Files, Sending, Span
     from simulator.cli.outcome import Outcome
     from simulator.run.job import Job
-    from simulator.run.plan import Limits
     from simulator.spark.engine import SparkRun
 
 
-def check(to: str, unfit: Sequence[str], clock: str, envelope: bool, job: Job) -> None:
+def check(job: Job, span: Span, sending: Sending, files: Files, engine: Engine, metrics: str | None) -> None:
     """Raises UsageError for what only the local engine does."""
-    if clock == "wall":
-        unfit = [*unfit, "--clock wall"]
-    if unfit:
-        raise UsageError(f"{unfit[0]}: the Spark engine does not do this; leave it out, or leave out --engine spark.")
+    to = sending.to
+    unfit = {
+        "--rate": sending.rate,
+        "--duration": span.duration,
+        "--resume": files.resume,
+        "--metrics": metrics,
+        "--workers": engine.workers > 1,
+        "--clock wall": sending.clock == "wall",
+    }
+    for option, given in unfit.items():
+        if given:
+            raise UsageError(f"{option}: the Spark engine does not do this; leave it out, or leave out --engine spark.")
     scheme, query = to.partition(":")[0], parse_qs(to.partition("?")[2])
     if scheme != "file" and scheme not in BROKERS:
         raise UsageError(f"--to {to}: Spark's tasks write to file:DIR or to a broker; name one of these.")
@@ -35,7 +43,7 @@ def check(to: str, unfit: Sequence[str], clock: str, envelope: bool, job: Job) -
         raise UsageError(f"--to {to}: each Spark task writes files of its own; name a folder, --to file:DIR.")
     if query.get("exactly-once") == ["true"]:
         raise UsageError(f"--to {public(to)}: exactly-once=true is for the local engine; leave it out.")
-    if envelope and scheme != "file":
+    if sending.envelope and scheme != "file":
         raise UsageError("--envelope writes JSON lines: it goes with --to file:DIR.")
     if job.runs_on_server:
         raise UsageError(
@@ -44,34 +52,27 @@ def check(to: str, unfit: Sequence[str], clock: str, envelope: bool, job: Job) -
         )
 
 
-def run(
-    job: Job,
-    to: str,
-    limits: Limits,
-    result: Outcome,
-    identity: dict[str, Any],
-    *,
-    route: str | None,
-    snapshot: bool | None,
-    envelope: bool,
-    master: str | None,
-    conf: tuple[str, ...],
-    tasks: int | None,
-) -> int:
+def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome) -> int:
     """Run on a session that ends with the run, unless it was there before; the exit status. Raises SimulatorError."""
     from simulator.run.job import Partitions
     from simulator.spark.session import open_session, parse_settings
 
-    settings = parse_settings(conf)
-    options = {"limits": limits, "snapshot": snapshot, "tasks": tasks, "report": None if result.quiet else reporter()}
+    to, limits, settings = sending.to, span.limits(), parse_settings(engine.conf)
+    identity = job.identity(to, limits, route=sending.route, snapshot=span.snapshot)
+    options = {
+        "limits": limits,
+        "snapshot": span.snapshot,
+        "tasks": engine.tasks,
+        "report": None if outcome.quiet else reporter(),
+    }
     make: Callable[[Any], SparkRun]
     if to.startswith("file:"):
         from simulator.spark.files import Folder
         from simulator.spark.writing import FileRun
 
         path, partitions = parse_folder(to)
-        folder = Folder(str(path.absolute()), partitions, envelope, result.record is not None)
-        job = job.addressed(route=route, partitions=Partitions(partitions))
+        folder = Folder(str(path.absolute()), partitions, sending.envelope, outcome.record is not None)
+        job = job.addressed(route=sending.route, partitions=Partitions(partitions))
         make = partial(_given, FileRun, job, folder, options)
     else:
         from simulator.spark.brokers import Broker
@@ -79,19 +80,19 @@ def run(
 
         broker = Broker(to, job.codec.layout.rabbitmq)
         with broker.open() as sink:  # what is wrong with it is an error before Spark starts
-            job = job.addressed(route=route, topic=sink.topic_pattern)
+            job = job.addressed(route=sending.route, topic=sink.topic_pattern)
         make = partial(_given, BrokerRun, job, broker, options)
-    session, ours = open_session(master, settings)
+    session, ours = open_session(engine.master, settings)
     try:
         this = make(session)
         with stopped_by_signals(this):
-            return _done(this, to, result, identity)
+            return _done(this, to, outcome, identity)
     finally:
         if ours:
             session.stop()
 
 
-def _done(this: SparkRun, to: str, result: Outcome, identity: dict[str, Any]) -> int:
+def _done(this: SparkRun, to: str, outcome: Outcome, identity: dict[str, Any]) -> int:
     failure: SimulatorError | None = None
     try:
         this()
@@ -103,7 +104,7 @@ def _done(this: SparkRun, to: str, result: Outcome, identity: dict[str, Any]) ->
     if summary.interrupted and not summary.messages:
         click.echo(f"interrupted: {to} is not complete; remove what is there, then run again.", err=True)
         return INTERRUPTED
-    result.report(summary, lambda facts: this.record({**facts, "run": identity}), failure)
+    outcome.report(summary, lambda facts: this.record({**facts, "run": identity}), failure)
     return INTERRUPTED if summary.interrupted else 0
 
 
