@@ -15,14 +15,14 @@ Only the standard library, so that it runs before anything is installed. Tests u
 from __future__ import annotations
 
 import getpass
-import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from database import Database
 from fetching import debian, run
-from server import HOST, Server, main
+from server import main
 
 INSTEAD: Final = "install mariadb-server, or name a running server in CDCSIM_MARIADB=mariadb://root@host:port."
 
@@ -34,13 +34,10 @@ def root() -> Path:
     return debian("mariadb-server", instead=INSTEAD)
 
 
-class Mariadb(Server):
+class Mariadb(Database):
     """A single server."""
 
     title = "MariaDB"
-    default_port = 3306
-    listeners = ("mysql",)
-    # The command line holds the server's folder.
 
     def prepare(self) -> None:
         data = self.folder / "data"
@@ -54,35 +51,17 @@ class Mariadb(Server):
             environment=self._environment(),
         )
 
-    def command(self, process: str) -> tuple[Sequence[str], Mapping[str, str]]:
+    def settings(self) -> Mapping[str, str]:
         share = root() / "usr/share/mysql"
-        settings = {
+        return {
+            **super().settings(),
             "basedir": str(root() / "usr"),
-            "datadir": str(self.folder / "data"),
-            "port": str(self._ports["mysql"]),
-            "bind-address": HOST,
-            "socket": str(self.folder / "socket"),
-            "pid-file": str(self.folder / "pid"),
             "lc-messages-dir": str(share),
             "character-sets-dir": str(share / "charsets"),
-            "character-set-server": "utf8mb4",
-            "default-time-zone": "+00:00",
-            "log-bin": "binlog",
-            "binlog-format": "ROW",
-            "server-id": "1",
-            "innodb-buffer-pool-size": "32M",
-            "user": getpass.getuser(),
         }
-        words = [f"--{name}={value}" for name, value in settings.items()]
-        return [str(root() / "usr/sbin/mariadbd"), "--no-defaults", "--skip-name-resolve", *words], self._environment()
 
-    def is_ready(self) -> bool:
-        """It greets: a packet that begins with the version of the protocol."""
-        try:
-            with socket.create_connection((HOST, self._ports["mysql"]), timeout=5) as connection:
-                return connection.recv(5)[4:] == b"\x0a"
-        except OSError:
-            return False
+    def command(self, process: str) -> tuple[Sequence[str], Mapping[str, str]]:
+        return [str(root() / "usr/sbin/mariadbd"), *self.arguments(), "--skip-name-resolve"], self._environment()
 
     def _environment(self) -> Mapping[str, str]:
         libraries = [str(path) for path in (root() / "usr/lib").glob("*-linux-gnu")] if root() != Path("/") else []

@@ -250,7 +250,9 @@ def run(
 
     server = ServerRun(script.engine, source, SERVERS[str(source)], START_MS)
     try:
-        return _run(script, server, force, until, at_snapshot)
+        outcome = _run(script, server, force, until, at_snapshot)
+        server.end()
+        return outcome
     finally:
         server.close()
 

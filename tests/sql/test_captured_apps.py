@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from typing import Final
 
 import pytest
@@ -17,6 +19,7 @@ CAPTURES: Final = sorted(
 )
 # Fractions of the clock's seconds, which a message's `es` does not have.
 _FRACTION: Final = re.compile(rb"(2026-11-2\d \d\d:\d\d:\d\d)\.\d+")
+Pair = tuple[bytes | None, bytes | None]
 DIFFERENT: Final = {
     "1.1.8-mariadb10.11.19-shop": 2,  # the order in which a join reads its tables
     "1.1.8-mysql8.0.31-expressions": 2,  # COLLATION(), which is refused
@@ -33,11 +36,39 @@ def test_counts() -> None:
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_capture(name: str) -> None:
-    capture = Capture(name, "canal-json", SERVERS[name.split("-")[1]])
-    pairs, _ = aligned(capture)
-    different = [pair for pair in pairs if None in pair or len(set(map(_comparable, pair))) > 1]
-    assert len(different) == DIFFERENT.get(name, 0), "\n".join(f"ours   {a!r}\ntheirs {b!r}" for a, b in different)
+    different = _different(Capture(name, "canal-json", _source(name)))
+    assert len(different) == DIFFERENT.get(name, 0), _printed(different)
+
+
+@pytest.mark.broker("mysql")
+@pytest.mark.parametrize("name", CAPTURES)
+def test_capture_by_a_server(name: str, servers: Callable[[str], str]) -> None:
+    """A server of the same version runs the script: all messages are equal."""
+    source = _source(name)
+    different = _different(Capture(name, "canal-json", source, engine=servers(source)))
+    if name.endswith("row-order"):
+        # The order of the rows of one UPDATE hangs on how far the server has purged deleted rows from an index.
+        different = [pair for pair in different if len({_unordered(message) for message in pair}) > 1]
+    assert not different, _printed(different)
+
+
+def _source(name: str) -> str:
+    return SERVERS[name.split("-")[1]]
+
+
+def _different(capture: Capture) -> list[Pair]:
+    return [pair for pair in aligned(capture)[0] if None in pair or len(set(map(_comparable, pair))) > 1]
+
+
+def _printed(pairs: list[Pair]) -> str:
+    return "\n".join(f"ours   {a!r}\ntheirs {b!r}" for a, b in pairs)
 
 
 def _comparable(message: bytes | None) -> bytes:
     return _FRACTION.sub(rb"\1", without_run(message or b""))
+
+
+def _unordered(message: bytes | None) -> str:
+    facts = json.loads(_comparable(message) or b"{}")
+    rows = zip(facts.pop("data"), facts.pop("old") or [], strict=False)
+    return repr((sorted(map(repr, rows)), facts))

@@ -7,18 +7,13 @@ MariaDB comes from Debian's packages (docker/native/mariadb.py); CDCSIM_MARIADB 
 from __future__ import annotations
 
 import json
-import os
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
-from captured import Capture, aligned, without_run
 from command import Command
 from each import each
-from native import native
 
 from simulator import sources
 from simulator.errors import UsageError
@@ -33,28 +28,6 @@ from simulator.sql.values.documents import text_of
 from simulator.stream.literal.transactions import RowChange
 
 SOURCE: Final = "mariadb-10.11"
-
-
-@pytest.fixture(scope="module")
-def mariadb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    pytest.importorskip("pymysql")
-    if own := os.environ.get("CDCSIM_MARIADB"):
-        yield own
-        return
-    with native("mariadb").Mariadb(tmp_path_factory.mktemp("mariadb"), with_parent=True) as server:
-        yield f"mariadb://root@{server.address}"
-
-
-@pytest.mark.broker("mariadb")
-@pytest.mark.parametrize("name", ["shop", "wordpress"])
-def test_captures(mariadb: str, name: str) -> None:
-    """Scripts whose order of rows no embedded engine can know."""
-    pairs, _ = aligned(Capture(f"1.1.8-mariadb10.11.19-{name}", "canal-json", SOURCE, engine=mariadb))
-    for ours, theirs in pairs:
-        assert ours is not None
-        assert theirs is not None
-        fraction = re.compile(rb"(2026-11-2\d \d\d:\d\d:\d\d)\.\d+")
-        assert fraction.sub(rb"\1", without_run(ours)) == fraction.sub(rb"\1", without_run(theirs))
 
 
 # Values of JSON columns in MySQL 8.0.31's binlog, and what tables hold of them here.
@@ -92,12 +65,12 @@ def changes(engine: str) -> tuple[list[object], list[str]]:
     return rows, [one.sql for one in entries if not isinstance(one, RowChange)]
 
 
-@pytest.mark.broker("mariadb")
+@pytest.mark.broker("mysql")
 def test_types(mariadb: str) -> None:
     assert changes(mariadb) == changes("")
 
 
-@pytest.mark.broker("mariadb")
+@pytest.mark.broker("mysql")
 def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Command) -> None:
     """Also after an error; with `keep=yes` it stays, and a server that holds something is refused."""
     file = tmp_path / "s.sql"
@@ -114,7 +87,7 @@ def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Comm
     connection.close()
 
 
-@pytest.mark.broker("mariadb")
+@pytest.mark.broker("mysql")
 def test_gtids_and_sessions(mariadb: str) -> None:
     """They are the server's own."""
     script = replace(
@@ -128,7 +101,7 @@ def test_gtids_and_sessions(mariadb: str) -> None:
     assert (first.thread, first.charset, last.charset) == (last.thread, 45, 8)
 
 
-@pytest.mark.broker("mariadb")
+@pytest.mark.broker("mysql")
 def test_a_log_that_is_there(mariadb: str, tmp_path: Path, command: Command) -> None:
     """Of tables from before the position the server says the columns; other databases are left out."""
     connection, to = Connection(engine_of(mariadb)), tmp_path / "h.cdc"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator.errors import UsageError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SYSTEM: Final = frozenset(("mysql", "information_schema", "performance_schema", "sys"))
 _DUMP: Final = 0x12
 _NON_BLOCKING, _ANNOTATIONS = 1, 2
+_LOAD_LOCAL: Final = re.compile(r"\s*LOAD\s+(DATA|XML)\b.*?\bLOCAL\b", re.IGNORECASE | re.DOTALL)
 
 
 class Connection:
@@ -24,8 +26,16 @@ class Connection:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._tls: dict[str, Any] = {}
         self.client = self._open()
+        self._tls = {"ssl": self.client.ctx} if self.client._secure else {"ssl_disabled": True}
         self.version = str(self.value("SELECT VERSION()"))
+
+    def another(self) -> Connection:
+        """A further session; what TLS trusts is read only once."""
+        other = copy(self)
+        other.client = self._open()
+        return other
 
     def _open(self) -> pymysql.connections.Connection[Any]:
         try:
@@ -43,6 +53,8 @@ class Connection:
                 collation="utf8mb4_general_ci",  # which all servers have
                 autocommit=True,
                 connect_timeout=10,
+                local_infile=True,
+                **self._tls,
             )
         except (pymysql.MySQLError, RuntimeError) as error:
             raise UsageError(f"--sql-engine: {engine.host}:{engine.port} cannot be used: {_text(error)}.") from None
@@ -86,6 +98,8 @@ class Connection:
 
     def run(self, sql: str) -> None:
         """Run a statement as a client does; its results are dropped."""
+        # Whatever the statement, a server may ask for any file.
+        self.client._local_infile = _LOAD_LOCAL.match(sql) is not None
         with self.client.cursor() as cursor:
             cursor.execute(sql)
             while cursor.nextset():

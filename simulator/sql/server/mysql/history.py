@@ -33,6 +33,10 @@ _ROW_WORDS: Final = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE|LOAD)\b", re.I
 _READING_MODES: Final = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
 # Errors after which a session is gone.
 _LOST: Final = frozenset({0, 2006, 2013, 2055})
+# Statements that ask what the one before them did: setting the clock would come between.
+_DIAGNOSTICS: Final = re.compile(
+    r"\b(ROW_COUNT|FOUND_ROWS)\s*\(|@@(\w+\.)?(warning|error)_count\b|\bDIAGNOSTICS\b", re.IGNORECASE
+)
 _AS_SELECT: Final = " START TRANSACTION"
 
 
@@ -152,14 +156,16 @@ class ServerRun(Follower):
     """A script's run on a server."""
 
     def __init__(self, url: str, source: Source, known: Server, start_ms: int) -> None:
-        self.connection = Connection(engine_of(url))
+        # Statements between those of the script would show in its ROW_COUNT().
+        self.control = Connection(engine_of(url))
+        self.connection = self.control.another()
         try:
             self.connection.check()
-            self.server = server_of(source, known, self.connection)
+            self.server = server_of(source, known, self.control)
             self.users = self._users()
-            self.at = self.connection.position()
+            self._at = self._logged = self.control.position()
         except BaseException:
-            self.connection.close()
+            self._hang_up()
             raise
         self.session = Session(self.server, start_ms * 1000, run_body, call_function)
         self.session.settings["foreign_key_checks"] = False
@@ -168,64 +174,70 @@ class ServerRun(Follower):
             self.session.log.execute(gtids)
 
     def close(self) -> None:
-        """Drop what the script created, unless `keep` is set; in a new session, since this one may be interrupted."""
-        self.connection.close()
-        if self.connection.engine.keep:
+        """Drop what the script created, unless `keep` is set; in a new session, since these may be interrupted."""
+        self._hang_up()
+        if self.control.engine.keep:
             return
-        self.connection = Connection(self.connection.engine)
+        self.control = self.control.another()
         try:
-            self.connection.run("SET FOREIGN_KEY_CHECKS = 0")
-            for name in self.connection.databases() - SYSTEM:
-                self.connection.run(f"DROP DATABASE {quoted(name)}")
+            self.control.run("SET FOREIGN_KEY_CHECKS = 0")
+            for name in self.control.databases() - SYSTEM:
+                self.control.run(f"DROP DATABASE {quoted(name)}")
             for user, host in self._users() - self.users:
-                self.connection.run(f"DROP USER '{user}'@'{host}'")
+                self.control.run(f"DROP USER '{user}'@'{host}'")
         finally:
-            self.connection.close()
+            self.control.close()
+
+    def _hang_up(self) -> None:
+        self.connection.close()
+        self.control.close()
 
     def _users(self) -> set[tuple[str, str]]:
         import pymysql
 
         try:
-            return set(self.connection.rows("SELECT user, host FROM mysql.user"))
+            return set(self.control.rows("SELECT user, host FROM mysql.user"))
         except pymysql.MySQLError:
             return set()
 
     def _executed(self) -> list[str]:
         """The GTIDs that the server had executed before, as sets of one server each."""
-        return [each for each in str(self.connection.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if each]
+        return [each for each in str(self.control.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if each]
 
     def statement(self, part: Statement) -> None:
         """Raises SqlError with the server's number and text."""
         import pymysql
 
-        before = self.connection.position()
         try:
-            self.connection.run(f"SET TIMESTAMP = {self.session.now_us / 1_000_000:.6f}")
+            if not _DIAGNOSTICS.search(part.text):
+                self.connection.run(f"SET TIMESTAMP = {self.session.now_us / 1_000_000:.6f}")
             self.connection.run(part.text)
         except pymysql.MySQLError as error:
             number, *said = error.args if error.args else (0,)
             text = str(said[0] if said else error)
             if number in _LOST:
                 raise UsageError(f"--sql-engine: the server ended the session: {text}.") from None
-            self._step(before)
             raise _error(int(number or 0), text) from None
-        self._step(before)
-
-    def _step(self, before: tuple[str, int]) -> None:
-        if self.connection.position() != before:
-            self.session.now_us += STEP_US
+        except OSError as error:
+            # the file of LOAD DATA LOCAL
+            raise _error(2, f"{error.strerror}: {error.filename!r}") from None
+        finally:
+            before, self._logged = self._logged, self.control.position()
+            if self._logged != before:
+                self.session.now_us += STEP_US
 
     def read(self) -> None:
         """Append what the server has logged since the last call to the session's log."""
-        end = self.connection.position()
-        if end == self.at:
+        if self._logged == self._at:
             return
         now_us = self.session.now_us
-        for event in binlog.events(self.connection.packets(self.at, end)):
+        for event in binlog.events(self.control.packets(self._at, self._logged)):
             self.follow(event)
-        self.at, self.session.now_us = end, now_us
-        database = self.connection.value("SELECT DATABASE()")
-        self.session.database = str(database or "")
+        self._at, self.session.now_us = self._logged, now_us
+
+    def end(self) -> None:
+        """Note the database that the script's session is in at its end."""
+        self.session.database = str(self.connection.value("SELECT DATABASE()") or "")
 
 
 def _keep(data: Data, before: Row | None, after: Row | None) -> int:
