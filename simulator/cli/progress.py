@@ -131,7 +131,7 @@ def _lead() -> str:
 def summary(done: Summary, job: Job, to: str) -> str:
     """What was delivered where, how fast, and where the stream goes on; then what was not sent, a line each."""
     seconds = max(done.seconds, 1e-9)
-    verb = "written" if to == "-" or to.startswith("file:") else "delivered"
+    verb = "written" if to.partition(":")[0] in ("-", "file", "parquet") else "delivered"
     sends = job.codec.sends
     occurred = [  # what, how many, and how many of them were sent
         ("snapshot row", done.snapshot_rows, done.snapshot_rows * sends(READ)),

@@ -23,6 +23,7 @@ SINKS: Final = {
     "file": "simulator.sinks.files:open_files",
     "kafka": "simulator.sinks.kafka.sink:open_kafka",
     "memory": "simulator.sinks.memory:open_memory",
+    "parquet": "simulator.sinks.parquet:open_parquet",
     "rocketmq": "simulator.sinks.rocketmq.sink:open_rocketmq",
 }
 
@@ -41,7 +42,7 @@ def open_sink(
     properties: Mapping[str, Any] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> Sink:
-    """The sink behind `--to`: `-`, `file:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`,
+    """The sink behind `--to`: `-`, `file:DIR`, `parquet:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`,
     `rocketmq://host:port/topic`, `memory:`.
 
     `envelope` writes whole messages instead of values where the destination is text; `container` is what files of
@@ -49,7 +50,7 @@ def open_sink(
     each message on RabbitMQ. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
-    hint = "--to is -, file:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST."
+    hint = "--to is -, file:DIR, parquet:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST."
     opener = registry.load("sink", SINKS, scheme, hint)
     if envelope and scheme not in LINES:
         raise UsageError(f"--envelope writes JSON lines: it goes with --to - or --to file:DIR, not with {scheme}.")

@@ -21,7 +21,7 @@ import pyarrow as pa
 from simulator.batch import MessageBatch
 from simulator.errors import OptionError, SinkError
 from simulator.sinks.framing import Framing, framing
-from simulator.sinks.ledger import Parcel
+from simulator.sinks.ledger import Parcel, Place
 from simulator.sinks.sink import Sink
 from simulator.sinks.url import parse_options, whole_number
 from simulator.wire.avro import Container
@@ -55,12 +55,13 @@ def is_file(path: Path) -> bool:
 
 def parse_folder(url: str) -> tuple[Path, int]:
     """The folder or file of a URL, and how many partitions its topics have. Raises OptionError."""
-    place, _, query = url.removeprefix("file:").partition("?")
+    scheme, _, rest = url.partition(":")
+    place, _, query = rest.partition("?")
     if place.startswith("//"):
         place = place[2:]
     if not place:
-        raise OptionError(f"--to {url}: it names no folder; write file:DIR.")
-    options = parse_options(query, {"partitions": whole_number(1, 10_000)}, "a file URL")
+        raise OptionError(f"--to {url}: it names no folder; write {scheme}:DIR.")
+    options = parse_options(query, {"partitions": whole_number(1, 10_000)}, f"a {scheme} URL")
     return Path(place).expanduser(), options.get("partitions", 1)
 
 
@@ -81,22 +82,34 @@ class StreamSink(Sink):
 
 
 class FolderSink(Sink):
-    """One file for each topic and partition. With `sizes` files are cut to them and go on, and others begin anew."""
+    """One file for each topic and partition. With `sizes` files are cut to them and go on, and others begin anew.
 
+    With a `part` the files are those of a part of a run, in a folder for each topic and partition.
+    """
+
+    SCHEME: ClassVar[str] = "file"
     ADVICE: ClassVar[str] = "name an empty folder"
 
-    def __init__(self, folder: Path, partitions: int, framing: Framing, sizes: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        partitions: int,
+        framing: Framing,
+        sizes: Mapping[str, int] | None = None,
+        *,
+        part: int | None = None,
+    ) -> None:
         super().__init__()
         self._sizes = sizes
-        self._folder, self._partitions, self._framing = folder, partitions, framing
-        self._files: dict[tuple[str, int], IO[bytes]] = {}
+        self._folder, self._partitions, self._framing, self._part = folder, partitions, framing, part
+        self._files: dict[Place, IO[bytes]] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise SinkError(f"file:{folder}: the folder cannot be made: {error.strerror}.") from None
+            raise SinkError(f"{self.SCHEME}:{folder}: the folder cannot be made: {error.strerror}.") from None
         there = next(iter(sorted(folder.glob(self._taken()))), None)
         if there is not None and sizes is None:
-            raise SinkError(f"file:{folder}: {there.name} is already there; {self.ADVICE}, or remove it.")
+            raise SinkError(f"{self.SCHEME}:{folder}: {there.name} is already there; {self.ADVICE}, or remove it.")
 
     def _taken(self) -> str:
         """The files that must not be there."""
@@ -110,19 +123,21 @@ class FolderSink(Sink):
             part = batch if len(parcel) == len(batch) else MessageBatch(batch.columns.take(pa.array(parcel.rows)))
             file = self._file(parcel.topic, parcel.partition)
             try:
-                file.writelines(self._framing.frame(part))
-                file.flush()
+                self._append(file, part)
             except OSError as error:
                 self.ledger.fail(parcel, parcel.first, f"writing to {file.name} stopped: {error.strerror}")
                 self.ledger.fail_open()
                 self.ledger.check()
             self.ledger.acknowledge_parcel(parcel)
 
+    def _append(self, file: IO[bytes], batch: MessageBatch) -> None:
+        file.writelines(self._framing.frame(batch))
+        file.flush()
+
     def file_name(self, topic: str, partition: int) -> str:
-        """`orders-0.jsonl`. A topic pattern's names come from tables: what a file name cannot hold is written as its
-        code."""
-        name = re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
-        return f"{name}-{partition}.{self._framing.suffix}"
+        """`orders-0.jsonl`, of a part `orders-0/part-0000000.jsonl`."""
+        name = f"{in_file_names(topic)}-{partition}"
+        return f"{name if self._part is None else part_name(name, self._part)}.{self._framing.suffix}"
 
     def _file(self, topic: str, partition: int) -> IO[bytes]:
         """The file of a topic and partition, begun when it is first asked for."""
@@ -131,7 +146,7 @@ class FolderSink(Sink):
             try:
                 self._files[topic, partition] = self._opened(path)
             except OSError as error:
-                raise SinkError(f"file:{self._folder}: {path.name}: {error.strerror}.") from None
+                raise SinkError(f"{self.SCHEME}:{self._folder}: {path.name}: {error.strerror}.") from None
         return self._files[topic, partition]
 
     def _opened(self, path: Path) -> IO[bytes]:
@@ -139,18 +154,29 @@ class FolderSink(Sink):
         if size:
             os.truncate(path, size)
             return path.open("ab")
+        path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("xb" if self._sizes is None else "wb")
         file.write(self._framing.header())
         return file
 
     def sizes(self) -> Mapping[str, int]:
-        return {Path(file.name).name: file.tell() for file in self._files.values()}
+        return {self.file_name(*place): file.tell() for place, file in self._files.items()}
 
     def close(self) -> None:
         self.ledger.fail_open()
         for file in self._files.values():
             with suppress(OSError):  # what could not be written is counted
                 file.close()
+
+
+def in_file_names(topic: str) -> str:
+    """A topic pattern's names come from tables: what a file name cannot hold is written as its code."""
+    return re.sub(r"[^\w.-]", lambda match: f"%{ord(match[0]):02X}", topic)
+
+
+def part_name(folder: str, part: int) -> str:
+    """Their order is that of the parts."""
+    return f"{folder}/part-{part:07d}"
 
 
 class FileSink(FolderSink):
@@ -171,8 +197,7 @@ class FileSink(FolderSink):
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         file = self._file("", 0)
         try:
-            file.writelines(self._framing.frame(batch))
-            file.flush()
+            self._append(file, batch)
         except OSError as error:
             first = parcels[0]
             self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}")

@@ -1,4 +1,4 @@
-"""What a task does for `file:DIR`: its share of the messages as files, which take their names when they are whole.
+"""What a task does for `file:DIR` and `parquet:DIR`: its share as files, which take their names when they are whole.
 
     DIR/orders-0/part-0000000.jsonl     topic orders, partition 0: the messages of the first task
     DIR/orders-0/part-0000001.jsonl     those of the second, and so on: `cat DIR/orders-0/*` is the partition
@@ -25,6 +25,7 @@ from simulator.sinks.files import FolderSink
 from simulator.sinks.framing import framing
 from simulator.sinks.ledger import Progress
 from simulator.spark.work import Work
+from simulator.wire.avro import Container
 
 UNFINISHED: Final = ".unfinished"
 SUCCESS: Final = "_SUCCESS"
@@ -57,6 +58,11 @@ class Folder:
     partitions: int
     envelope: bool = False
     record: bool = False
+    parquet: bool = False
+
+    @property
+    def url(self) -> str:
+        return f"{'parquet' if self.parquet else 'file'}:{self.path}"
 
     def begin(self) -> None:
         """Make the folder, on the driver. Raises SinkError where anything is in it."""
@@ -65,18 +71,16 @@ class Folder:
             path.mkdir(parents=True, exist_ok=True)
             there = next(iter(sorted(each.name for each in path.iterdir())), None)
         except OSError as error:
-            raise SinkError(f"file:{self.path}: the folder cannot be made: {error.strerror}.") from None
+            raise SinkError(f"{self.url}: the folder cannot be made: {error.strerror}.") from None
         if there is not None:
-            raise SinkError(f"file:{self.path}: {there} is already there; name an empty folder, or remove it.")
+            raise SinkError(f"{self.url}: {there} is already there; name an empty folder, or remove it.")
 
     def write(self, work: Work, task: int, attempt: int) -> Done:
         """Render a task's share into files. Raises SinkError, DeliveryFailed, UsageError."""
         job = work.open()
-        container = job.codec.layout.container
         scratch = Path(self.path, UNFINISHED, f"{task}-{attempt}")
-        look = framing(envelope=self.envelope, container=container)
         try:
-            with FolderSink(scratch, self.partitions, look) as sink:
+            with self._sink(scratch, job.codec.layout.container, task) as sink:
                 recorder = Recorder(sink, Latencies()) if self.record else None
                 summary = Run(work.share(task), job.renderer(sink.partitions), sink)()
                 sizes = sink.sizes()
@@ -84,21 +88,27 @@ class Folder:
             files = []
             for each in sink.ledger.progress():
                 name = sink.file_name(each.topic, each.partition)
-                there = f"{Path(name).stem}/part-{task:07d}.{look.suffix}"
-                _rename(scratch / name, Path(self.path, there))
-                files.append(File(each, there, sizes[name], digests.get((each.topic, each.partition), "")))
+                _rename(scratch / name, Path(self.path, name))
+                files.append(File(each, name, sizes[name], digests.get((each.topic, each.partition), "")))
             return Done(summary, len(files), tuple(files) if self.record else ())
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def _sink(self, folder: Path, container: Container | None, task: int) -> FolderSink:
+        if self.parquet:
+            from simulator.sinks.parquet import ParquetSink
+
+            return ParquetSink(folder, self.partitions, part=task)
+        return FolderSink(folder, self.partitions, framing(envelope=self.envelope, container=container), part=task)
 
     def finish(self, count: int) -> None:
         """See that so many files are there, and say so in the folder. Raises SinkError."""
         path = Path(self.path)
         shutil.rmtree(path / UNFINISHED, ignore_errors=True)
-        there = sum(len(os.listdir(folder)) for folder in path.iterdir() if folder.name != UNFINISHED)
+        there = sum(len(files) for _, _, files in os.walk(path))
         if there < count:
             raise SinkError(
-                f"file:{self.path}: {count - there} of {count} files are missing: driver and executors must share "
+                f"{self.url}: {count - there} of {count} files are missing: driver and executors must share "
                 "the folder; name one on a file system that all of them have."
             )
         (path / SUCCESS).touch()

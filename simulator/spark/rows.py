@@ -15,33 +15,14 @@ import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, MessageBatch, decoded
 from simulator.model import DELETE, UPDATE, Table
+from simulator.sinks.columns import POSITION, STAMP, message_rows, positions
 from simulator.sources.source import Source
 from simulator.stream.engine.block import Block
 
 # Rows of a batch: some megabytes.
 BATCH_ROWS: Final = 10_000
-
-POSITION: Final = pa.struct([("phase", pa.int32()), ("turn", pa.int64()), ("ordinal", pa.int64())])
-HEADERS: Final = pa.list_(pa.field("element", pa.struct([("name", pa.string()), ("value", pa.binary())])))
-STAMP: Final = pa.timestamp("us", "UTC")
-
-MESSAGES: Final = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("key", pa.binary()),
-        ("value", pa.binary()),
-        ("headers", HEADERS),
-        ("tag", pa.string()),
-        ("timestamp", STAMP),
-        ("kind", pa.string()),
-        ("changes", pa.int32()),
-        ("position", POSITION),
-    ]
-)
 # The values that a filter lets through, by columns of text.
 Only: TypeAlias = Mapping[str, frozenset[str]]
-KINDS: Final = ("READ", "INSERT", "UPDATE", "DELETE", "DDL", "BEGIN", "COMMIT", "HEARTBEAT", "STATEMENT")
 
 
 def row_schema(table: Table, source: Source) -> pa.Schema:
@@ -93,16 +74,7 @@ def spark_type(carrier: pa.DataType) -> pa.DataType:
 
 def messages(batch: MessageBatch, only: Only) -> Iterator[pa.RecordBatch]:
     """Messages whose partitions are chosen, as `MESSAGES`."""
-    kinds = pa.DictionaryArray.from_arrays(batch["kind"].cast(pa.int32()), pa.array(KINDS))
-    columns = {
-        **{name: batch[name] for name in ("partition", "key", "value", "tag", "changes")},
-        "topic": decoded(batch["topic"]),
-        "headers": batch["headers"].cast(HEADERS),
-        "timestamp": batch["timestamp_ms"].cast(pa.timestamp("ms", "UTC")).cast(STAMP),
-        "kind": decoded(kinds),
-        "position": _positions(*(batch[name] for name in ("phase", "turn", "ordinal"))),
-    }
-    found = pa.RecordBatch.from_arrays([columns[name] for name in MESSAGES.names], schema=MESSAGES)
+    found = message_rows(batch)
     for name, values in only.items():
         found = found.filter(pc.is_in(found[name], pa.array(sorted(values), pa.string())))
     yield from _sliced(found)
@@ -147,7 +119,7 @@ def _changes(batch: ChangeBatch, schema: pa.Schema) -> pa.RecordBatch:
     columns = {
         **filled,
         "op": pa.array([batch.kind.name] * count),
-        "position": _positions(pa.array(np.full(count, at.phase)), pa.array(at.turn), pa.array(at.ordinal)),
+        "position": positions(pa.array(np.full(count, at.phase)), pa.array(at.turn), pa.array(at.ordinal)),
         "transaction": pa.array(at.txn),
         "committed_at": pa.array(at.event_ms, pa.timestamp("ms", "UTC")).cast(STAMP),
     }
@@ -162,10 +134,6 @@ def _image(table: Table, columns: Sequence[pa.Array], schema: pa.Schema) -> list
         decoded(found[field.name]).cast(field.type) if field.name in found else pa.nulls(count, field.type)
         for field in schema
     ]
-
-
-def _positions(phase: pa.Array, turn: pa.Array, ordinal: pa.Array) -> pa.Array:
-    return pa.StructArray.from_arrays([phase.cast(pa.int32()), turn, ordinal], fields=list(POSITION))
 
 
 def _sliced(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -33,6 +33,7 @@ from simulator.model import Table
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits, Plan, plan
 from simulator.run.scenario import load, resolve
+from simulator.sinks.columns import MESSAGES
 from simulator.sinks.memory import MemorySink
 from simulator.spark import rows
 from simulator.spark.work import Work, opened, work
@@ -136,7 +137,7 @@ class CdcSimDataSource(DataSource):
     def _view(self) -> View:
         given, stream = self._given, self._job.stream
         if given.view == "messages":
-            return View("messages", rows.MESSAGES)
+            return View("messages", MESSAGES)
         if given.view == "state":
             table = given.versions(stream, stream.border(self._turn()))[0]
             return View("state", rows.row_schema(table, self._job.source), table)

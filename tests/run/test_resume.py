@@ -118,7 +118,8 @@ def test_another_count_of_partitions_and_other_files_are_refused(command: Comman
     command(*arguments, f"file:{folder}?partitions=3", status=0)
     done = command(*arguments, f"file:{folder}?partitions=4", status=2)
     assert "topic 'dts' had 3 partitions, and now it has 4" in done.err
-    assert "a run to standard output cannot be resumed" in command(*arguments, "-", status=2).err
+    for to in ("-", f"parquet:{folder}"):
+        assert f"a run to {to} cannot be resumed" in command(*arguments, to, status=2).err
     file.write_text("{}")
     assert "it is no file of a run" in command(*arguments, f"file:{folder}", status=2).err
 

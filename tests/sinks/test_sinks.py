@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow.parquet as parquet
 import pytest
 from sinks_contract import Received, SinkContract, batch
 
@@ -60,6 +61,46 @@ class TestFiles(SinkContract):
             int(path.stem.rpartition("-")[2]): [Received(line) for line in path.read_bytes().splitlines()]
             for path in self.folder.iterdir()
         }
+
+
+class TestParquet(SinkContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "messages"
+
+    def url(self, topic: str) -> str:
+        return f"parquet:{self.folder}?partitions=5"
+
+    def read(self, topic: str) -> dict[int, list[Received]]:
+        return {
+            int(path.parent.name.removeprefix("partition=")): [
+                Received(row["value"], row["key"], headers_of(row), stamp_of(row))
+                for row in parquet.ParquetFile(path).read().to_pylist()
+            ]
+            for path in self.folder.glob(f"topic={topic}/*/part-0000000.parquet")
+        }
+
+
+def headers_of(row: dict[str, Any]) -> tuple[tuple[str, bytes | None], ...]:
+    return tuple((each["name"], each["value"]) for each in row["headers"] or ())
+
+
+def stamp_of(row: dict[str, Any]) -> int | None:
+    return None if row["timestamp"] is None else round(row["timestamp"].timestamp() * 1000)
+
+
+def test_parquet_whose_end_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = parquet.ParquetWriter.close
+
+    def full(writer: parquet.ParquetWriter) -> None:
+        close(writer)
+        raise OSError(28, "No space left on device")
+
+    with open_sink(f"parquet:{tmp_path}") as sink:
+        sink.send(batch("t", [b"{}"]))
+        monkeypatch.setattr(parquet.ParquetWriter, "close", full)
+        with pytest.raises(SinkError, match=r"part-0000000\.parquet: its end cannot be written: No space"):
+            sink.flush()
 
 
 class TestStdout(SinkContract):

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import killed_query
 import pytest
-from command import ROOT
+from command import ROOT, Command
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
@@ -62,6 +62,18 @@ def test_messages(spark: Any, scenario: str) -> None:
     assert found["kind"].to_pylist() == [message.kind.name for message in wanted]
     positions = [(message.order.phase, message.order.turn, message.order.ordinal) for message in wanted]
     assert [tuple(position.values()) for position in found["position"].to_pylist()] == positions
+
+
+def test_parquet_by_the_command_is_the_same_table(spark: Any, scenario: str, command: Command, tmp_path: Path) -> None:
+    """What Spark reads of a run's folder is what it reads of the stream."""
+    command(
+        "run", scenario, "-f", "dts-canal-json", "--limit", "500", "--engine", "spark", "--tasks", "3", "--snapshot",
+        "--to", f"parquet:{tmp_path}/lake?partitions=3", "-q", status=0,
+    )  # fmt: skip
+    options = {"scenario": scenario, "format": "dts-canal-json", "partitions": 3, "limit": 500}
+    stream = spark.read.format("cdcsim").options(**options, snapshot="true").load()
+    lake = spark.read.parquet(str(tmp_path / "lake")).select(stream.columns)
+    assert lake.orderBy("position").toArrow() == stream.orderBy("position").toArrow()
 
 
 def upserted(changes: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:

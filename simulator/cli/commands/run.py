@@ -93,8 +93,8 @@ class Engine:
 @format_option
 @click.option(
     "--to", default="-", metavar="URL",
-    help="Write to file:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST; default: - "
-    "(standard output).",
+    help="Write to file:DIR, parquet:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST; "
+    "default: - (standard output).",
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
@@ -182,8 +182,8 @@ def run(
         return spark.run(job, span, sending, engine, outcome)
     if engine.master is not None or engine.conf or engine.tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
-    if files.resume is not None and sending.to == "-":
-        raise UsageError("--resume: a run to standard output cannot be resumed; add --to file:DIR or a broker's URL.")
+    if files.resume is not None and sending.to.partition(":")[0] in ("-", "parquet"):
+        raise UsageError(f"--resume: a run to {sending.to} cannot be resumed; write to file:DIR or a broker's URL.")
     return _run_here(job, span, sending, files, engine.workers, metrics, outcome)
 
 

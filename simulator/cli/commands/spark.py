@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
 import click
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from simulator.cli.outcome import Outcome
     from simulator.run.job import Job
     from simulator.spark.engine import SparkRun
+
+FOLDERS: Final = ("file", "parquet")
 
 
 def check(job: Job, span: Span, sending: Sending, files: Files, engine: Engine, metrics: str | None) -> None:
@@ -37,8 +39,8 @@ def check(job: Job, span: Span, sending: Sending, files: Files, engine: Engine, 
         if given:
             raise UsageError(f"{option}: the Spark engine does not do this; leave it out, or leave out --engine spark.")
     scheme, query = to.partition(":")[0], parse_qs(to.partition("?")[2])
-    if scheme != "file" and scheme not in BROKERS:
-        raise UsageError(f"--to {to}: Spark's tasks write to file:DIR or to a broker; name one of these.")
+    if scheme not in FOLDERS and scheme not in BROKERS:
+        raise UsageError(f"--to {to}: Spark's tasks write to file:DIR, parquet:DIR or a broker; name one of these.")
     if scheme == "file" and is_file(parse_folder(to)[0]):
         raise UsageError(f"--to {to}: each Spark task writes files of its own; name a folder, --to file:DIR.")
     if query.get("exactly-once") == ["true"]:
@@ -66,12 +68,14 @@ def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome
         "report": None if outcome.quiet else reporter(),
     }
     make: Callable[[Any], SparkRun]
-    if to.startswith("file:"):
+    scheme = to.partition(":")[0]
+    if scheme in FOLDERS:
         from simulator.spark.files import Folder
         from simulator.spark.writing import FileRun
 
         path, partitions = parse_folder(to)
-        folder = Folder(str(path.absolute()), partitions, sending.envelope, outcome.record is not None)
+        parquet, recorded = scheme == "parquet", outcome.record is not None
+        folder = Folder(str(path.absolute()), partitions, sending.envelope, recorded, parquet)
         job = job.addressed(route=sending.route, partitions=Partitions(partitions))
         make = partial(_given, FileRun, job, folder, options)
     else:

@@ -1,0 +1,73 @@
+"""Folders of Parquet, one row a message: a table of a data lake, partitioned by topic and partition.
+
+    DIR/topic=orders/partition=0/part-0000000.parquet
+
+Spark, DuckDB, Hive and Arrow read the folder as one table, whose columns are those of `columns.MESSAGES`. The rows of
+a file are in stream order.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from simulator.batch import MessageBatch
+from simulator.errors import SimulatorError, SinkError
+from simulator.sinks.columns import IN_PARTITIONS, message_rows
+from simulator.sinks.files import FolderSink, in_file_names, parse_folder, part_name
+from simulator.sinks.framing import Lines
+
+# Columns of few values. The others would fill a dictionary in vain.
+REPEATED: Final = ["tag", "kind", "changes"]
+# Readers skip row groups by these.
+STATISTICS: Final = [*REPEATED, "timestamp", "position.phase", "position.turn", "position.ordinal"]
+
+
+def open_parquet(url: str) -> ParquetSink:
+    """`parquet:DIR`, `parquet:DIR?partitions=6`. Raises OptionError, SinkError."""
+    return ParquetSink(*parse_folder(url))
+
+
+class ParquetSink(FolderSink):
+    """One file for each topic and partition; a batch is a row group of each. Files are whole when `flush` returns."""
+
+    SCHEME = "parquet"
+
+    def __init__(self, folder: Path, partitions: int, *, part: int = 0) -> None:
+        self._writers: dict[IO[bytes], parquet.ParquetWriter] = {}
+        super().__init__(folder, partitions, Lines(), part=part)
+
+    def _taken(self) -> str:
+        return "topic=*"
+
+    def file_name(self, topic: str, partition: int) -> str:
+        assert self._part is not None
+        return f"{part_name(f'topic={in_file_names(topic)}/partition={partition}', self._part)}.parquet"
+
+    def _append(self, file: IO[bytes], batch: MessageBatch) -> None:
+        if file not in self._writers:
+            self._writers[file] = parquet.ParquetWriter(
+                file, IN_PARTITIONS, compression="zstd", use_dictionary=REPEATED, write_statistics=STATISTICS
+            )
+        self._writers[file].write_table(pa.Table.from_batches([message_rows(batch, IN_PARTITIONS)]))
+
+    def flush(self) -> None:
+        """Write the ends of the files. Raises SinkError, DeliveryFailed."""
+        while self._writers:
+            file, writer = self._writers.popitem()
+            try:
+                writer.close()
+                file.flush()
+            except OSError as error:
+                raise SinkError(f"{file.name}: its end cannot be written: {error.strerror}.") from None
+        super().flush()
+
+    def close(self) -> None:
+        while self._writers:
+            with suppress(SimulatorError):
+                self.flush()
+        super().close()
