@@ -73,7 +73,7 @@ class Deadly(Broker):
 
     def open(self) -> Sink:
         sink = Broker.open(self)
-        if type(sink).__name__ == "KafkaSink" and attempt() == 0:
+        if attempt() == 0:  # who only renders writes nothing
             write = sink.write
 
             def deadly(*arguments: Any, **more: Any) -> None:

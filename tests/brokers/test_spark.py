@@ -1,89 +1,81 @@
-"""Runs on Spark into a real Kafka: each partition in the order of a local run; what a task that died leaves."""
+"""Runs on Spark into real brokers: each partition in the order of a local run; what a task that died leaves."""
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Command, summary
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 from spark_faults import Deadly
+from test_kafka import read
+from test_runs import BROKERS, PARTITIONS, contents, destination
 
-from simulator.run.job import Job, open_job
+from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
-from simulator.sinks.memory import MemorySink
 from simulator.spark.sending import BrokerRun
 
-pytestmark = [pytest.mark.spark, pytest.mark.broker("kafka")]
-PARTITIONS = 3
-LIMITS = Limits(changes=5000)
+pytestmark = pytest.mark.spark
+EACH = pytest.mark.parametrize("kind", BROKERS)
+CHANGES = 3000
 
 
-def messages(address: str, topic: str) -> dict[int, list[tuple[bytes | None, bytes | None]]]:
-    """Keys and values of each partition, as another client reads them."""
-    found: dict[int, list[tuple[bytes | None, bytes | None]]] = {number: [] for number in range(PARTITIONS)}
-    consumer = Consumer(
-        {"bootstrap.servers": address, "group.id": "spark", "enable.partition.eof": True, "log_level": 0}
-    )
-    consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in found])
-    left = set(found)
-    while left:
-        for message in consumer.consume(1000, timeout=1):
-            if message.error() is None:
-                found[message.partition()].append((message.key(), message.value()))
-            else:
-                assert message.error().code() == KafkaError._PARTITION_EOF
-                left.discard(message.partition())
-    consumer.close()
+def job_for(kind: str) -> Job:
+    job = open_job("bank", "canal-json", broker=kind)  # type: ignore[arg-type]
+    return job.addressed(route="key", partitions=Partitions(PARTITIONS))
+
+
+def local(job: Job, *, snapshot: bool) -> dict[int, list[tuple[bytes | None, bytes]]]:
+    """Keys and values of each partition, of a local run."""
+    found: dict[int, list[tuple[bytes | None, bytes]]] = {number: [] for number in range(PARTITIONS)}
+    for message in job.messages(Limits(changes=CHANGES), snapshot=snapshot):
+        found[message.partition or 0].append((message.key, message.value or b""))
     return found
 
 
-def local(job: Job, *, snapshot: bool = True) -> dict[int, list[tuple[bytes | None, bytes | None]]]:
-    """The same of a local run."""
-    sink = MemorySink(partitions=PARTITIONS)
-    job.run(sink, limits=LIMITS, snapshot=snapshot)()
-    found: dict[int, list[tuple[bytes | None, bytes | None]]] = {number: [] for number in range(PARTITIONS)}
-    for message in sink.messages():
-        assert message.partition is not None
-        found[message.partition].append((message.key, message.value))
-    return found
+def values(pairs: dict[int, list[tuple[bytes | None, bytes]]]) -> dict[int, list[bytes]]:
+    return {number: [value for _, value in each] for number, each in pairs.items()}
 
 
-def test_order_within_partitions(spark: Any, kafka: str, command: Command, tmp_path: Path) -> None:
-    """Several windows of tasks; each partition is that of a local run."""
-    job = open_job("bank", "dts-canal-json").addressed(topic="spark-lives")
-    url = f"kafka://{kafka}/spark-lives?partitions={PARTITIONS}"
+@EACH
+def test_order_within_partitions(
+    spark: Any, kind: str, request: pytest.FixtureRequest, command: Command, tmp_path: Path
+) -> None:
+    """Several windows of tasks; each partition is that of a local run, the snapshot before the changes."""
+    address, topic = request.getfixturevalue(kind), f"test_{uuid.uuid4().hex}"
     facts, record = tmp_path / "summary.json", tmp_path / "record.json"
     command(
-        "run", "bank", "-f", "dts-canal-json", "--limit", "5000", "--snapshot", "--engine", "spark", "--tasks", "7",
-        "--to", url, "--summary-to", facts, "--record", record, status=0,
+        "run", "bank", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "--snapshot", "--engine", "spark",
+        "--tasks", "7", "--to", destination(kind, address, topic), "--summary-to", facts, "--record", record, status=0,
     )  # fmt: skip
-    wanted, done = local(job), summary(facts)
-    assert messages(kafka, "spark-lives") == wanted
+    wanted, done = local(job_for(kind), snapshot=True), summary(facts)
+    assert contents(kind, address, topic, request) == values(wanted)
+    if kind == "kafka":
+        keys = {number: [message.key() for message in found] for number, found in read(address, topic).items()}
+        assert keys == {number: [key for key, _ in each] for number, each in wanted.items()}
     assert done["messages"] == done["delivered"] == sum(map(len, wanted.values()))
     assert done["repeated"] == done["failed"] == 0
     assert [each["delivered"] for each in summary(record)["partitions"]] == [len(each) for each in wanted.values()]
 
 
-def test_the_example_of_a_full_topic(spark: Any, kafka: str) -> None:
-    from simulator.spark.examples import preload
-
-    url = f"kafka://{kafka}/spark-preload?partitions={PARTITIONS}"
-    done = preload.fill(spark, "bank", "canal-json", 900, url)
-    there = messages(kafka, "spark-preload")
-    assert done.delivered == sum(map(len, there.values())) > done.changes > 0
-    (same,) = {len(set(each)) == len(each) for each in there.values()}
-    assert same
-
-
-def test_a_sender_that_dies(spark: Any, kafka: str) -> None:
+@EACH
+def test_a_sender_that_dies(spark: Any, kind: str, request: pytest.FixtureRequest) -> None:
     """What it has sent is there twice, and counted; nothing is lost, and the first of each are in order."""
-    job = open_job("bank", "dts-canal-json").addressed(topic="spark-dies")
-    broker = Deadly(f"kafka://{kafka}/spark-dies?partitions={PARTITIONS}")
-    done = BrokerRun(spark, job, broker, limits=LIMITS, tasks=7)()
-    wanted, there = local(job, snapshot=False), messages(kafka, "spark-dies")
+    address, topic = request.getfixturevalue(kind), f"test_{uuid.uuid4().hex}"
+    job, broker = job_for(kind), Deadly(destination(kind, address, topic))
+    done = BrokerRun(spark, job.addressed(route="key", topic=topic), broker, limits=Limits(changes=CHANGES), tasks=7)()
+    wanted, there = values(local(job, snapshot=False)), contents(kind, address, topic, request)
     assert done.messages == done.delivered == sum(map(len, wanted.values()))
     assert 0 < sum(map(len, there.values())) - done.messages <= done.repeated
     for number, each in there.items():
         assert list(dict.fromkeys(each)) == wanted[number]
+
+
+@pytest.mark.broker("kafka")
+def test_the_example_of_a_full_topic(spark: Any, kafka: str) -> None:
+    from simulator.spark.examples import preload
+
+    done = preload.fill(spark, "bank", "canal-json", 900, destination("kafka", kafka, "spark-preload"))
+    there = [message.value() for found in read(kafka, "spark-preload").values() for message in found]
+    assert done.delivered == len(there) == len(set(there)) > done.changes > 0
