@@ -31,7 +31,7 @@ Key: TypeAlias = tuple[str, ...]
 
 
 def messages(
-    scenario: str,
+    scenario: str | Path,
     format: str,
     *,
     source: str | None = None,
@@ -73,7 +73,7 @@ def messages(
 
 
 def publish(
-    scenario: str,
+    scenario: str | Path,
     format: str,
     to: str | Path | Sink,
     *,
@@ -154,7 +154,7 @@ def publish(
 
 
 def simulate(
-    scenario: str,
+    scenario: str | Path,
     format: str,
     *,
     source: str | None = None,

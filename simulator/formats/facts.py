@@ -33,7 +33,7 @@ def events_of(format: Format, source: Source) -> dict[str, str]:
     statements = codec.layout.statements
     words = {}
     for name, kind in EVENTS.items():
-        never = kind not in format.sends
+        never = kind not in format.sends or kind in codec.layout.never
         if name == "truncate":
             never |= statements is not None and SchemaChangeKind.TRUNCATE_TABLE not in statements
         words[name] = "no" if never else "yes" if codec.sends(kind) else "option"

@@ -107,7 +107,8 @@ class Layout:
     * `columns`: places of the columns of a table that changes of a kind print; None: all. The others are not drawn.
     * `container`: what a file of the values is, if they are Avro.
     * `rabbitmq`: the properties of each message on RabbitMQ, in AMQP's names; the content type is JSON's otherwise.
-    * `sends`: of the format's kinds of event, those that the settings let through; None: all.
+    * `sends`: of the format's kinds of event, those that the settings let through; None: all. `never`: those that no
+      setting lets through.
     * `statements`: the kinds of DDL that it writes (`SchemaChange.statement`); None: all. `omits`: single events that
       it leaves out although it sends their kind.
     * `sources`: of the format's sources, those that the product offers with these settings; None: all.
@@ -128,6 +129,7 @@ class Layout:
     container: Container | None = None
     rabbitmq: Mapping[str, Any] = field(default_factory=dict)
     sends: frozenset[Kind] | None = None
+    never: frozenset[Kind] = frozenset()
     statements: frozenset[SchemaChangeKind] | None = None
     omits: Callable[[Event], bool] = of_stream
     typed_json: bool = False

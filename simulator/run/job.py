@@ -248,7 +248,7 @@ def broker_of(to: str, otherwise: Broker = "kafka") -> Broker:
 
 
 def open_job(
-    scenario: str | Draft,
+    scenario: str | Path | Draft,
     format: str,
     *,
     source: str | None = None,
@@ -260,6 +260,7 @@ def open_job(
     settings: Sequence[str] = (),
 ) -> Job:
     """Load and check everything that a run needs. Raises UsageError before anything is written."""
+    scenario = str(scenario) if isinstance(scenario, Path) else scenario
     loaded, system = load(scenario, source, sql_engine, settings)
     named = system
     if source is None:

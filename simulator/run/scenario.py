@@ -137,7 +137,9 @@ def open_stream(
     scenario: Scenario | Script, source: Source, *, force: bool = False, heartbeat_ms: int | None = None
 ) -> Stream:
     """The stream of a scenario. A script is run; with `force` a SQL script goes on after errors. `heartbeat_ms`: how
-    often heartbeats come in a generated stream that does not say. Raises ScenarioError."""
+    often heartbeats come where the scenario has none. Raises ScenarioError."""
+    from simulator.stream.literal.stream import LiteralStream
+
     if is_script(scenario.file):
         from simulator.sql.stream import stream_of
 
@@ -146,6 +148,8 @@ def open_stream(
         from simulator.stream import open_stream as open_yaml
 
         stream = open_yaml(scenario, heartbeat_ms)  # type: ignore[arg-type]
+    if heartbeat_ms is not None and isinstance(stream, LiteralStream):
+        stream.beat(heartbeat_ms)
     stream.delay = scenario.spec.delay and Delay(*scenario.spec.delay)
     return stream
 

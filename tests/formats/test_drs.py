@@ -17,9 +17,11 @@ from each import each
 
 from simulator.cli.progress import unsent_columns
 from simulator.errors import NotOffered, OptionError, UsageError
+from simulator.formats import find as find_format
 from simulator.formats import open_codec
 from simulator.formats.drs.systems import system as drs_system
 from simulator.formats.drs.systems.system import codes
+from simulator.formats.facts import events_of
 from simulator.library import messages
 from simulator.model import DELETE, INSERT, UPDATE, Column, SchemaChangeKind, Table
 from simulator.run.job import open_job
@@ -174,9 +176,32 @@ def test_large_objects_of_deleted_rows_of_sql_server() -> None:
     assert [cell is None for cell in record["beforeImages"]] == [False, True, True, False]
 
 
-def test_a_source_without_a_full_load_sends_none() -> None:
-    kinds = {m.kind.name for m in messages("tour", "drs-json", source="postgresql", limit=5, snapshot=True)}
-    assert not kinds & {"READ", "DDL"}
+# What DRS never sends of a source, and the options that would ask for it.
+NEVER: Final = {
+    "postgresql": {"full sync": "full_sync", "DDL": "sync_ddl"},
+    "sqlserver": {"full sync": "full_sync", "DDL": "sync_ddl"},
+    "gaussdb": {"full sync": "full_sync"},
+    "mongodb": {"full sync": "full_sync"},
+    "oracle": {},
+    "mysql": {},
+}
+
+
+@each(NEVER.items())
+def test_ddl_and_full_loads_that_drs_does_not_send_of_a_source(source: str, asked: dict[str, str]) -> None:
+    """Refused where an option asks for them; a run that meets them counts them as not sent (`test_statements`)."""
+    kinds = {m.kind.name for m in messages("crud", "drs-json", source=source, limit=5, snapshot=True)}
+    assert ("READ" in kinds) == (source == "mysql")
+    events = events_of(find_format("drs-json"), find(source))
+    assert {name for name in ("full sync", "DDL") if events[name] == "no"} == set(asked)
+    for option in asked.values():
+        with pytest.raises(OptionError, match=f"{option}=on: it has no effect on {source}; it is for"):
+            open_codec(f"drs-json,{option}=on", find(source))
+
+
+def test_a_distributed_gaussdb_sends_no_ddl() -> None:
+    with pytest.raises(OptionError, match="it has no effect with gaussdb=distributed"):
+        open_codec("drs-json,sync_ddl=on,gaussdb=distributed", find("gaussdb"))
 
 
 def test_the_time_of_the_commit_before() -> None:

@@ -404,6 +404,30 @@ def test_a_source_that_fits_the_format_is_chosen_where_none_is_named(format: str
     assert str(open_job("crud", "oms-default", source="mysql").source) == "mysql-8.0"
 
 
+@pytest.mark.parametrize("suffix", ["yaml", "sql"])
+def test_a_script_without_heartbeats_has_those_of_the_product_while_it_is_idle(tmp_path: Path, suffix: str) -> None:
+    """Every second after a commit; other products' messages, and positions, stay as they are."""
+    rows = [("10:00:00", 1), ("10:00:01", 2), ("10:00:04", 3)]
+    if suffix == "yaml":
+        text = "tables:\n  t: {columns: {id: int32}, key: [id]}\nscript:\n" + "".join(
+            f"  - {{at: 2024-05-01T{at}Z, transaction: [{{insert: t, rows: [{{id: {id}}}]}}]}}\n" for at, id in rows
+        )
+    else:
+        text = "create database shop; use shop; create table t(id int primary key);\n-- @snapshot\n" + "".join(
+            f"-- @at 2024-05-01T{at}Z\ninsert into t values({id});\n" for at, id in rows
+        )
+    path = tmp_path / f"s.{suffix}"
+    path.write_text(text)
+    every = list(messages(path, "oms-default,heartbeat=on", source="oceanbase-mysql"))
+    assert [m.kind.name for m in every] == ["INSERT", "INSERT", "HEARTBEAT", "HEARTBEAT", "INSERT"]
+    times = [json.loads(m.value or b"")["allMetaData"]["timestamp"] for m in every]
+    assert [int(time) - int(times[0]) for time in times] == [0, 1, 1, 2, 4]  # a heartbeat is of the second before
+    quiet = list(messages(path, "oms-default", source="oceanbase-mysql"))
+    assert [m.order for m in quiet] == [m.order for m in every if m.kind is not Kind.HEARTBEAT]
+    sequences = [json.loads(m.value or b"")["allMetaData"].get("storeDataSequence") for m in every]
+    assert [s for s in sequences if s] == sorted({s for s in sequences if s})
+
+
 def test_heartbeats_that_the_scenario_does_not_have_come_each_second(tmp_path: Path) -> None:
     """…, in the formats that send some; the rows and their positions stay the same."""
     scenario = tmp_path / "quiet.yaml"

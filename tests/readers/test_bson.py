@@ -172,8 +172,8 @@ def test_boundary_values(driver: Reader, typed: str) -> None:
 def test_documents_of_runs(driver: Reader, later: Reader, scenario: str) -> None:
     """Both drivers read the same, and the older one writes it as it was."""
     with MemorySink() as sink:
-        job = open_job(scenario, "drs-json,full_sync=on", source="mongodb-6.0")
-        job.run(sink, limits=Limits(0, 5_000), snapshot=True)()
+        job = open_job(scenario, "drs-json", source="mongodb-6.0")
+        job.run(sink, limits=Limits(0, 8_000))()
         texts = list(dict.fromkeys(text for value in sink.values() for text in inner(value)))
     assert len(texts) > 5_000
     first, second = told(driver, texts), told(later, texts)

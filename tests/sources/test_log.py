@@ -203,7 +203,7 @@ PRINTED: Final[Mapping[str, tuple[Callable[[Any, Log], Facts], tuple[str, ...] |
     "oms-default,extended_meta=on": (oms_default, None),
     "oms-default-extend-column-type,extended_meta=on": (oms_default, None),
     "oms-shareplex": (oms_shareplex, None),
-    "drs-json,full_sync=on": (drs, ("mongodb",)),
+    "drs-json": (drs, ("mongodb",)),
 }
 
 

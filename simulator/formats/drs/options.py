@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from simulator.formats.options import NOT_MONGODB, POSTGRESQL_FAMILY, option, zone
+from simulator.formats.options import MYSQL_FAMILY, NOT_MONGODB, ORACLE_FAMILY, POSTGRESQL_FAMILY, option, zone
 from simulator.model import DDL, READ
 
 _VARIABLES: Final = {"$database$": "{database}", "$schema$": "{schema}", "$tablename$": "{table}"}
@@ -32,12 +32,15 @@ class DrsOptions:
 
     sync_ddl: bool | None = option(
         None,
-        "Whether DDL is synchronised; default: as DRS does for the source. on of other sources: as it would look.",
+        "Whether DDL is synchronised; default: on, but off for GaussDB.",
+        sources=("gaussdb", *MYSQL_FAMILY, "mongodb", *ORACLE_FAMILY),
+        unless={"gaussdb": ("distributed",)},
         decided=True,
     )
     full_sync: bool | None = option(
         None,
-        "Whether existing rows are sent first; default: as DRS does for the source. on of others: as it would look.",
+        "Whether existing rows are sent first; default: on for MySQL. No page says it of Oracle to Kafka.",
+        sources=(*MYSQL_FAMILY, *ORACLE_FAMILY),
         decided=True,
     )
     pk_update: Literal["single", "split"] = option(

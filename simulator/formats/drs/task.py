@@ -37,6 +37,7 @@ def layout(
         routing(settings, format, system),
         container=container,
         sends=sent,
+        never=system.never,
         statements=system.statements,
         # a full load opens with the CREATE TABLE of each table
         omits=without_table if READ in sent else of_stream,

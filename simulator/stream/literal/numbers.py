@@ -13,12 +13,18 @@ class Numbers:
     """The numbers of a script's transactions and changes, as `Envelope` describes them.
 
     `alive` rows are there before the first turn. Each turn is a transaction or a heartbeat; `entry_ms` are the times of
-    what it logs (nothing, of a heartbeat), `turn_ms` those of the turns. `txn` and `offset` have one entry per turn,
-    those of its first change, and one for the turn that would follow.
+    what it logs (nothing, of a heartbeat), `turn_ms` those of the turns, `idle_ms` of the product's heartbeats before
+    it. `txn` and `offset` have one entry per turn, those of its first change, and one for the turn that would follow;
+    heartbeats before it have the offsets, and the positions, below 0.
     """
 
     def __init__(
-        self, alive: int, is_txn: Sequence[bool], entry_ms: Sequence[Sequence[int]], turn_ms: Sequence[int]
+        self,
+        alive: int,
+        is_txn: Sequence[bool],
+        entry_ms: Sequence[Sequence[int]],
+        turn_ms: Sequence[int],
+        idle_ms: Sequence[Sequence[int]],
     ) -> None:
         sizes = np.array([len(ms) for ms in entry_ms], dtype=np.int64)
         # What a product numbers before the stream (a snapshot) must fit below the first number of the stream.
@@ -26,15 +32,21 @@ class Numbers:
         self.first_offset = 2 * self.first_txn
         self.txn: Ints = self.first_txn + np.cumsum([0, *is_txn], dtype=np.int64)
         self.offset: Ints = self.first_offset + np.cumsum([0, *(2 * sizes + 2)], dtype=np.int64)
+        idle = np.array([len(ms) for ms in idle_ms], dtype=np.int64)
+        self.offset[:-1] += 2 * np.cumsum(idle)
+        self.offset[-1] += 2 * int(idle.sum())
         self._turn_ms: Ints = np.array(turn_ms, dtype=np.int64)
-        self._first, self._in_second = self._seconds(entry_ms, sizes)
+        self._first, self._in_second = self._seconds(entry_ms, idle_ms, np.maximum(sizes, 1), idle)
 
-    def _seconds(self, entry_ms: Sequence[Sequence[int]], sizes: Ints) -> tuple[Ints, Ints]:
+    def _seconds(
+        self, entry_ms: Sequence[Sequence[int]], idle_ms: Sequence[Sequence[int]], sizes: Ints, idle: Ints
+    ) -> tuple[Ints, Ints]:
         """Of each turn its first entry among those of all, the turn itself if it has none; of each entry its number in
         its second."""
-        entries = np.maximum(sizes, 1)
-        first = np.cumsum(entries) - entries
-        times = [ms for turn, turn_ms in zip(entry_ms, self._turn_ms.tolist(), strict=True) for ms in turn or [turn_ms]]
+        entries = idle + sizes
+        first = np.cumsum(entries) - sizes
+        turns = zip(idle_ms, entry_ms, self._turn_ms.tolist(), strict=True)
+        times = [ms for before, turn, turn_ms in turns for ms in (*before, *(turn or [turn_ms]))]
         seconds = np.array(times, dtype=np.int64) // 1000
         offsets = np.repeat(self.offset[:-1] - 2 * first, entries) + 2 * np.arange(len(seconds), dtype=np.int64)
         begins = np.flatnonzero(np.diff(seconds, prepend=-1))

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from math import ceil
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -31,6 +32,8 @@ from simulator.stream.literal.numbers import Numbers
 from simulator.stream.literal.transactions import Ddl, Positions, Row, RowChange, Text, Transaction
 
 BLOCK_TURNS: Final = 4096
+# Of the product's own, between two transactions.
+MOST_HEARTBEATS: Final = 1000
 
 # A change with its turn, its number among the entries of that (from 0), and among its row changes (from 1).
 _Numbered = tuple[int, int, int, RowChange]
@@ -62,14 +65,28 @@ class LiteralStream(Stream):
         self.turns = len(transactions)
         rows = [sum(isinstance(entry, RowChange) for entry in each.entries) for each in transactions]
         self._counts: Ints = np.array(rows, dtype=np.int64)
+        self._alive = alive
+        self._number([()] * self.turns)
+        self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...], Ints]]] | None = None
+
+    def _number(self, idle_ms: Sequence[Sequence[int]]) -> None:
+        self._idle_ms = idle_ms
         self.numbers = Numbers(
-            alive,
-            [bool(each.entries) for each in transactions],
-            [[entry.ms for entry in each.entries] for each in transactions],
-            [each.ms for each in transactions],
+            self._alive,
+            [bool(each.entries) for each in self.transactions],
+            [[entry.ms for entry in each.entries] for each in self.transactions],
+            [each.ms for each in self.transactions],
+            idle_ms,
         )
         self.first_txn, self.first_offset = self.numbers.first_txn, self.numbers.first_offset
-        self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...], Ints]]] | None = None
+
+    def beat(self, every_ms: int) -> None:
+        """The product sends heartbeats while there are no transactions, so often; less often where there would be too
+        many, and none where the script has its own."""
+        if any(each.heartbeat for each in self.transactions):
+            return
+        times = [each.ms for each in self.transactions]
+        self._number([_beats(start, stop, every_ms) for start, stop in zip(times[:1] + times, times, strict=False)])
 
     @abstractmethod
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
@@ -154,6 +171,8 @@ class LiteralStream(Stream):
             transaction = self.transactions[turn]
             if transaction.heartbeat:
                 events.append(self._heartbeat(turn, transaction))
+            idle_ms = self._idle_ms[turn]
+            events += [self._idle_heartbeat(turn, number - len(idle_ms), ms) for number, ms in enumerate(idle_ms)]
             rows = 0
             for number, entry in enumerate(transaction.entries):
                 if not isinstance(entry, RowChange):
@@ -172,6 +191,12 @@ class LiteralStream(Stream):
         in_second = int(self.numbers.in_second(turn, 0))
         common = self._common(turn, 0, transaction.ms)
         return Heartbeat(*common, next(commits, None), in_second=in_second, header=transaction.header)
+
+    def _idle_heartbeat(self, turn: int, number: int, ms: int) -> Heartbeat:
+        """One of the product's before a turn; the last is number -1."""
+        common = self._common(turn, number, ms)
+        last_ms, in_second = int(self.numbers.previous_ms(np.int64(turn))), int(self.numbers.in_second(turn, number))
+        return Heartbeat(*common, last_ms, in_second=in_second, header=self.transactions[turn].header)
 
     def _common(self, turn: int, number: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
         txn, offset = int(self.numbers.txn[turn]), int(self.numbers.offset[turn]) + 2 * number
@@ -289,6 +314,12 @@ class LiteralStream(Stream):
 
     def snapshot_ms(self, turn: int) -> int:
         return self.transactions[max(turn - 1, 0)].ms if self.turns else self.start_ms
+
+
+def _beats(start_ms: int, stop_ms: int, every_ms: int) -> range:
+    """Times of heartbeats between two transactions."""
+    step = max(every_ms, 1000 * ceil((stop_ms - start_ms) / MOST_HEARTBEATS / 1000))
+    return range(start_ms + step, stop_ms, step)
 
 
 def _alike(a: RowChange, b: RowChange) -> bool:

@@ -18,7 +18,7 @@ updated to what it was has the value `{}`.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -105,9 +105,7 @@ def collection(event: SchemaChange) -> str:
 
 def fields(source: Source) -> tuple[Field, ...]:
     """Table 3, in the order of its samples."""
-    words: dict[Any, Any] = {
-        READ: "insert", INSERT: "insert", UPDATE: PerChange(record_type), DELETE: "doc", DDL: "command"
-    }  # fmt: skip
+    words = {INSERT: "insert", UPDATE: PerChange(record_type), DELETE: "doc", DDL: "command"}
 
     def checked_name(table: Table, style: Style) -> str:
         NAMES.check(table, "drs-json", TITLE)
@@ -115,17 +113,16 @@ def fields(source: Source) -> tuple[Field, ...]:
 
     name = PerTable(checked_name)
     database = PerTable(lambda table, style: quote(table.id.database, style))
-    every = (READ, INSERT, UPDATE, DELETE)
+    every = (INSERT, UPDATE, DELETE)
     return (
         Field("id", PerChange(lambda batch: batch.envelope.offset, lambda event: event.offset)),
-        Field("op", {READ: "INSERT", INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: "DDL"}),
+        Field("op", {INSERT: "INSERT", UPDATE: "UPDATE", DELETE: "DELETE", DDL: "DDL"}),
         Field("dbType", TITLE),
         Field("db", {**dict.fromkeys(every, database), DDL: PerEvent(lambda event: event.database)}),
         Field("coll", {**dict.fromkeys(every, name), DDL: PerEvent(collection)}),
         Field(
             "value",
             {
-                READ: PerChange(document),
                 INSERT: PerChange(document),
                 UPDATE: PerChange(change),
                 DELETE: PerChange(key),
@@ -153,6 +150,7 @@ def system(options: SourceOptions) -> DocumentSystem:
         schema_text="{database}",
         topics=("single", "table", "database"),
         ddl=True,
+        never=frozenset({READ}),
         # "only drop database, drop collection, rename" (From DDS to Kafka)
         statements=frozenset(
             {SchemaChangeKind.DROP_DATABASE, SchemaChangeKind.DROP_TABLE, SchemaChangeKind.RENAME_TABLE}

@@ -29,7 +29,7 @@ from simulator.formats.drs.options import DrsOptions, JsonOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.formats.drs.systems.names import Names
 from simulator.formats.drs.systems.system import TableSystem, codes
-from simulator.model import Column, ColumnType, Kind
+from simulator.model import DDL, READ, Column, ColumnType, Kind
 from simulator.sources.postgresql import times as postgresql_times
 from simulator.sources.postgresql import type_table as postgresql_table
 from simulator.sources.postgresql import types as postgresql_types
@@ -158,6 +158,7 @@ def system(options: SourceOptions) -> TableSystem:
         schema_text="{database}.{schema}",
         topics=("single", "table", "database", "schema"),
         ddl=False,
+        never=frozenset({DDL, READ}),
         reads=lambda column: column.type.name.removesuffix("[]") not in _UNREAD,
         logged=REPLICA_IDENTITY_DEFAULT if options.replica_identity == "default" else EVERYTHING,
         writes_partial=True,
@@ -171,4 +172,10 @@ def gaussdb(options: SourceOptions) -> TableSystem:
     """dbType of the sample; the editions of 2025 call the product GaussDB Centralized, and have no other sample."""
     distributed = isinstance(options, JsonOptions) and options.gaussdb == "distributed"
     edition = "Distributed" if distributed else "Primary/Standby"
-    return replace(system(options), title="GaussDB", db_type=f"GaussDB {edition}", names=Names(_GAUSSDB, _GAUSSDB))
+    return replace(
+        system(options),
+        title="GaussDB",
+        db_type=f"GaussDB {edition}",
+        never=frozenset({DDL, READ} if distributed else {READ}),
+        names=Names(_GAUSSDB, _GAUSSDB),
+    )
