@@ -33,31 +33,35 @@ class Engine:
     database: str = ""
     keep: bool = False
 
-    @property
-    def address(self) -> str:
-        return f"{self.host}:{self.port}"
+    def __str__(self) -> str:
+        return f"{self.system}://{self.host}:{self.port}" if self.host else WHEEL
 
 
 def engine_of(url: str) -> Engine:
-    """Raises UsageError."""
-    parts = urlsplit(url)
+    """Raises UsageError, which never quotes a password."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        raise UsageError(f"the URL of the SQL server is wrong: {_EXPECTED}.") from None
+    named = f"{parts.scheme}://{host}" if parts.scheme else "--sql-engine"
     system = "postgresql" if parts.scheme == "postgres" else parts.scheme
     database = unquote(parts.path.removeprefix("/"))
     if system not in _SYSTEMS or "/" in database or (database and system != "postgresql"):
-        raise UsageError(f"--sql-engine: {_EXPECTED}.")
-    if not parts.hostname and url != WHEEL:
-        raise UsageError(f"--sql-engine: {_EXPECTED}.")
+        raise UsageError(f"{named}: {_EXPECTED}.")
+    if not host and url != WHEEL:
+        raise UsageError(f"{named}: {_EXPECTED}.")
     options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
     keep = options.pop("keep", "no")
     if options or keep not in ("yes", "no"):
-        raise UsageError("--sql-engine: the only option of its URL is keep=yes or keep=no.")
+        raise UsageError(f"{named}: the only option of such a URL is keep=yes or keep=no.")
     default_port, default_user = _SYSTEMS[system]
     try:
         port = parts.port or default_port
     except ValueError:
-        raise UsageError(f"--sql-engine: the port is no number up to 65535; {_EXPECTED}.") from None
+        raise UsageError(f"{named}: the port is no number up to 65535; {_EXPECTED}.") from None
     user, password = unquote(parts.username or default_user), unquote(parts.password or "")
     if system == "postgresql":
         database = database or DATABASE
     # a folder with a socket is written as %2Frun%2Fpostgresql
-    return Engine(system, unquote(parts.hostname or ""), port, user, password, database, keep == "yes")
+    return Engine(system, unquote(host), port, user, password, database, keep == "yes")

@@ -143,7 +143,7 @@ def events(packets: Iterator[bytes]) -> Iterator[Event]:
         elif code == _ANNOTATE:
             yield Note(True, data.raw[data.at :].decode("utf-8", "surrogateescape"))
         elif code in _UNREAD:
-            raise UsageError(f"--sql-engine: the server logs with {_UNREAD[code]}, which is not read: turn it off.")
+            raise UsageError(f"the server logs with {_UNREAD[code]}, which is not read: turn it off.")
 
 
 def rotated(packet: bytes) -> str | None:

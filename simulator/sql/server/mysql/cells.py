@@ -38,7 +38,7 @@ def _image(data: Bytes, event: Rows, table: Table, logged: Sequence[int]) -> tup
             cell = _CELLS.get(code)
             if cell is None:
                 raise UsageError(
-                    f"--sql-engine: {table.id} has a column of type {code} in the log, which is not supported."
+                    f"{table.id} has a column of type {code} in the log, which is not supported."
                 )
             row[position] = cell(data, meta, table.columns[position].type)
     return tuple(row)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
-from simulator.errors import UsageError
+from simulator.errors import MissingPackage, UsageError
 from simulator.sql.server.mysql.binlog import rotated
 from simulator.sql.server.url import Engine
 
@@ -22,7 +22,7 @@ _LOAD_LOCAL: Final = re.compile(r"\s*LOAD\s+(DATA|XML)\b.*?\bLOCAL\b", re.IGNORE
 
 
 class Connection:
-    """A session on the server. Raises UsageError if the server cannot be reached."""
+    """A session on the server. Raises UsageError if the server cannot be reached, MissingPackage."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -41,7 +41,7 @@ class Connection:
         try:
             import pymysql
         except ImportError:
-            raise UsageError("--sql-engine needs PyMySQL: pip install 'cdc-simulator[mysql]'.") from None
+            raise MissingPackage(f"{self.engine} needs PyMySQL: pip install 'cdc-simulator[mysql]'.") from None
         engine = self.engine
         try:
             return pymysql.connect(
@@ -57,7 +57,7 @@ class Connection:
                 **self._tls,
             )
         except (pymysql.MySQLError, RuntimeError) as error:
-            raise UsageError(f"--sql-engine: {engine.host}:{engine.port} cannot be used: {_text(error)}.") from None
+            raise UsageError(f"{engine} cannot be used: {_text(error)}.") from None
 
     def close(self) -> None:
         self.client._force_close()
@@ -69,18 +69,18 @@ class Connection:
             return "mariadb-10.11"
         match = re.match(r"(5\.7|8)\.", self.version)
         if match is None:
-            raise UsageError(f"--sql-engine: the server is MySQL {self.version}; use MySQL 5.7 or 8, or MariaDB.")
+            raise UsageError(f"{self.engine}: the server is MySQL {self.version}; use MySQL 5.7 or 8, or MariaDB.")
         return "mysql-5.7" if match[1] == "5.7" else "mysql-8.0"
 
     def check(self) -> None:
         """Raises UsageError for a server that does not log rows, or whose databases a script might touch."""
         if not self.value("SELECT @@log_bin"):
-            raise UsageError("--sql-engine: the server has no binary log: start it with --log-bin --server-id=1.")
+            raise UsageError(f"{self.engine}: the server has no binary log: start it with --log-bin --server-id=1.")
         self.client.query("SET SESSION binlog_format = 'ROW'")
         others = sorted(self.databases() - SYSTEM)
         if others:
             raise UsageError(
-                f"--sql-engine: the server holds databases that a script might change, such as {others[0]!r}; use an "
+                f"{self.engine}: the server holds databases that a script might change, such as {others[0]!r}; use an "
                 "empty server."
             )
 

@@ -25,7 +25,7 @@ def position_of(text: str) -> tuple[str, int]:
     """`mysql-bin.000003:4` as file and offset in bytes. Raises UsageError."""
     match = re.fullmatch(r"(.+\.\d+):(\d+)", text)
     if match is None:
-        raise UsageError(f"{text!r} is no position of a binlog: expected FILE:OFFSET, such as mysql-bin.000003:4.")
+        raise UsageError(f"{text!r} is not a position in a binlog: write FILE:OFFSET, such as mysql-bin.000003:4.")
     return match[1], int(match[2])
 
 

@@ -44,7 +44,7 @@ def server_of(source: Source, known: Server, connection: Connection) -> Server:
     """The facts of such a server, with this one's character set. Raises UsageError for another system than `source`."""
     if connection.source != str(source):
         raise UsageError(
-            f"--sql-engine: the server is {connection.version}, and the source is {source}: change --source."
+            f"the server is {connection.version}, and the source is {source}: change --source."
         )
     charset, collation = connection.rows("SELECT @@character_set_server, @@collation_server")[0]
     return replace(known, charset=charset, collation=collation)
@@ -85,7 +85,7 @@ class Follower:
         elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):
             session.entries = []
         elif _ROW_WORDS.match(sql):
-            raise UsageError("--sql-engine: the server logged a statement instead of its rows; set binlog_format=ROW.")
+            raise UsageError("the server logged a statement instead of its rows; set binlog_format=ROW.")
         elif not _MARKS.match(sql):
             self._ddl(event)
 
@@ -102,7 +102,7 @@ class Follower:
         except (SqlError, Unsupported) as error:
             if re.match(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TABLE\b", event.sql, re.IGNORECASE):
                 raise UsageError(
-                    f"--sql-engine: a statement that the server ran is not supported here ({error}), so its table is "
+                    f"a statement that the server ran is not supported here ({error}), so its table is "
                     f"unknown: {event.sql[:80]!r}; leave it out."
                 ) from None
             session.entries = []
@@ -216,7 +216,7 @@ class ServerRun(Follower):
             number, *said = error.args if error.args else (0,)
             text = str(said[0] if said else error)
             if number in _LOST:
-                raise UsageError(f"--sql-engine: the server ended the session: {text}.") from None
+                raise UsageError(f"the server ended the session: {text}.") from None
             raise _error(int(number or 0), text) from None
         except OSError as error:
             # the file of LOAD DATA LOCAL

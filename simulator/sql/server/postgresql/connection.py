@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator import sources
-from simulator.errors import UsageError
+from simulator.errors import MissingPackage, UsageError
 from simulator.sql.server.url import Engine
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ _MAINTENANCE = "postgres"
 
 
 class Connection:
-    """A session on the server. Raises UsageError if the server cannot be reached."""
+    """A session on the server. Raises UsageError if the server cannot be reached, MissingPackage."""
 
     def __init__(self, engine: Engine, database: str = _MAINTENANCE) -> None:
         try:
             import psycopg
         except ImportError:
-            raise UsageError("--sql-engine needs psycopg: pip install 'cdc-simulator[postgresql]'.") from None
+            raise MissingPackage(f"{engine} needs psycopg: pip install 'cdc-simulator[postgresql]'.") from None
         try:
             self.client: psycopg.Connection[Any] = psycopg.connect(
                 host=engine.host,
@@ -34,7 +34,7 @@ class Connection:
                 connect_timeout=10,
             )
         except psycopg.Error as error:
-            raise UsageError(f"--sql-engine: {engine.address} cannot be used: {text_of(error)}.") from None
+            raise UsageError(f"{engine} cannot be used: {text_of(error)}.") from None
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """The rows of a query, in the protocol's binary form."""
@@ -71,19 +71,19 @@ class Connection:
         """The source system that the server is: its version, or the next older one known. Raises UsageError."""
         versions = [int(version) for version in sources.SOURCES["postgresql"][2]]
         if self.major < min(versions):
-            raise UsageError(f"--sql-engine: the server is PostgreSQL {self.major}; use {min(versions)} or newer.")
+            raise UsageError(f"the server is PostgreSQL {self.major}; use {min(versions)} or newer.")
         return f"postgresql-{max(version for version in versions if version <= self.major)}"
 
     def check(self, database: str) -> None:
         """Raises UsageError for a server that does not log changes, or has the database in which the script begins."""
         if self.value("SELECT current_setting('wal_level')") != "logical":
             raise UsageError(
-                "--sql-engine: the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical' and restart "
+                "the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical' and restart "
                 "the server."
             )
         if database in self.databases():
             raise UsageError(
-                f"--sql-engine: the server has a database {database!r}, which the script might change; write a new "
+                f"the server has a database {database!r}, which the script might change; write a new "
                 "name behind the port: a database is created for the script."
             )
 
@@ -100,7 +100,7 @@ class Connection:
 def text_of(error: psycopg.Error) -> str:
     """What the server says, or the client, in one line."""
     text = error.diag.message_primary or str(error)
-    return text.strip().splitlines()[-1].rstrip(".")
+    return " ".join(text.split()).rstrip(".?")
 
 
 def quoted(name: str) -> str:

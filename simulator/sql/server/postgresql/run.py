@@ -42,7 +42,7 @@ class PostgresRun:
             self._open.append(main)
             if main.source != str(source):
                 raise UsageError(
-                    f"--sql-engine: the server is PostgreSQL {main.major}, and the source is {source}: change --source."
+                    f"the server is PostgreSQL {main.major}, and the source is {source}: change --source."
                 )
             main.check(database)
             self._before = main.databases(), main.roles()
@@ -63,7 +63,7 @@ class PostgresRun:
         try:
             self.decoding = Decoding(log)
         except psycopg.Error as error:
-            raise UsageError(f"--sql-engine: the log cannot be read: {text_of(error)}.") from None
+            raise UsageError(f"the log cannot be read: {text_of(error)}.") from None
         self._open[-1] = self.decoding
         self.script = script
         self.session.enter(database)
@@ -81,7 +81,7 @@ class PostgresRun:
                 self.script.run(part.text)
         except psycopg.Error as error:
             if self.script.client.broken:
-                raise UsageError(f"--sql-engine: the server ended the session: {text_of(error)}.") from None
+                raise UsageError(f"the server ended the session: {text_of(error)}.") from None
             raise ServerError(error.sqlstate or "", text_of(error)) from None
         finally:
             self.session.in_transaction = self.script.in_transaction
