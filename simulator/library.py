@@ -21,6 +21,7 @@ from simulator.run.pacing import parse_duration, parse_pace
 from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Limits, Plan
 from simulator.run.resume import Resumed
+from simulator.run.scenario import start_setting
 from simulator.sinks import open_sink
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
@@ -52,7 +53,8 @@ def messages(
 
     They are generated a block at a time, on demand: with `limit=None` the iterator of an endless stream has no end;
     closing it stops the work. `limit` counts row changes, `turns` steps of the stream; both end at a transaction
-    border. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`. `partitions` is what the
+    border. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`, or the first
+    commit time: `{"start": "now"}`. `partitions` is what the
     router assumes of topics; names, keys and tags are those that the product has for this kind of `broker`. Raises
     UsageError at once; the error that ended a SQL script is raised after its messages.
     """
@@ -296,6 +298,8 @@ def _settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
     """As `--set` has them: yes, no and null as scenarios spell them."""
     words = {True: "yes", False: "no", None: "null"}
     return tuple(
-        f"{key}={words[value] if value is None or isinstance(value, bool) else value}"
+        start_setting("now")
+        if (key, value) == ("start", "now")
+        else f"{key}={words[value] if value is None or isinstance(value, bool) else value}"
         for key, value in (settings or {}).items()
     )

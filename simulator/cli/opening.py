@@ -19,6 +19,7 @@ from simulator.cli.options import (
     start_time_option,
     undocumented_option,
 )
+from simulator.errors import MOST_PROBLEMS
 
 if TYPE_CHECKING:
     from simulator.formats.format import Broker
@@ -58,9 +59,14 @@ class Opening:
     @cached_property
     def all_settings(self) -> tuple[str, ...]:
         """The values of the scenario that are changed, its start among them: `now` is the same time in all uses."""
-        from simulator.run.scenario import start_setting
+        return with_start(self.settings, self.start)
 
-        return self.settings if self.start is None else (*self.settings, start_setting(self.start))
+
+def with_start(settings: tuple[str, ...], start: str | None) -> tuple[str, ...]:
+    """Values of a scenario that are changed, with what `--start` says. Raises UsageError."""
+    from simulator.run.scenario import start_setting
+
+    return settings if start is None else (*settings, start_setting(start))
 
 
 def gathered(**groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -90,5 +96,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def report_errors(stream: Stream) -> None:
     """Print the errors after which --force continued, and warnings where a server may behave differently."""
-    for error in (*stream.errors, *stream.warnings):
+    for error in (*stream.errors[:MOST_PROBLEMS], *stream.warnings):
         click.echo(f"cdcsim: {error}", err=True)
+    if (more := len(stream.errors) - MOST_PROBLEMS) > 0:
+        click.echo(f"cdcsim: {stream.file}: {more} more errors.", err=True)

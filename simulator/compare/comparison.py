@@ -101,6 +101,7 @@ def compare(
     *,
     source: str | None = None,
     seed: int | None = None,
+    settings: Sequence[str] = (),
     start_at: int = 0,
     limit: int | None = None,
     snapshot: bool | None = None,
@@ -114,13 +115,12 @@ def compare(
     picks events. Raises UsageError.
     """
     jobs: dict[str, Job] = {}
-    system = load(scenario, source)[1]
+    system = load(scenario, source, settings=settings)[1]
     for format in formats or [name for name in FORMATS if system.id in find(name).sources]:
         if format in jobs:
             raise UsageError(f"-f {format} is given twice: leave one out.")
-        jobs[format] = open_job(scenario, format, source=str(system), seed=seed, broker=broker).addressed(
-            partitions=Partitions(partitions)
-        )
+        job = open_job(scenario, format, source=str(system), seed=seed, broker=broker, settings=settings)
+        jobs[format] = job.addressed(partitions=Partitions(partitions))
     first = next(iter(jobs.values()))
     endless = first.stream.turns is None
     limits = Limits(start_at, CHANGES if endless and limit is None else limit)

@@ -34,6 +34,7 @@ def page(
     sources: Sequence[str] = (),
     base: str | None = None,
     seed: int | None = None,
+    settings: Sequence[str] = (),
     start_at: int = 0,
     limit: int | None = None,
     snapshot: bool | None = None,
@@ -53,8 +54,9 @@ def page(
         if not read:
             raise UsageError(f"--source {source}: none of {', '.join(found)} reads it.")
         compared[source] = compare(
-            scenario, read, source=source, seed=seed, start_at=start_at, limit=limit, snapshot=snapshot
-        )
+            scenario, read, source=source, seed=seed, settings=settings, start_at=start_at, limit=limit,
+            snapshot=snapshot,
+        )  # fmt: skip
         codecs = {text: open_codec(text, system) for text in read}
         types[source] = [
             {"type": each.type, "values": each.values, "texts": each.texts} for each in rendered(system, codecs)

@@ -151,6 +151,34 @@ def test_a_wrong_scenario(command: Command, tmp_path: Path) -> None:
         assert err.count("\n") == 1
 
 
+def test_check_lists_all_errors_of_a_sql_script(command: Command, tmp_path: Path) -> None:
+    """…, as of a scenario in YAML; with --force the tables, too."""
+    script = tmp_path / "f.sql"
+    lines = ["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO u VALUES (1)", "SLECT 1", "INSERT INTO t VALUES (x)"]
+    script.write_text("CREATE DATABASE d; USE d; " + ";\n".join(lines) + ";")
+    done = command("check", script, status=2)
+    assert done.err.startswith(f"cdcsim: {script}:2: ERROR 1146")
+    assert [int(line.split(":")[2]) for line in done.err.splitlines()[:-1]] == [2, 3, 4]
+    assert "3 statements failed, as listed above" in done.err.splitlines()[-1]
+    assert (done.out, "d.t" in command("check", script, "--force", status=2).out) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("package", "url", "extra"),
+    [("pymysql", "mysql://root:secret@h", "mysql"), ("psycopg", "postgresql://h:9/d", "postgresql")],
+)
+def test_a_missing_client_of_a_sql_server(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, url: str, extra: str
+) -> None:
+    """How to install it, and no password; `record` of a server has no --sql-engine to name."""
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / "f.sql").write_text("SELECT 1;")
+    run = ["run", tmp_path / "f.sql", "-f", "drs-json", "--sql-engine", url]
+    for arguments in (run, ["record", url, "--from", "a.1:4", "--to", tmp_path / "f.cdc"])[: 2 - (extra != "mysql")]:
+        err = command(*arguments, status=2).err
+        assert re.fullmatch(rf"cdcsim: {extra}://h:\d+ needs \w+: pip install 'cdc-simulator\[{extra}\]'\.\n", err), err
+
+
 def test_a_folder_that_is_not_empty(command: Command, tmp_path: Path) -> None:
     first = command(*RUN, "-q", "--to", f"file:{tmp_path}")
     assert first == Done(0, "", "")
@@ -535,6 +563,11 @@ def test_start_now_begins_event_times_now(command: Command, tmp_path: Path) -> N
     assert re.search(r"cdcsim expected .* --set start=20", done.err), "the rows can be had of the same times"
     there = json.loads(command("run", "crud", "-f", "canal-json", "--limit", "1", "--start", "2030-01-01").out)
     assert there["es"] == 1_893_456_000_000
+    for arguments in (["show", "-f", "canal-json", "-n", "1"], ["compare", "-f", "canal-json", "--limit", "1"]):
+        assert "1893456000000" in command(arguments[0], "crud", *arguments[1:], "--start", "2030-01-01").out
+    assert command("explain", "crud", "-f", "canal-json", "--start", "2030-01-01").status == 0
+    (now,) = (json.loads(m.value or b"") for m in messages("crud", "canal-json", limit=1, settings={"start": "now"}))
+    assert before <= now["es"] / 1000 <= time.time() + 2
 
 
 def test_a_start_that_cannot_be(command: Command, tmp_path: Path) -> None:

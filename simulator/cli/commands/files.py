@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import report_errors
+from simulator.cli.opening import report_errors, with_start
 from simulator.cli.options import (
     complete_source,
     force_option,
@@ -16,6 +16,7 @@ from simulator.cli.options import (
     set_option,
     source_option,
     sql_engine_option,
+    start_time_option,
 )
 from simulator.errors import UsageError
 
@@ -36,6 +37,7 @@ from simulator.errors import UsageError
 @source_option
 @seed_option
 @set_option
+@start_time_option
 @force_option
 @sql_engine_option
 def expected(
@@ -46,6 +48,7 @@ def expected(
     source: str | None,
     seed: int | None,
     settings: tuple[str, ...],
+    start: str | None,
     force: bool,
     sql_engine: str | None,
 ) -> None:
@@ -54,7 +57,7 @@ def expected(
     from simulator.run.scenario import load, open_stream, resolve
     from simulator.truth.expected import write_expected
 
-    loaded, system = load(scenario, source, sql_engine, settings)
+    loaded, system = load(scenario, source, sql_engine, with_start(settings, start))
     stream = open_stream(resolve(loaded, system, seed=seed), system, force=force)
     tables = write_expected(stream, at, folder, form)
     for each in tables:

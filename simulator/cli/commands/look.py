@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.group import cli
-from simulator.cli.opening import Opening, gathered, job_options, report_errors
+from simulator.cli.opening import Opening, gathered, job_options, report_errors, with_start
 from simulator.cli.options import (
     MOST_CHANGES,
     MOST_PARTITIONS,
@@ -28,6 +28,7 @@ from simulator.cli.options import (
     source_option,
     sql_engine_option,
     start_option,
+    start_time_option,
 )
 from simulator.cli.signals import INTERRUPTED
 from simulator.errors import UnknownName, UsageError
@@ -95,13 +96,17 @@ def check(
 ) -> int:
     """Check a scenario; print its tables and what its stream will look like. An error names file, line and key."""
     from simulator.cli import listings
+    from simulator.cli.progress import counted
     from simulator.run.scenario import load, open_stream, resolve
 
     loaded, system = load(scenario, source, sql_engine, settings)
-    stream = open_stream(resolve(loaded, system), system, force=force)
+    stream = open_stream(resolve(loaded, system), system, force=True)  # all errors of a SQL script, not the first alone
     report_errors(stream)
-    if stream.failure is not None:
-        raise stream.failure
+    if stream.errors and not force:
+        raise UsageError(
+            f"{scenario}: {counted(len(stream.errors), 'statement')} failed, as listed above, the later ones perhaps "
+            "because of the first; --force prints what the others do."
+        )
     facts = listings.checked(stream)
     click.echo(listings.as_json(facts) if as_json else listings.checked_text(facts))
     return 2 if facts["errors"] else 0
@@ -167,9 +172,11 @@ def explain(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
     help="Compare so many row changes; default: a script's all, 5 of another scenario.",
 )  # fmt: skip
+@start_time_option
 @start_option
 @snapshot_option
 @seed_option
+@set_option
 @json_option
 @click.option(
     "--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
@@ -182,9 +189,11 @@ def compare(
     sources: tuple[str, ...],
     kinds: tuple[str, ...],
     limit: int | None,
+    start: str | None,
     start_at: int,
     snapshot: bool | None,
     seed: int | None,
+    settings: tuple[str, ...],
     as_json: bool,
     html: Path | None,
 ) -> None:
@@ -198,12 +207,13 @@ def compare(
         raise UsageError(
             f"--base {base}: it is none of the formats compared, {', '.join(formats)}; give -f {base}, too."
         )
+    settings = with_start(settings, start)
     if html is not None:
         from simulator.compare.page import page
 
         text = page(
-            scenario, formats, sources=sources, base=base, seed=seed, start_at=start_at, limit=limit, snapshot=snapshot,
-            report=lambda source: click.echo(f"{source} …", err=True),
+            scenario, formats, sources=sources, base=base, seed=seed, settings=settings, start_at=start_at, limit=limit,
+            snapshot=snapshot, report=lambda source: click.echo(f"{source} …", err=True),
         )  # fmt: skip
         html.write_text(text, encoding="utf-8")
         click.echo(f"{html}: {len(text.encode()):,} bytes; open it in a browser.", err=True)
@@ -217,8 +227,8 @@ def compare(
             "--source: a terminal shows one source system; leave the others out, or write a page with --html."
         )
     found = compare_formats(
-        scenario, formats, source=sources[0] if sources else None, seed=seed, start_at=start_at, limit=limit,
-        snapshot=snapshot, kinds=kinds,
+        scenario, formats, source=sources[0] if sources else None, seed=seed, settings=settings,
+        start_at=start_at, limit=limit, snapshot=snapshot, kinds=kinds,
     )  # fmt: skip
     if base is not None and base not in found.formats:
         raise UsageError(f"--base {base}: the formats compared are {', '.join(found.formats)}.")

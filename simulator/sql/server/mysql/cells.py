@@ -37,9 +37,7 @@ def _image(data: Bytes, event: Rows, table: Table, logged: Sequence[int]) -> tup
             code, meta = event.table.types[position], event.table.meta[position]
             cell = _CELLS.get(code)
             if cell is None:
-                raise UsageError(
-                    f"{table.id} has a column of type {code} in the log, which is not supported."
-                )
+                raise UsageError(f"{table.id} has a column of type {code} in the log, which is not supported.")
             row[position] = cell(data, meta, table.columns[position].type)
     return tuple(row)
 

@@ -43,9 +43,7 @@ _AS_SELECT: Final = " START TRANSACTION"
 def server_of(source: Source, known: Server, connection: Connection) -> Server:
     """The facts of such a server, with this one's character set. Raises UsageError for another system than `source`."""
     if connection.source != str(source):
-        raise UsageError(
-            f"the server is {connection.version}, and the source is {source}: change --source."
-        )
+        raise UsageError(f"the server is {connection.version}, and the source is {source}: change --source.")
     charset, collation = connection.rows("SELECT @@character_set_server, @@collation_server")[0]
     return replace(known, charset=charset, collation=collation)
 

@@ -78,8 +78,7 @@ class Connection:
         """Raises UsageError for a server that does not log changes, or has the database in which the script begins."""
         if self.value("SELECT current_setting('wal_level')") != "logical":
             raise UsageError(
-                "the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical' and restart "
-                "the server."
+                "the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical' and restart the server."
             )
         if database in self.databases():
             raise UsageError(

@@ -41,9 +41,7 @@ class PostgresRun:
             main = Connection(self.engine)
             self._open.append(main)
             if main.source != str(source):
-                raise UsageError(
-                    f"the server is PostgreSQL {main.major}, and the source is {source}: change --source."
-                )
+                raise UsageError(f"the server is PostgreSQL {main.major}, and the source is {source}: change --source.")
             main.check(database)
             self._before = main.databases(), main.roles()
             main.run(f"CREATE DATABASE {quoted(database)}")
