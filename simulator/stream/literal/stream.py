@@ -195,7 +195,8 @@ class LiteralStream(Stream):
     def _idle_heartbeat(self, turn: int, number: int, ms: int) -> Heartbeat:
         """One of the product's before a turn; the last is number -1."""
         common = self._common(turn, number, ms)
-        last_ms, in_second = int(self.previous_ms(np.array([turn], dtype=np.int64))[0]), int(self.numbers.in_second(turn, number))
+        last_ms = int(self.previous_ms(np.array([turn], dtype=np.int64))[0])
+        in_second = int(self.numbers.in_second(turn, number))
         return Heartbeat(*common, last_ms, in_second=in_second, header=self.transactions[turn].header)
 
     def _common(self, turn: int, number: int, ms: int) -> tuple[OrderKey, int, int, int, int]:
