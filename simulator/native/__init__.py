@@ -1,6 +1,7 @@
-"""The compiled part: a small C library that writes messages, called through ctypes on Arrow's and NumPy's buffers.
+"""The compiled part: a small C library, called through ctypes on Arrow's and NumPy's buffers.
 
-`write.c` runs programs, `program.py` makes them of pieces, `library.py` finds the library. Everything works without it,
-several times slower: `simulator.text.template` and `simulator.wire.avro` say what it must write, and do it in Arrow
-where it is missing or where CDCSIM_PURE is set.
+`write.c` runs programs, which `program.py` makes of pieces; `draws.c` draws columns for `draws.py`; `build.py` compiles
+all C files of this folder into one library, and `library.py` finds it. Everything works without it, several times
+slower: `simulator.text.template`, `simulator.wire.avro` and the generators say what it must write and draw, and do it
+with Arrow and NumPy where it is missing or where CDCSIM_PURE is set.
 """

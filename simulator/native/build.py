@@ -16,7 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path("simulator/native/write.c")
+SOURCES = Path("simulator/native")
 LIBRARY = Path("simulator/native/cdcsim.lib")
 
 
@@ -34,7 +34,7 @@ class NativeHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is ther
             return
         library = Path(self.root) / LIBRARY
         library.unlink(missing_ok=True)
-        if pure() or not compiled(Path(self.root) / SOURCE, library):
+        if pure() or not compiled(Path(self.root) / SOURCES, library):
             self.app.display_warning("cdcsim: no C compiler: the compiled core is left out, and runs take longer.")
             return
         build_data["pure_python"] = False
@@ -53,12 +53,13 @@ def compiler() -> list[str] | None:
     return next((name for name in names if shutil.which(name[0])), None)
 
 
-def compiled(source: Path, library: Path) -> bool:
-    """Whether the library could be compiled."""
+def compiled(sources: Path, library: Path) -> bool:
+    """Whether the library could be compiled of the C files in a folder."""
     command = compiler() or [sys.executable, "-m", "ziglang", "cc"]
     options = ["-O3", "-shared", *([] if os.name == "nt" else ["-fPIC"])]
+    files = map(str, sorted(sources.glob("*.c")))
     try:
-        subprocess.run([*command, *options, "-o", str(library), str(source)], check=True, capture_output=True)
+        subprocess.run([*command, *options, "-o", str(library), *files], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         return False
     return True

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 # Of `write.c`: a library of another number was built from other sources.
-ABI: Final = 4
+ABI: Final = 5
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
-_POINTER, _LONG = ctypes.c_void_p, ctypes.c_int64
+_POINTER, _LONG, _BITS = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64
 
 
 def load(path: Path = FILE) -> ctypes.CDLL | None:
@@ -29,6 +29,14 @@ def load(path: Path = FILE) -> ctypes.CDLL | None:
     library.cdcsim_write.argtypes = [
         _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER,
     ]  # fmt: skip
+    library.cdcsim_changes.restype = _LONG
+    library.cdcsim_changes.argtypes = [
+        _POINTER, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER, _LONG, _POINTER,
+    ]  # fmt: skip
+    library.cdcsim_draws.restype = library.cdcsim_index.restype = library.cdcsim_nulls.restype = None
+    library.cdcsim_draws.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _POINTER]
+    library.cdcsim_index.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _POINTER]
+    library.cdcsim_nulls.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _BITS, _POINTER]
     return library
 
 

@@ -44,7 +44,9 @@ def test_random_scenarios(source: str, scenario: dict[str, Any], begin: int, par
     stream, other = (ChangeStream(resolve(loaded(scenario), found)) for _ in range(2))
     first, middle, stop = (stream.border(turn) for turn in (begin, begin + part, begin + TURNS))
     block, snapshot = stream.read(first, stop), list(stream.snapshot(first))
-    pieces = [other.read(*piece) for piece in ((middle, stop), (first, middle)) if piece[0] < piece[1]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "LIBRARY", None)
+        pieces = [other.read(*piece) for piece in ((middle, stop), (first, middle)) if piece[0] < piece[1]]
     for format in FORMATS:
         if source in formats.find(format).sources:
             note(format)

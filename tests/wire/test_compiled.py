@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from simulator.carriers import FIRST_DAY, US_PER_DAY, decimals
 from simulator.model import ColumnType
 from simulator.native import library, program
+from simulator.stream.generators.index import Index, draws
+from simulator.stream.generators.nulls import Nulls
 from simulator.text import mysql
 from simulator.text.bytewise import LATIN1, Mapped
 from simulator.text.decimals import decimal_groups, decimal_plain
@@ -24,6 +27,7 @@ from simulator.text.fixed_width import LAST_US
 from simulator.text.java import numbers as java
 from simulator.text.template import Choice, Members, Piece, Run, join
 from simulator.values import texts
+from simulator.values.draw import Bits, Ints, bits
 from simulator.wire.avro import Longs, Strings
 
 FUZZ: Final = Path(__file__).with_name("fuzz_write.c")
@@ -197,6 +201,31 @@ def test_room_is_made_for_more_than_was_thought() -> None:
     numbers = pa.array(np.arange(100_000))
     run = Run(["a constant of some length ", numbers], np.array([0, 50_000, 100_000]), ",", 100_000)
     assert join([run, ";"], 2).equals(by_arrow([run, ";"], 2, pa.string()))
+
+
+@dataclass
+class Settings:
+    """Of rows: what `State` is to a generator."""
+
+    identity: Bits
+    count: Ints
+
+    def changes(self, history: Any) -> Ints:
+        return self.count
+
+
+@BUILT
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 65_535, 65_536, 2**32, 2**62 - 1])
+def test_draws(size: int) -> None:
+    rows = np.arange(2000)
+    state: Any = Settings(bits(np.uint64(1), rows), rows % 5)
+    nulls = [Nulls(share, None, np.uint64(7)) for share in (0.1, 0.3, 0.7)]  # type: ignore[arg-type]
+    drawn = [Index(size, None, np.uint64(7)), *nulls, lambda state: draws(state, None, np.uint64(7))]  # type: ignore[arg-type]
+    compiled = [draw(state) for draw in drawn]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "LIBRARY", None)
+        for draw, written in zip(drawn, compiled, strict=True):
+            np.testing.assert_array_equal(draw(state), written)
 
 
 @BUILT

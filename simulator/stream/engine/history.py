@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.model import DELETE, INSERT
+from simulator.native import draws as native
+from simulator.native.program import compiled
 from simulator.stream.engine.program import Member, Plan
 from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.values.draw import Bits, Ints, below, bits, identity, key
@@ -227,7 +229,7 @@ class State:
         old.identity = self.identity[rows]
         return old
 
-    @property
+    @cached_property
     def program(self) -> Ints:
         return self.ticks.cohort_program[self.cohort]
 
@@ -249,6 +251,10 @@ class State:
 
     def changes(self, history: History) -> Ints:
         """How often the column was set before: 0 for the value that the row was born with."""
+        if history not in self._changes and compiled():
+            self._changes[history] = native.changes(
+                self.tick, self.cycle, self.program, history.start, history.count, history.per_cycle
+            )
         if history not in self._changes:
             whole = history.per_cycle[self.program]
             count = history.count[self.tick - history.start]

@@ -23,6 +23,9 @@ from simulator.stream.scenario.tables import column_names
 from simulator.values.draw import Ints
 
 BLOCK_TURNS: Final = 32_768
+# Of many tables more, since each table costs something in each block: so many turns for each.
+TABLE_TURNS: Final = 2_048
+MOST_TURNS: Final = 131_072
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,9 @@ class ChangeStream(Stream):
         self.first_txn, self.first_offset = compiled.first_txn, compiled.first_offset
         self.column_names = column_names(scenario, self.source, self.first_tables)
         self.notes = tuple(self._notes())
-        self.block_turns = compiled.sizes.block_turns(BLOCK_TURNS)
+        self.block_turns = compiled.sizes.block_turns(
+            min(max(BLOCK_TURNS, TABLE_TURNS * len(compiled.names)), MOST_TURNS)
+        )
         self._structure: Structure | None = None
         self._part: tuple[int, SnapshotPart, State] | None = None
 

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.native import draws as native
+from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import SHORT_BYTES
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
@@ -17,6 +19,8 @@ from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
 def draws(state: State, history: History, salt: np.uint64) -> Bits:
     """64 fresh bits for each setting of the column."""
+    if compiled():
+        return native.draws(state.identity, state.changes(history), salt)
     return mix(state.identity + salt + state.changes(history).view(np.uint64) * GOLDEN)
 
 
@@ -44,6 +48,8 @@ class Index:
         self.size, self.history, self.salt = size, history, salt
 
     def __call__(self, state: State) -> Ints:
+        if compiled() and self.size < 1 << 63:
+            return native.index(state.identity, state.changes(self.history), self.salt, self.size)
         if self.size == 2:  # nothing is left to chance but the first
             first = below(mix(state.identity + self.salt), 2)
             return first ^ (state.changes(self.history) & 1)

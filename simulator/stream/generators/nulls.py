@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from simulator.native import draws as native
+from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.index import draws, neighbours
 from simulator.values.draw import chance
@@ -20,6 +22,9 @@ class Nulls:
         self._between = share / (1 - share) ** 2 if self.always else 0.0
 
     def __call__(self, state: State) -> npt.NDArray[np.bool_]:
+        if compiled() and self.share < 1 and self._between < 1:
+            share, between = (int(each * 2.0**64) for each in (self.share, self._between))
+            return native.nulls(state.identity, state.changes(self.history), self.salt, share, between)
         drawn = draws(state, self.history, self.salt)
         nulls = chance(drawn, self.share)
         if self.always:

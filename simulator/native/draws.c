@@ -1,0 +1,73 @@
+/* Draws of columns: the arithmetic of `simulator.values.draw` and `simulator.stream.generators`, one pass over all rows.
+
+   Nothing here allocates. Arrays have an element for each row; indices into tables are compared with their sizes. */
+
+#include <stdint.h>
+
+#define GOLDEN 0x9E3779B97F4A7C15u
+/* Among fewer numbers the others of two are drawn exactly evenly. */
+#define FEW 65536
+
+/* SplitMix64's finaliser. */
+static inline uint64_t mix(uint64_t bits) {
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+    return bits ^ bits >> 31;
+}
+
+static inline int64_t below(uint64_t draw, uint64_t size) {
+    return (int64_t)(size <= (uint64_t)1 << 32 ? (draw >> 32) * size >> 32 : draw % size);
+}
+
+/* How often a column was set before, by the tick and the cycle of each row; 0 where a table is too short. */
+int64_t cdcsim_changes(const int64_t *ticks, const int64_t *cycles, const int64_t *programs, int64_t rows,
+                       int64_t start, const int64_t *counts, int64_t count, const int64_t *per_cycle,
+                       int64_t program_count, int64_t *changes) {
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at = ticks[row] - start, program = programs[row];
+        if (at < 0 || at >= count || program < 0 || program >= program_count) return 0;
+        changes[row] = counts[at] + (cycles[row] > 0 ? cycles[row] : 0) * per_cycle[program];
+    }
+    return 1;
+}
+
+void cdcsim_draws(const uint64_t *identities, const int64_t *changes, int64_t rows, uint64_t salt, uint64_t *draws) {
+    for (int64_t row = 0; row < rows; row++)
+        draws[row] = mix(identities[row] + salt + (uint64_t)changes[row] * GOLDEN);
+}
+
+/* Numbers below `size`; two settings in a row never give the same one. */
+void cdcsim_index(const uint64_t *identities, const int64_t *changes, int64_t rows, uint64_t salt, uint64_t size,
+                  int64_t *index) {
+    for (int64_t row = 0; row < rows; row++) {
+        uint64_t change = (uint64_t)changes[row], start = identities[row] + salt + change * GOLDEN, draw = mix(start);
+        if (size == 2) {
+            index[row] = below(mix(identities[row] + salt), 2) ^ (int64_t)(change & 1);
+        } else if (size == 1 || !(change & 1)) {
+            index[row] = below(draw, size);
+        } else {
+            int64_t a = below(mix(start - GOLDEN), size), b = below(mix(start + GOLDEN), size);
+            int64_t low = a < b ? a : b, high = a < b ? b : a, differ = a != b, other;
+            if (size < FEW) {
+                other = below(draw, size - 1 - (uint64_t)differ);
+            } else { /* as good as even */
+                other = below(draw, size - 1);
+                other -= differ & (other == (int64_t)(size - 2));
+            }
+            other += other >= low;
+            index[row] = other + (differ & (other >= high));
+        }
+    }
+}
+
+/* 1 for the draws below `share`; with `between`, after and before a setting without a null only, for those below it. */
+void cdcsim_nulls(const uint64_t *identities, const int64_t *changes, int64_t rows, uint64_t salt, uint64_t share,
+                  uint64_t between, uint8_t *nulls) {
+    for (int64_t row = 0; row < rows; row++) {
+        uint64_t change = (uint64_t)changes[row], start = identities[row] + salt + change * GOLDEN, draw = mix(start);
+        if (between && change & 1)
+            nulls[row] = mix(start - GOLDEN) >= share && mix(start + GOLDEN) >= share && draw < between;
+        else
+            nulls[row] = draw < share;
+    }
+}

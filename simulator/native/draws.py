@@ -1,0 +1,56 @@
+"""Draws of columns by the compiled library: for callers who know that it is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.native.library import LIBRARY
+
+Ints = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint64]
+
+
+def changes(ticks: Ints, cycles: Ints, programs: Ints, start: int, counts: Ints, per_cycle: Ints) -> Ints:
+    """How often a column was set before: of each row by its tick, its cycle and its program."""
+    assert LIBRARY is not None
+    out = np.empty(len(ticks), dtype=np.int64)
+    within = LIBRARY.cdcsim_changes(
+        _memory(ticks), _memory(cycles), _memory(programs), len(ticks), start, _memory(counts), len(counts),
+        _memory(per_cycle), len(per_cycle), _memory(out),
+    )  # fmt: skip
+    assert within, "a tick or a program that the column's past does not have"
+    return out
+
+
+def draws(identities: Bits, changes: Ints, salt: np.uint64) -> Bits:
+    """64 fresh bits for each setting."""
+    assert LIBRARY is not None
+    out = np.empty(len(changes), dtype=np.uint64)
+    LIBRARY.cdcsim_draws(_memory(identities), _memory(changes), len(changes), int(salt), _memory(out))
+    return out
+
+
+def index(identities: Bits, changes: Ints, salt: np.uint64, size: int) -> Ints:
+    """Numbers in [0, size) as `generators.index.Index` draws them."""
+    assert LIBRARY is not None
+    out = np.empty(len(changes), dtype=np.int64)
+    LIBRARY.cdcsim_index(_memory(identities), _memory(changes), len(changes), int(salt), size, _memory(out))
+    return out
+
+
+def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between: int) -> npt.NDArray[np.bool_]:
+    """Which settings are null, as `generators.nulls.Nulls` draws them; the shares are of 2^64."""
+    assert LIBRARY is not None
+    out = np.empty(len(changes), dtype=np.bool_)
+    LIBRARY.cdcsim_nulls(_memory(identities), _memory(changes), len(changes), int(salt), share, between, _memory(out))
+    return out
+
+
+def _memory(array: npt.NDArray[Any]) -> int:
+    """Where the elements of an array begin, one after the other."""
+    if not array.flags.c_contiguous:
+        raise ValueError("the elements of the array lie apart")
+    return int(array.__array_interface__["data"][0])
