@@ -15,6 +15,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -129,6 +130,7 @@ class Option:
             raise OptionError(f"-f {format},{self.name}={text}: {error}.") from None
 
 
+@cache
 def described(options: type[Any]) -> tuple[Option, ...]:
     """The options of a class, its own before those that it shares, in the order in which they are declared."""
     hints = get_type_hints(options)

@@ -121,7 +121,7 @@ class MysqlHistory(HistoryStream):
         return super().column(table, position, cells)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
-        """…; documents as the server prints them, and apart from these with their types, where that differs."""
+        """A batch of changes; documents as the server prints them, and where that differs with their types as well."""
         batch = super()._images(changes, envelope)
         documents = self._documents(changes[0].table)
         images = [image for change in changes for image in (change.before, change.after) if image is not None]
@@ -188,7 +188,7 @@ class SqlStream(LogStream):
         )
 
     def held(self, turn: int) -> Sequence[TableRows]:
-        """…; the script is run up to the turn. At turn 0 there are the rows of `-- @snapshot`."""
+        """The rows before a turn: the script is run up to it. At turn 0 there are the rows of `-- @snapshot`."""
         if not turn:
             return self.before
         outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)

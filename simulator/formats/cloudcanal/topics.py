@@ -47,7 +47,7 @@ class TableTopics(Topics):
         return self if self.mapped is None else replace(self, mapped=frozenset(tables))
 
     def named(self, pattern: str | None) -> Topics:
-        """…; the user's pattern is that of all tables."""
+        """The topics by the pattern of `--to`, which is that of all tables."""
         return replace(self, pattern=pattern, case="kept", mapped=None) if pattern else self
 
     def of(self, at: TableId, pattern: str | None = None) -> str:

@@ -49,7 +49,7 @@ class OmsStatements(Statements):
         return tuple(sorted({self.tables.partition(version, count) for version in versions}))
 
     def addresses(self, event: Event, database: str, to: Destination) -> Iterator[tuple[Event, Address]]:
-        """…; all copies name the first table."""
+        """Where a statement goes: to the partitions of all its tables; all copies name the first table."""
         first = next(self.parts(event))
         return ((first, address) for _, address in super().addresses(event, database, to))
 

@@ -59,7 +59,7 @@ class ScriptStream(LiteralStream):
         return sum(len(literals[i].texts[cell] or "") for i, cell in enumerate(row))
 
     def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
-        """…; the script is run up to the turn."""
+        """The rows before a turn, and their numbers: the script is run up to it."""
         rows = self._rows_at_start()
         for past in self._script.turns[:turn]:
             _transaction(rows, past)

@@ -158,7 +158,7 @@ class LiteralStream(Stream):
         return self._counts[first:stop]
 
     def previous_ms(self, turns: Ints) -> Ints:
-        """…; of the first, its own time."""
+        """When the transaction before each turn was committed; for the first one, its own time."""
         return self.numbers.previous_ms(turns)
 
     def read(self, first: int, stop: int, needed: Needed | None = None) -> Block:
@@ -283,7 +283,7 @@ class LiteralStream(Stream):
         return max(1, BLOCK_BYTES // (CHANGE_BYTES + held // max(len(columns[0]), 1)))
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
-        """…; tables without rows are there, too."""
+        """The rows of every table before a turn; tables without rows are there, too."""
         return ((table, columns) for table, columns, _ in self.numbered_rows(turn))
 
     def tables_from(self, turn: int) -> Iterator[Table]:
