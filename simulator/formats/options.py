@@ -15,7 +15,6 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -24,6 +23,9 @@ from simulator.model import DDL, HEARTBEAT, READ, Kind
 from simulator.sources import SOURCES
 
 T = TypeVar("T")
+
+# Reading type hints takes a millisecond, and every codec asks for the options of its format.
+_DESCRIBED: Final[dict[type[Any], tuple[Option, ...]]] = {}
 
 
 # Sources that options belong to.
@@ -130,16 +132,17 @@ class Option:
             raise OptionError(f"-f {format},{self.name}={text}: {error}.") from None
 
 
-@cache
 def described(options: type[Any]) -> tuple[Option, ...]:
     """The options of a class, its own before those that it shares, in the order in which they are declared."""
-    hints = get_type_hints(options)
-    fields = {each.name: each for each in dataclasses.fields(options)}
-    names = dict.fromkeys(name for each in options.__mro__ for name in vars(each).get("__annotations__", ()))
-    return tuple(_described(fields[name], hints[name]) for name in names if name in fields)
+    if options not in _DESCRIBED:
+        hints = get_type_hints(options)
+        fields = {each.name: each for each in dataclasses.fields(options)}
+        names = dict.fromkeys(name for each in options.__mro__ for name in vars(each).get("__annotations__", ()))
+        _DESCRIBED[options] = tuple(_declared(fields[name], hints[name]) for name in names if name in fields)
+    return _DESCRIBED[options]
 
 
-def _described(declared: dataclasses.Field[Any], hint: Any) -> Option:
+def _declared(declared: dataclasses.Field[Any], hint: Any) -> Option:
     kinds = [kind for kind in get_args(hint) if kind is not type(None)] if type(None) in get_args(hint) else [hint]
     literals = tuple(value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind))
     parse = declared.metadata["parse"] or {bool: switch, int: count}.get(kinds[0], str)

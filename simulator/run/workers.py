@@ -16,16 +16,13 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+from typing import IO, Any, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from simulator.errors import SimulatorError, UsageError
-from simulator.run.render import Rendered
+from simulator.run.render import Rendered, Renderer
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
-
-if TYPE_CHECKING:
-    from simulator.run.job import Job
 
 Where: TypeAlias = TurnBlock | SnapshotBlock
 
@@ -39,10 +36,16 @@ class WorkerEnded(SimulatorError):
     """A worker process ended before the run did."""
 
 
+class Task(Protocol):
+    """What a worker is given, pickled: a job."""
+
+    def renderer(self, partitions: Callable[[str], int], *, wall_clock: bool = False) -> Renderer: ...
+
+
 class Workers:
     """The processes of a run, in place of its `Renderer`. They start when the first block is asked for."""
 
-    def __init__(self, count: int, job: Job, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
+    def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
         # two blocks are with the threads that begin and finish them
         self.ahead = ASKED * count - 2
         self.processes: list[subprocess.Popen[bytes]] = []

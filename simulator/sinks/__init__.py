@@ -21,7 +21,7 @@ SINKS: Final = {
     "amqp": "simulator.sinks.rabbitmq.sink:open_rabbitmq",
     "amqps": "simulator.sinks.rabbitmq.sink:open_rabbitmq",
     "file": "simulator.sinks.files:open_files",
-    "kafka": "simulator.sinks.kafka.sink:open_kafka",
+    "kafka": "simulator.sinks.kafka.open:open_kafka",
     "memory": "simulator.sinks.memory:open_memory",
     "parquet": "simulator.sinks.parquet:open_parquet",
     "rocketmq": "simulator.sinks.rocketmq.sink:open_rocketmq",

@@ -23,7 +23,8 @@ from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
 from simulator.model import OrderKey
 from simulator.sinks.kafka.cluster import Cluster
-from simulator.sinks.kafka.sink import KafkaSink, open_kafka
+from simulator.sinks.kafka.open import open_kafka
+from simulator.sinks.kafka.sink import KafkaSink
 
 pytestmark = pytest.mark.broker("kafka")
 

@@ -11,7 +11,7 @@ from each import each
 
 from simulator.errors import MissingPackage, OptionError, UsageError
 from simulator.sinks.kafka import library
-from simulator.sinks.kafka.sink import open_kafka
+from simulator.sinks.kafka.open import open_kafka
 from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
 
 

@@ -16,8 +16,8 @@ from simulator.sinks import BROKERS
 from simulator.sinks.files import is_file, parse_folder
 
 if TYPE_CHECKING:
-    from simulator.cli.commands.run import Engine, Files, Sending, Span
     from simulator.cli.outcome import Outcome
+    from simulator.cli.run_options import Engine, Files, Sending, Span
     from simulator.run.job import Job
     from simulator.spark.engine import SparkRun
 

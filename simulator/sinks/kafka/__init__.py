@@ -1,1 +1,2 @@
-"""Kafka, through librdkafka. `url.py` has the options of the URL and the client's settings, `sink.py` sends."""
+"""Kafka, through librdkafka. `url.py` has the options of the URL and the client's settings, `open.py` chooses the
+sink, `sink.py` sends."""

@@ -15,7 +15,7 @@ from simulator.sinks.kafka.cluster import Cluster
 from simulator.sinks.kafka.messages import Outgoing
 from simulator.sinks.kafka.partition import NUMBER_BITS, Partition
 from simulator.sinks.kafka.producer import Delivery
-from simulator.sinks.kafka.url import KafkaUrl, parse_url, read_properties
+from simulator.sinks.kafka.url import KafkaUrl
 from simulator.sinks.ledger import Ints, Parcel
 from simulator.sinks.sink import Sink
 
@@ -23,20 +23,6 @@ from simulator.sinks.sink import Sink
 SLICE_SECS: Final = 0.2
 # How long close() and a failed run wait for messages that are on their way.
 LEAVE_SECS: Final = 5
-
-
-def open_kafka(url: str) -> KafkaSink:
-    """A sink for `kafka://host:port/topic?option=value`, connected.
-
-    Raises UsageError, OptionError, MissingPackage, and SinkError when the broker cannot be used.
-    """
-    parsed = parse_url(url)
-    file = read_properties(parsed.properties) if parsed.properties else None
-    if parsed.exactly_once:
-        from simulator.sinks.kafka.transactions import TransactionalSink
-
-        return TransactionalSink(parsed, file)
-    return KafkaSink(parsed, file)
 
 
 class KafkaSink(Sink):

@@ -1,0 +1,68 @@
+"""The options of `cdcsim run`, in groups: what is run, where it goes, what is written about it, what runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.run.plan import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of the stream is run."""
+
+    limit: int | None
+    turns: int | None
+    duration: str | None
+    start_at: int
+    snapshot: bool | None
+
+    def limits(self) -> Limits:
+        """Raises UsageError for a duration that is none."""
+        from simulator.run.pacing import parse_duration
+        from simulator.run.plan import Limits
+
+        seconds = parse_duration(self.duration) if self.duration else None
+        return Limits(self.start_at, self.limit, self.turns, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Where messages go, in what form, and when."""
+
+    to: str
+    route: str | None
+    envelope: bool
+    rate: str | None
+    clock: str
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a run writes about itself."""
+
+    summary_to: Path | None
+    record: Path | None
+    resume: Path | None
+
+    def check(self) -> None:
+        """Raises UsageError for a folder that is not there."""
+        for option, path in (("--summary-to", self.summary_to), ("--record", self.record), ("--resume", self.resume)):
+            if path is not None and not path.absolute().parent.is_dir():
+                raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs the job: threads of this process, more processes, or Spark."""
+
+    engine: str
+    workers: int
+    master: str | None
+    conf: tuple[str, ...]
+    tasks: int | None
