@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -237,12 +237,3 @@ class RefusingSinkContract(SinkContract):
         # the last message may have been on its way when the failure was reported
         (found,) = self.values(topic).values()
         assert (list(dict.fromkeys(found)) if self.repeats else found) == [b"1", b"2", b"4"][: sink.delivered]
-
-
-def stream(topic: str, batches: range, rows: int = 500, partitions: int = 12) -> Iterator[MessageBatch]:
-    """Batches of messages that count up in each partition (997 keys)."""
-    for number in batches:
-        turns = range(number * rows, (number + 1) * rows)
-        keys = [b"%d" % (turn % 997) for turn in turns]
-        routes = [turn % 997 % partitions for turn in turns]
-        yield batch(topic, [b"%d" % turn for turn in turns], keys, routes, first_turn=turns[0])

@@ -159,9 +159,9 @@ class Server(ABC):
             if (pid := self._pid(process)) is not None:
                 self._end(process, pid, signal.SIGTERM) or self._end(process, pid, signal.SIGKILL)
 
-    def kill(self) -> None:
-        """SIGKILL: what a crash looks like."""
-        for process in reversed(self.processes):
+    def kill(self, *processes: str) -> None:
+        """SIGKILL to these, or to all: what a crash looks like."""
+        for process in reversed(processes or self.processes):
             if (pid := self._pid(process)) is not None:
                 self._end(process, pid, signal.SIGKILL)
 

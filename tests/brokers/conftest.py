@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,53 +15,51 @@ import pytest
 from native import native
 from readers.jvm import Reader
 
+# `new_broker("kafka", secure=True)`: started, in a folder of its own.
 Starter = Callable[..., Any]
 
+# The broker that all tests of a kind share, since one takes up to ten seconds to start.
+_shared: dict[str, Any] = {}
 
-@contextmanager
-def starter(kind: str, factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    """Starts brokers of a kind, `start(secure=True)`; all are stopped at the end."""
-    module = native(kind)
-    brokers = []
 
-    def start(**options: Any) -> Any:
+def _kind(item: pytest.Item | None) -> str | None:
+    marker = item and item.get_closest_marker("broker")
+    return marker.args[0] if marker else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one kind of broker come one after the other."""
+    items.sort(key=lambda item: _kind(item) or "")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """A broker stops when the last test of its kind is done: an idle one takes processor time from the others."""
+    if (kind := _kind(item)) in _shared and _kind(nextitem) != kind:
+        _shared[kind].stop()
+
+
+@pytest.fixture(autouse=True)
+def _repaired(request: pytest.FixtureRequest) -> None:
+    """A shared broker that an earlier test broke runs again."""
+    if (kind := _kind(request.node)) in _shared:
+        _shared[kind].start()
+
+
+@pytest.fixture(scope="session")
+def new_broker(tmp_path_factory: pytest.TempPathFactory) -> Starter:
+    def start(kind: str, **options: Any) -> Any:
+        module = native(kind)
+        broker = module.Broker(tmp_path_factory.mktemp(kind), with_parent=True, **options)
         try:
-            broker = module.Broker(factory.mktemp(kind), with_parent=True, **options)
-            brokers.append(broker)
             broker.start()
         except module.NativeError as error:
             pytest.fail(f"{error}\nOr name a running broker in CDCSIM_{kind.upper()}=host:port.", pytrace=False)
+        if kind == "kafka":
+            wait_with_a_client(broker.address)
         return broker
 
-    try:
-        yield start
-    finally:
-        for broker in brokers:
-            broker.stop()
-
-
-@pytest.fixture(scope="session")
-def start_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    with starter("kafka", tmp_path_factory) as start:
-
-        def start_and_ask(**options: Any) -> Any:
-            broker = start(**options)
-            wait_with_a_client(broker.address)
-            return broker
-
-        yield start_and_ask
-
-
-@pytest.fixture(scope="session")
-def start_rabbitmq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    with starter("rabbitmq", tmp_path_factory) as start:
-        yield start
-
-
-@pytest.fixture(scope="session")
-def start_rocketmq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starter]:
-    with starter("rocketmq", tmp_path_factory) as start:
-        yield start
+    return start
 
 
 def wait_with_a_client(address: str) -> None:
@@ -73,56 +70,57 @@ def wait_with_a_client(address: str) -> None:
     client.create_topics([admin.NewTopic("ready", 1, 1)], request_timeout=30)["ready"].result(30)
 
 
-def running(request: pytest.FixtureRequest, kind: str) -> str:
+def shared(kind: str, new_broker: Starter, **options: Any) -> Iterator[Any]:
+    """A broker that tests may stop, kill and freeze: the next one finds it running."""
+    _shared[kind] = new_broker(kind, **options)
+    yield _shared[kind]
+    _shared.pop(kind).stop()
+
+
+@pytest.fixture(scope="session")
+def kafka_broker(new_broker: Starter) -> Iterator[Any]:
+    """With SASL and TLS listeners."""
+    yield from shared("kafka", new_broker, secure=True)
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_broker(new_broker: Starter) -> Iterator[Any]:
+    """With a TLS port."""
+    yield from shared("rabbitmq", new_broker, secure=True, settings={"max_message_size": "1000000"})
+
+
+@pytest.fixture(scope="session")
+def rocketmq_broker(new_broker: Starter) -> Iterator[Any]:
+    """Readers get as much as they ask for."""
+    limits = {"maxTransferCountOnMessageInMemory": "2000", "maxTransferBytesOnMessageInMemory": "8388608"}
+    yield from shared("rocketmq", new_broker, settings=limits)
+
+
+def address(request: pytest.FixtureRequest, kind: str) -> str:
     """`host:port` of a broker of this kind without a login."""
-    if given := os.environ.get(f"CDCSIM_{kind.upper()}"):
-        return given
-    return str(request.getfixturevalue(f"start_{kind}")().address)
+    return os.environ.get(f"CDCSIM_{kind.upper()}") or str(request.getfixturevalue(f"{kind}_broker").address)
 
 
 @pytest.fixture(scope="session")
 def kafka(request: pytest.FixtureRequest) -> str:
-    return running(request, "kafka")
-
-
-# RabbitMQ and RocketMQ take ten seconds to start, so all tests share one of each. Tests that break it leave it as it
-# is; the next one that asks starts it again.
+    return address(request, "kafka")
 
 
 @pytest.fixture(scope="session")
-def shared_rabbitmq(start_rabbitmq: Starter) -> Any:
-    return start_rabbitmq(secure=True, settings={"max_message_size": "1000000"})
-
-
-@pytest.fixture
-def breakable_rabbitmq(shared_rabbitmq: Any) -> Any:
-    """A RabbitMQ with a TLS port that may be stopped, killed and frozen."""
-    shared_rabbitmq.start()
-    return shared_rabbitmq
-
-
-@pytest.fixture
 def rabbitmq(request: pytest.FixtureRequest) -> str:
-    return os.environ.get("CDCSIM_RABBITMQ") or str(request.getfixturevalue("breakable_rabbitmq").address)
+    return address(request, "rabbitmq")
 
 
 @pytest.fixture(scope="session")
-def shared_rocketmq(start_rocketmq: Starter) -> Any:
-    # readers get as much as they ask for
-    limits = {"maxTransferCountOnMessageInMemory": "2000", "maxTransferBytesOnMessageInMemory": "8388608"}
-    return start_rocketmq(settings=limits)
-
-
-@pytest.fixture
-def breakable_rocketmq(shared_rocketmq: Any) -> Any:
-    """A RocketMQ that may be killed."""
-    shared_rocketmq.start()
-    return shared_rocketmq
-
-
-@pytest.fixture
 def rocketmq(request: pytest.FixtureRequest) -> str:
-    return os.environ.get("CDCSIM_ROCKETMQ") or str(request.getfixturevalue("breakable_rocketmq").address)
+    return address(request, "rocketmq")
+
+
+@pytest.fixture(scope="session")
+def rocketmq_library() -> None:
+    """The native library of RocketMQ's client."""
+    if "CDCSIM_ROCKETMQ_LIBRARY" not in os.environ:
+        os.environ["CDCSIM_ROCKETMQ_LIBRARY"] = str(native("rocketmq").library())
 
 
 class RocketmqJars:
@@ -140,9 +138,3 @@ def java() -> Iterator[Reader]:
     """RocketMQ's Java client."""
     with Reader("RocketmqRead.java", RocketmqJars(), "-Drocketmq.client.logLevel=OFF") as reader:  # type: ignore[arg-type]
         yield reader
-
-
-@pytest.fixture(scope="session")
-def secured(start_kafka: Starter) -> Any:
-    """A Kafka with SASL and TLS listeners."""
-    return start_kafka(secure=True)

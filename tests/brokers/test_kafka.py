@@ -7,7 +7,6 @@ import signal
 import threading
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 import pytest
 from confluent_kafka import admin
 from native import free_port
-from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence, stream
+from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
@@ -34,10 +33,14 @@ def topic() -> str:
     return f"test.{uuid.uuid4().hex}"
 
 
-@pytest.fixture(scope="module")
-def breakable(start_kafka: Callable[..., Any]) -> Any:
-    """A broker that may be stopped, killed and frozen; each test leaves it running."""
-    return start_kafka()
+@pytest.fixture
+def breakable(kafka_broker: Any) -> Any:
+    return kafka_broker
+
+
+@pytest.fixture
+def secured(kafka_broker: Any) -> Any:
+    return kafka_broker
 
 
 def read(address: str, topic: str) -> dict[int, list[Any]]:
@@ -238,13 +241,16 @@ def test_a_missing_topic_without_a_count_is_an_error(kafka: str, topic: str) -> 
     )
 
 
-def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(start_kafka: Callable[..., Any], topic: str) -> None:
-    address = start_kafka(settings={"auto.create.topics.enable": "true", "num.partitions": "9"}).address
-    with open_kafka(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
-        sink.partitions(topic)
-    assert topic not in admin.AdminClient({"bootstrap.servers": address, "log_level": 0}).list_topics(timeout=10).topics
-    with open_kafka(f"kafka://{address}/{topic}?partitions=2") as sink:
-        assert sink.partitions(topic) == 2
+def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(new_broker: Callable[..., Any], topic: str) -> None:
+    settings = {"auto.create.topics.enable": "true", "num.partitions": "9"}
+    with new_broker("kafka", settings=settings) as broker:
+        address = broker.address
+        with open_kafka(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
+            sink.partitions(topic)
+        client = admin.AdminClient({"bootstrap.servers": address, "log_level": 0})
+        assert topic not in client.list_topics(timeout=10).topics
+        with open_kafka(f"kafka://{address}/{topic}?partitions=2") as sink:
+            assert sink.partitions(topic) == 2
 
 
 def test_a_topic_that_another_process_makes_at_the_same_time(
@@ -529,33 +535,6 @@ def test_a_properties_file_reaches_every_setting(kafka: str, topic: str, propert
 
 
 # Trouble in the middle
-
-ROWS = 500
-
-
-@pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_broker_that_restarts_only_costs_time(breakable: Any, topic: str, capfd: Any, end: str) -> None:
-    total = 240
-    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=12&linger_ms=5") as sink:
-        assert sink.settings["enable.idempotence"] == "true"
-        for number, messages in enumerate(stream(topic, range(total))):
-            if number == total // 3:
-                assert sink.delivered > 0
-                getattr(breakable, end)()
-            if number == total // 2:
-                assert sink.delivered < number * ROWS
-                breakable.launch()
-            sink.send(messages)
-            time.sleep(0.005)
-        sink.flush()
-        assert (sink.delivered, sink.delivered_changes, sink.failed) == (total * ROWS, total * ROWS, 0)
-    breakable.wait_ready()
-    expected = defaultdict(list)
-    for turn in range(total * ROWS):
-        expected[turn % 997 % 12].append(b"%d" % turn)
-    # Equal lists: nothing missing, nothing twice, nothing out of order.
-    assert {n: values(messages) for n, messages in read(breakable.address, topic).items()} == expected
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any, topic: str, properties: Any) -> None:

@@ -7,15 +7,13 @@ import signal
 import threading
 import time
 import uuid
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pika
 import pytest
 from native import free_port
-from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence, stream
+from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, SinkError
@@ -31,8 +29,8 @@ def topic() -> str:
 
 
 @pytest.fixture
-def breakable(breakable_rabbitmq: Any) -> Any:
-    return breakable_rabbitmq
+def breakable(rabbitmq_broker: Any) -> Any:
+    return rabbitmq_broker
 
 
 def connection(address: str) -> pika.BlockingConnection:
@@ -64,8 +62,8 @@ def consumed(address: str, queue: str, kind: str = "classic") -> list[tuple[Any,
     return found
 
 
-def bodies(address: str, queue: str) -> list[bytes]:
-    return [body for _, _, body in consumed(address, queue)]
+def bodies(address: str, queue: str, kind: str = "classic") -> list[bytes]:
+    return [body for _, _, body in consumed(address, queue, kind)]
 
 
 def received(properties: Any, body: bytes) -> Received:
@@ -372,46 +370,6 @@ def test_tls(breakable: Any, topic: str) -> None:
 
 
 # Trouble in the middle
-
-
-def with_duplicates(found: list[bytes], most: int) -> list[int]:
-    """The numbers without those that came again: at most so many, and each again in order."""
-    numbers = [int(body) for body in found]
-    assert len(numbers) - len(set(numbers)) <= most
-    assert sum(after < before for before, after in pairwise(numbers)) <= 1
-    return list(dict.fromkeys(numbers))
-
-
-# A quorum queue that is killed right after it was declared is lost to RabbitMQ 3.10 itself.
-@pytest.mark.parametrize(("end", "queue_type"), [("kill", "classic"), ("stop", "quorum")])
-def test_a_broker_that_restarts_only_costs_time(
-    breakable: Any, topic: str, capfd: Any, end: str, queue_type: str
-) -> None:
-    total, rows = 40, 500
-    options = f"exchange=x.{topic}&exchange_type=direct&queue={topic}&partitions=12&queue_type={queue_type}"
-    with open_sink(f"amqp://{breakable.address}/?{options}") as sink:
-
-        def send() -> None:
-            for messages in stream("t", range(total)):
-                sink.send(messages)
-            sink.flush()
-
-        # The broker ends with the thread that started it: it is restarted here, and messages are sent over there.
-        with ThreadPoolExecutor() as pool:
-            sending = pool.submit(send)
-            while sink.delivered < total * rows // 4:
-                time.sleep(0.01)
-            getattr(breakable, end)()
-            assert sink.delivered < total * rows
-            time.sleep(1)
-            breakable.start()
-            sending.result()
-        assert (sink.delivered, sink.delivered_changes, sink.failed) == (total * rows, total * rows, 0)
-    for number in range(12):
-        expected = [turn for turn in range(total * rows) if turn % 997 % 12 == number]
-        found = [body for _, _, body in consumed(breakable.address, f"{topic}.{number}", queue_type)]
-        assert with_duplicates(found, 2000) == expected
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_disk_alarm(breakable: Any, topic: str) -> None:

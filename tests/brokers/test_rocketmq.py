@@ -9,18 +9,15 @@ import platform
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import pytest
 from command import cdcsim
 from native import free_port, native
 from readers.jvm import Reader
-from sinks_contract import Received, RefusingSinkContract, batch, one_sentence, stream
+from sinks_contract import Received, RefusingSinkContract, batch, one_sentence
 
 from simulator.errors import DeliveryFailed, SinkError
 from simulator.run.job import Partitions, open_job
@@ -28,17 +25,11 @@ from simulator.run.plan import Limits
 from simulator.sinks import open_sink
 from simulator.sinks.rocketmq.library import missing
 
-pytestmark = pytest.mark.broker("rocketmq")
+pytestmark = [pytest.mark.broker("rocketmq"), pytest.mark.usefixtures("rocketmq_library")]
 
 # Properties that clients and the broker add.
 ADDED = {"UNIQ_KEY", "WAIT", "MSG_REGION", "TRACE_ON", "CLUSTER", "MIN_OFFSET", "MAX_OFFSET", "TAGS", "KEYS"}
 ADDED |= {"__BORNHOST", "INNER_NUM"}
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _library() -> None:
-    if "CDCSIM_ROCKETMQ_LIBRARY" not in os.environ:
-        os.environ["CDCSIM_ROCKETMQ_LIBRARY"] = str(native("rocketmq").library())
 
 
 @pytest.fixture
@@ -47,8 +38,8 @@ def topic() -> str:
 
 
 @pytest.fixture
-def breakable(breakable_rocketmq: Any) -> Any:
-    return breakable_rocketmq
+def breakable(rocketmq_broker: Any) -> Any:
+    return rocketmq_broker
 
 
 def stored(java: Reader, address: str, topic: str) -> dict[int, list[dict[str, Any]]]:
@@ -211,21 +202,21 @@ def test_clusters_and_topics_that_cannot_be_used(rocketmq: str, topic: str) -> N
         sink.partitions(topic)
 
 
-def test_a_login(start_rocketmq: Callable[..., Any], topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    broker = start_rocketmq(secure=True)
+def test_a_login(new_broker: Callable[..., Any], topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     user, secret = native("rocketmq").ADMIN
     monkeypatch.setenv("SECRET", secret)
     monkeypatch.setenv("WRONG", "wrong-secret")
-    for client in ("library", "native"):
-        url = f"rocketmq://{broker.address}/{topic}?partitions=2&client={client}"
-        with open_sink(f"{url}&access_key={user}&secret_key_env=SECRET") as sink:
-            sink.send(batch(topic, [b"1", b"2"]))
-            sink.flush()
-            assert sink.delivered == 2
-        with open_sink(f"{url}&access_key={user}&secret_key_env=WRONG") as sink:
-            sentence = failure(sink, batch(topic, [b"3"]))
-            assert "check signature failed" in sentence
-            assert "wrong-secret" not in sentence
+    with new_broker("rocketmq", secure=True) as broker:
+        for client in ("library", "native"):
+            url = f"rocketmq://{broker.address}/{topic}?partitions=2&client={client}"
+            with open_sink(f"{url}&access_key={user}&secret_key_env=SECRET") as sink:
+                sink.send(batch(topic, [b"1", b"2"]))
+                sink.flush()
+                assert sink.delivered == 2
+            with open_sink(f"{url}&access_key={user}&secret_key_env=WRONG") as sink:
+                sentence = failure(sink, batch(topic, [b"3"]))
+                assert "check signature failed" in sentence
+                assert "wrong-secret" not in sentence
 
 
 def test_without_the_library_the_sentence_says_how_to_get_it(rocketmq: str) -> None:
@@ -243,40 +234,6 @@ def test_without_the_library_the_sentence_says_how_to_get_it(rocketmq: str) -> N
 
 
 # Trouble in the middle
-
-
-def test_a_broker_that_restarts_only_costs_time(breakable: Any, java: Reader, topic: str) -> None:
-    """Both clients send through the same outage."""
-    total, rows, clients = 24, 500, ("library", "native")
-    sinks = {
-        client: open_sink(f"rocketmq://{breakable.address}/{topic}_{client}?partitions=12&client={client}")
-        for client in clients
-    }
-
-    def send(client: str) -> None:
-        for messages in stream(f"{topic}_{client}", range(total)):
-            sinks[client].send(messages)
-        sinks[client].flush()
-
-    # The broker ends with the thread that started it: it is restarted here, and messages are sent over there.
-    with ThreadPoolExecutor() as pool:
-        sending = [pool.submit(send, client) for client in clients]
-        while sinks["library"].delivered < 500 and not any(each.done() for each in sending):
-            time.sleep(0.001)
-        breakable.kill()
-        breakable.start()
-        for each in sending:
-            each.result(120)
-    for client, sink in sinks.items():
-        sink.close()
-        assert (sink.delivered, sink.delivered_changes, sink.failed) == (total * rows, total * rows, 0)
-        for queue, found in bodies(java, breakable.address, f"{topic}_{client}").items():
-            numbers = [int(body) for body in found]
-            expected = [turn for turn in range(total * rows) if turn % 997 % 12 == queue]
-            assert list(dict.fromkeys(numbers)) == expected
-            # the messages of a request may be there twice
-            assert sum(after < before for before, after in pairwise(numbers)) <= 1
-            assert len(numbers) - len(expected) <= 200
 
 
 def test_a_broker_that_stays_away(breakable: Any, topic: str) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,36 +23,77 @@ from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
-CHANGES = 4000 * KILLS  # sent at twice that in a second, so a run takes about as long as it is killed
+OUTAGES = int(os.environ.get("CDCSIM_OUTAGES", "1"))
+OUTAGE_SECS = float(os.environ.get("CDCSIM_OUTAGE_SECS", "2"))
+RATE = 8000  # changes a second
+CHANGES = RATE // 2 * KILLS  # so a run takes about as long as it is killed
+# From the start of one outage to the next: a broker takes a while to start on a busy machine.
+OUTAGE_TURN_SECS = OUTAGE_SECS + 30
 PARTITIONS = 3
-BROKERS = [pytest.param(kind, marks=pytest.mark.broker(kind)) for kind in ("kafka", "rabbitmq", "rocketmq")]
-EXACTLY_ONCE = pytest.param("exactly once", marks=pytest.mark.broker("kafka"))
+# What is on its way to RabbitMQ or, with a request of each queue, to RocketMQ.
+MOST_AGAIN = 2000
+
+
+def kinds(*names: str) -> list[Any]:
+    """The first word is the kind of broker."""
+    return [pytest.param(name, marks=pytest.mark.broker(name.split()[0])) for name in names]
+
+
+BROKERS = ("kafka", "rabbitmq", "rocketmq")
 
 
 def destination(kind: str, address: str, topic: str) -> str:
-    if kind == "rabbitmq":
-        return f"amqp://{address}/?topic={topic}&queue={{topic}}&partitions={PARTITIONS}&exchange=amq.direct"
-    more = {"rocketmq": "&client=native", "exactly once": "&exactly-once=true"}.get(kind, "")
-    return f"{'kafka' if kind == 'exactly once' else kind}://{address}/{topic}?partitions={PARTITIONS}{more}"
+    broker, _, how = kind.partition(" ")
+    if broker == "rabbitmq":
+        more = "&queue_type=quorum" if how == "quorum" else ""
+        return f"amqp://{address}/?topic={topic}&queue={{topic}}&partitions={PARTITIONS}&exchange=amq.direct{more}"
+    more = {"kafka exactly-once": "&exactly-once=true", "rocketmq": "&client=native"}.get(kind, "")
+    return f"{broker}://{address}/{topic}?partitions={PARTITIONS}{more}"
 
 
 def contents(kind: str, address: str, topic: str, request: pytest.FixtureRequest) -> dict[int, list[bytes]]:
-    if kind in ("kafka", "exactly once"):
+    broker, _, how = kind.partition(" ")
+    if broker == "kafka":
         return {number: [message.value() for message in found] for number, found in read(address, topic).items()}
-    if kind == "rabbitmq":
-        return {number: queue_bodies(address, f"{topic}.{number}") for number in range(PARTITIONS)}
+    if broker == "rabbitmq":
+        return {n: queue_bodies(address, f"{topic}.{n}", how or "classic") for n in range(PARTITIONS)}
     return topic_bodies(request.getfixturevalue("java"), address, topic)
 
 
-@pytest.mark.parametrize("kind", [*BROKERS, EXACTLY_ONCE])
+def expected(kind: str, changes: int) -> dict[int, list[bytes]]:
+    """What a run of `orders` sends."""
+    found: dict[int, list[bytes]] = {number: [] for number in range(PARTITIONS)}
+    job = open_job("orders", "canal-json", broker=kind.split()[0])  # type: ignore[arg-type]
+    for message in job.addressed(route="key", partitions=Partitions(PARTITIONS)).messages(Limits(changes=changes)):
+        found[message.partition or 0].append(message.value or b"")
+    return found
+
+
+def command(kind: str, address: str, topic: str, changes: int, file: Path) -> list[str]:
+    """A run of `orders` at a rate, which can be resumed."""
+    found = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(changes), "--rate", f"{RATE}/s"]
+    return [*found, "--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
+
+
+def wait_for_progress(process: subprocess.Popen[bytes], file: Path) -> None:
+    """Until more has been acknowledged than now; the run must not end before."""
+    begun = position(file)
+    while position(file) == begun:
+        assert process.poll() is None, process.communicate()[1].decode()
+        time.sleep(0.02)
+
+
+def position(file: Path) -> Any:
+    found = bookmark.read(file)
+    return found and (found.position.acknowledged or None)
+
+
+@pytest.mark.parametrize("kind", kinds(*BROKERS, "kafka exactly-once"))
 def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """SIGKILL at any moment; CDCSIM_KILLS says how often."""
-    broker = "kafka" if kind == "exactly once" else kind
-    address, topic = request.getfixturevalue(broker), f"test_{uuid.uuid4().hex}"
+    address, topic = request.getfixturevalue(kind.split()[0]), f"test_{uuid.uuid4().hex}"
     file, facts = tmp_path / "position", tmp_path / "summary.json"
-    arguments = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "-q"]
-    arguments += ["--rate", "8000/s"]
-    arguments += ["--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
+    arguments = [*command(kind, address, topic, CHANGES, file), "-q"]
     for number in range(KILLS):
         before = file.stat().st_mtime_ns if file.exists() else None
         with start(*arguments) as process:
@@ -60,30 +102,57 @@ def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest,
             time.sleep(random.Random(number).random())
             process.kill()
     cdcsim(*arguments, "--summary-to", facts)
-    expected: dict[int, list[bytes]] = {number: [] for number in range(PARTITIONS)}
-    job = open_job("orders", "canal-json", broker=broker)  # type: ignore[arg-type]
-    for message in job.addressed(route="key", partitions=Partitions(PARTITIONS)).messages(Limits(changes=CHANGES)):
-        expected[message.partition or 0].append(message.value or b"")
     found = contents(kind, address, topic, request)
-    assert {number: list(dict.fromkeys(values)) for number, values in found.items()} == expected
+    assert {number: list(dict.fromkeys(values)) for number, values in found.items()} == expected(kind, CHANGES)
     times = Counter(value for values in found.values() for value in values)
     # a message comes again once for each kill at the most, and the last run counts those that it may have repeated
-    assert max(times.values()) <= (1 if kind == "exactly once" else KILLS + 1)
+    assert max(times.values()) <= (1 if kind == "kafka exactly-once" else KILLS + 1)
     if KILLS == 1:
         assert len([value for value, count in times.items() if count > 1]) <= summary(facts)["repeated"]
 
 
-@pytest.mark.parametrize("kind", BROKERS)
-def test_a_broker_that_goes_away_is_reported(
-    kind: str, start_kafka: Callable[..., Any], request: pytest.FixtureRequest, tmp_path: Path
+@pytest.mark.parametrize("kind", kinds(*BROKERS, "rabbitmq quorum", "rocketmq library"))
+def test_a_broker_that_stops_and_starts_again_only_costs_time(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    broker = start_kafka() if kind == "kafka" else request.getfixturevalue(f"breakable_{kind}")
+    """CDCSIM_OUTAGES says how often, CDCSIM_OUTAGE_SECS how long it is away: killed the first time, then stopped, and
+    so on. A quorum queue that is killed right after it was declared is lost to RabbitMQ 3.10 itself."""
+    broker, topic = request.getfixturevalue(f"{kind.split()[0]}_broker"), f"test_{uuid.uuid4().hex}"
+    if kind == "rocketmq library":
+        request.getfixturevalue("rocketmq_library")
+    file, record = tmp_path / "position", tmp_path / "record.json"
+    changes = int(RATE * (3 + (OUTAGES - 1) * OUTAGE_TURN_SECS))
+    ends = [partial(broker.kill, "broker"), broker.stop]
+    if kind == "rabbitmq quorum":
+        ends.reverse()
+    with start(*command(kind, broker.address, topic, changes, file), "--record", record) as process:
+        for number in range(OUTAGES):
+            wait_for_progress(process, file)
+            ends[number % 2]()
+            time.sleep(OUTAGE_SECS)
+            broker.start()
+        _, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err.decode()
+    reports = [line for line in err.decode().splitlines() if line.startswith("waiting: no message was acknowledged")]
+    assert len(reports) >= OUTAGES
+    told = summary(record)
+    assert (told["failed"], told["delivered"]) == (0, told["messages"])
+    assert told["latency_ms"]["max"] >= 1000 * OUTAGE_SECS
+    found, wanted = contents(kind, broker.address, topic, request), expected(kind, changes)
+    # in order, and only what was on its way comes again; Kafka knows it
+    assert {number: list(dict.fromkeys(values)) for number, values in found.items()} == wanted
+    assert kind != "kafka" or found == wanted
+    assert sum(map(len, found.values())) - told["delivered"] <= OUTAGES * MOST_AGAIN
+
+
+@pytest.mark.parametrize("kind", kinds(*BROKERS))
+def test_a_broker_that_goes_away_is_reported(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    broker = request.getfixturevalue(f"{kind}_broker")
     topic, facts, file = f"test_{uuid.uuid4().hex}", tmp_path / "summary.json", tmp_path / "position"
     url = f"{destination(kind, broker.address, topic)}&timeout_secs=4"
     arguments = ["run", "crud", "-f", "canal-json", "--rate", "2000/s", "--allow-undocumented", "--to", url]
     with start(*arguments, "--summary-to", facts, "--resume", file) as process:
-        while process.poll() is None and not ((mark := bookmark.read(file)) and mark.position.acknowledged):
-            time.sleep(0.05)
+        wait_for_progress(process, file)
         broker.kill()
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1, err.decode()
