@@ -22,6 +22,7 @@ import memory
 import produce
 import stages
 import whole
+from load_tools import TOOLS
 
 from simulator.formats import FORMATS
 
@@ -35,11 +36,13 @@ def main() -> None:
     parser.add_argument("--scenario", help="default: all shipped ones for stages, crud for the rest")
     parser.add_argument("--format", help="default: all formats for encode, eight for stages, canal-json for the rest")
     parser.add_argument("--source", help="source system for encode; default: the scenario's")
+    parser.add_argument("--broker", choices=TOOLS, help="for produce and steady; default: all three")
     parser.add_argument("--folder", help="where scratch files go, up to 2 GB; default: the system's temporary folder")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
     scenario, format, quick = options.scenario or "crud", options.format or "canal-json", options.quick
+    brokers = {kind: tool for kind, tool in TOOLS.items() if options.broker in (None, kind)}
     print(measure.machine())
     for name in options.names or NAMES:
         with measure.others(), tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
@@ -53,7 +56,7 @@ def main() -> None:
                 case "run":
                     whole.run(scenario, format, Path(scratch), quick=quick)
                 case "produce":
-                    produce.run(scenario, format, Path(scratch), quick=quick)
+                    produce.run(scenario, format, Path(scratch), brokers=brokers, quick=quick)
                 case "memory":
                     memory.run(scenario, format, quick=quick)
                 case "latency":

@@ -52,7 +52,7 @@ def read(address: str, topic: str) -> dict[int, list[Any]]:
     try:
         numbers = list(reader.list_topics(topic, timeout=10).topics[topic].partitions)
         places = [confluent_kafka.TopicPartition(topic, n) for n in numbers]
-        ends = {place.partition: asks.get_watermark_offsets(place, timeout=10)[1] for place in places}
+        ends = {place.partition: end(asks, place) for place in places}
         reader.assign([confluent_kafka.TopicPartition(topic, n, confluent_kafka.OFFSET_BEGINNING) for n in numbers])
         found: dict[int, list[Any]] = {n: [] for n in numbers}
         ended: set[int] = set()
@@ -72,6 +72,18 @@ def read(address: str, topic: str) -> dict[int, list[Any]]:
     finally:
         reader.close()
         asks.close()
+
+
+def end(client: confluent_kafka.Consumer, place: confluent_kafka.TopicPartition) -> int:
+    """The offset behind the last message. A broker that has just started leads its partitions a little later."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return int(client.get_watermark_offsets(place, timeout=10)[1])
+        except confluent_kafka.KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def values(messages: Sequence[Any]) -> list[bytes | None]:
