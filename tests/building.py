@@ -213,8 +213,8 @@ class Case:
     source: str = "mysql"
 
 
-def block_of(case: Case) -> Block:
-    """A case as a stream hands it on: one turn, one transaction."""
+def block_of(case: Case, log: str = "") -> Block:
+    """A case as a stream hands it on: one turn, one transaction; `log`: what the source's log holds of rows."""
     batches: list[ChangeBatch] = []
     events: list[Event] = []
     times = asdict(case.times)
@@ -246,6 +246,8 @@ def block_of(case: Case) -> Block:
             else:
                 events.append(Heartbeat(**at))
             ordinal += 2
+    if log:
+        batches = [part for batch in batches for part in sources.find(case.source).logged(batch, log)]
     return Block(0, 1, tuple(batches), tuple(events), sum(len(batch) for batch in batches))
 
 

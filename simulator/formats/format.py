@@ -118,7 +118,8 @@ class Layout:
     * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
     * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
     * `partial_images`: what the product does where the log lacks columns of a row: it refuses such a source; it takes
-      what is there for the whole row; or its writer looks at `ChangeBatch.logged`.
+      what is there for the whole row; or its writer looks at `ChangeBatch.logged`. `row_images`: of the source's
+      settings with which its log lacks columns, those with which the product works; None: all.
     """
 
     writer: Writer
@@ -134,6 +135,7 @@ class Layout:
     omits: Callable[[Event], bool] = of_stream
     typed_json: bool = False
     partial_images: Literal["refused", "taken for whole", "known"] = "refused"
+    row_images: frozenset[str] | None = None
     sources: tuple[str, ...] | None = None
     event_time: Literal["commit", "previous commit"] = "commit"
     second_number: str = ""

@@ -21,7 +21,7 @@ from simulator.model import Message
 from simulator.run.pacing import Pace
 from simulator.run.pipeline import Run, now_ms
 from simulator.run.plan import Limits, Plan, plan
-from simulator.run.render import Renderer, refusal, renders, window_turns
+from simulator.run.render import Renderer, refusal, renders, renders_images, window_turns
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
 from simulator.run.workers import Workers
@@ -272,7 +272,7 @@ def open_job(
         source_chosen=system != named,
     )  # fmt: skip
     stream = open_stream(resolved, system, force=force, heartbeat_ms=codec.heartbeat_ms)
-    if stream.partial_images is not None and codec.layout.partial_images == "refused":
+    if not renders_images(codec, stream):
         raise refusal(codec, stream)
     job.__dict__.update(codec=codec, stream=stream)
     return job

@@ -192,6 +192,15 @@ class Renderer:
         return event if write_ms is None else replace(event, write_ms=write_ms)
 
 
+def renders_images(codec: Codec, stream: Stream) -> bool:
+    """Whether the product works with what the source's log holds of rows."""
+    if stream.partial_images is None:
+        return True
+    layout = codec.layout
+    works = not stream.row_image or layout.row_images is None or stream.row_image in layout.row_images
+    return works and layout.partial_images != "refused"
+
+
 def refusal(codec: Codec, stream: Stream) -> UsageError:
     """The error of a product that needs whole row images, about a stream whose log lacks columns."""
     format = codec.format

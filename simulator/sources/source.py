@@ -57,6 +57,7 @@ class Source(ABC):
     * `key_is_fixed`: no update changes a key; it is a delete and an insert there.
     * `logs_equal_updates`: an update that leaves a row as it was is in the log, too.
     * `logs_statement_times`: a change has the time at which its statement began in the log, not that of the commit.
+    * `row_image_setting` of a scenario says what the log holds of a row, one of `row_images`; the first is all of it.
     * `stores`: generated values become other ones when the system stores them (`stored`).
     * `portable_types` are the system's types for the portable ones of scenarios; arguments take the place of `{}`.
     """
@@ -68,6 +69,7 @@ class Source(ABC):
     TITLE: ClassVar[str] = ""
     VERSIONS: ClassVar[tuple[str, ...]] = ()
     key_is_fixed: ClassVar[bool] = False
+    row_image_setting: ClassVar[str] = ""
     row_images: ClassVar[tuple[str, ...]] = ("full",)
     logs_equal_updates: ClassVar[bool] = True
     logs_statement_times: ClassVar[bool] = False

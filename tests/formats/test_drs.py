@@ -135,17 +135,15 @@ def test_what_postgresql_logs_of_a_row() -> None:
     new = [["1", "5", long], ["2", "5", other], ["30", "5", "short"]]
     old = [["1", "4", long], ["2", "5", long], ["3", "5", "short"]]
     case = Case("update", (Rows(UPDATE, table, new, old),), AT, "postgresql")
-    found = values("drs-json,replica_identity=default", case, "postgresql")
+    block = block_of(case, log="default")
+    found = [json.loads(message.value or b"") for message in messages_of("drs-json", "postgresql", block)]
     assert [message["data"] for message in found] == [
         [{"a": "5", "id": "1"}],  # the long text is stored apart, and was not changed
         [{"a": "5", "doc": other, "id": "2"}],
         [{"a": "5", "doc": "short", "id": "30"}],
     ]
     assert [message["old"] for message in found] == [None, None, [{"id": "3"}]]
-    records = [
-        decode("drs-avro", message.value or b"")
-        for message in messages_of("drs-avro,replica_identity=default", "postgresql", block_of(case))
-    ]
+    records = [decode("drs-avro", message.value or b"") for message in messages_of("drs-avro", "postgresql", block)]
     assert [record["afterImages"][2] is None for record in records] == [True, False, False]
     assert [[cell is None for cell in record["beforeImages"]] for record in records] == [
         [True, True, True],

@@ -16,8 +16,9 @@
     {"data":[…
 
 Files are `goldens/FORMAT/NAME.txt`. `cases` is there where a file holds all cases of its source; without it, a file has
-those it names, which its options change. Values of binary formats stand there in hex, with a `view`: the value decoded,
-for the eye; the hex decides. `from` is `captured` (a file of `captures/`, or a product and its version), `documented`
+those it names, which its options change. `log` is there where the source's log lacks columns of rows: the setting of
+its server. Values of binary formats stand there in hex, with a `view`: the value decoded, for the eye; the hex decides.
+`from` is `captured` (a file of `captures/`, or a product and its version), `documented`
 (page and date) or `derived` (from what). A case has several messages, or `--- nothing` where the product sends none.
 
 `--update-goldens` writes keys, values and views anew and keeps `from`; a new case gets `from: ?`, which fails until
@@ -74,6 +75,7 @@ class GoldenFile:
 
     format: str = ""
     source: str = ""
+    log: str = ""
     whole: bool = False
     cases: dict[str, GoldenCase] = field(default_factory=dict)
 
@@ -88,6 +90,8 @@ def read(path: Path) -> GoldenFile:
                 file.format = text.decode()
             case b"source":
                 file.source = text.decode()
+            case b"log":
+                file.log = text.decode()
             case b"cases":
                 file.whole = text == b"all"
             case b"case":
@@ -110,6 +114,8 @@ def read(path: Path) -> GoldenFile:
 
 def text_of(file: GoldenFile) -> bytes:
     sections = [("format", file.format.encode()), ("source", file.source.encode())]
+    if file.log:
+        sections.append(("log", file.log.encode()))
     if file.whole:
         sections.append(("cases", b"all"))
     for name, case in file.cases.items():
@@ -151,7 +157,7 @@ def test_golden(path: Path, request: pytest.FixtureRequest) -> None:
     names = [case.name for case in samples_of(file.source).cases] if file.whole else list(file.cases)
     actual, problems = {}, []
     for name in names:
-        block = block_of(case_of(name, file.source, file.format))
+        block = block_of(case_of(name, file.source, file.format), log=file.log)
         messages = messages_of(file.format, file.source, block)
         actual[name] = goldens(file.format, messages)
         if file.whole:

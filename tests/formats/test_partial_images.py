@@ -1,18 +1,23 @@
-"""Rows of which the log lacks columns (binlog_row_image): written as the product does, or refused by name."""
+"""Rows of which the log lacks columns (binlog_row_image, REPLICA IDENTITY …): written as the product does, or refused."""
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
 from typing import Any, Final
 
 import pytest
+from building import batch_of, table_of
 from decoding import decode
+from each import each
 
 from simulator import sources
 from simulator.errors import UsageError
 from simulator.formats import FORMATS, find
-from simulator.model import ROW_KINDS
+from simulator.model import ROW_KINDS, UPDATE
 from simulator.run.job import Job, open_job
 from simulator.run.plan import Limits
+from simulator.run.scenario import Draft
 from simulator.sql.script import script_of
 
 HEAD: Final = """create database d; use d;
@@ -82,8 +87,83 @@ def test_scenarios_may_have_partial_images(scenario: str, row_image: str) -> Non
 def test_a_scenario_with_partial_images_is_refused_by_products_that_need_whole_rows(scenario: str) -> None:
     with pytest.raises(UsageError, match="has partial ones: row_image is minimal; set it to full"):
         open_job(scenario, "drs-json", settings=["row_image=minimal"])
-    with pytest.raises(UsageError, match="row_image: Oracle has no binlog_row_image; remove this key"):
-        open_job(scenario, "dts-avro", source="oracle", settings=["row_image=minimal"])
+
+
+SETTINGS: Final = """
+tables: {t: {columns: {id: int64, u: int32, v: string(20)}, key: [id], unique: {uk: [u, v]}}}
+script:
+  - transaction: [{insert: t, rows: [{id: 1, u: 5, v: a}]}]
+  - transaction: [{update: t, where: {id: 1}, set: {v: b}}]
+  - transaction: [{update: t, where: {id: 1}, set: {id: 2}}]
+  - transaction: [{delete: t, where: {id: 2}}]
+"""
+ROWS: Final = [{"id": "1", "u": "5", "v": "a"}, {"id": "1", "u": "5", "v": "b"}, {"id": "2", "u": "5", "v": "b"}]
+# Source, setting, format: the rows before and after the two updates, and the deleted row; or why it is refused.
+WRITTEN: Final[list[tuple[str, str, str, Any]]] = [
+    ("postgresql", "replica_identity: full", "drs-json", [*pairwise(ROWS), ROWS[2]]),
+    ("postgresql", "replica_identity: default", "drs-json",
+     [(None, ROWS[1]), ({"id": "1"}, ROWS[2]), {"id": "2"}]),
+    ("gaussdb", "replica_identity: default", "drs-json", [(None, ROWS[1]), ({"id": "1"}, ROWS[2]), {"id": "2"}]),
+    ("postgresql", "replica_identity: index", "drs-json", [*pairwise(ROWS), ROWS[2]]),
+    ("postgresql", "replica_identity: default", "cloudcanal-json",
+     [({"id": "1"}, ROWS[1]), ({"id": "1"}, ROWS[2]), {"id": "2"}]),
+    ("oracle", "supplemental_logging: primary key, unique", "drs-json",
+     [({"id": "1", "u": "5", "v": "a"}, ROWS[1]), ({"id": "1"}, {"id": "2"}), ROWS[2]]),
+    ("oracle", "supplemental_logging: primary key", "dts-shareplex-json",
+     [({"id": "1", "v": "a"}, {"v": "b"}), ({"id": "1"}, {"id": "2"}), ROWS[2]]),
+    ("oracle", "supplemental_logging: minimal", "drs-json", "supplemental_logging is minimal; set it to all"),
+    ("oracle", "supplemental_logging: minimal", "oms-default", "supplemental_logging is minimal; set it to all"),
+    ("gaussdb", "replica_identity: default", "drs-json,gaussdb=distributed", "replica_identity is default; set it to"),
+    ("postgresql", "replica_identity: default", "dts-canal-json", "replica_identity is default; set it to full"),
+    ("postgresql", "replica_identity: nothing", "drs-json", "the server refuses every UPDATE and DELETE then"),
+    ("oceanbase-mysql", "row_image: minimal", "oms-default", "row_image is minimal; set it to full"),
+    ("oceanbase-oracle", "row_image: minimal", "cloudcanal-json", "row_image is minimal; set it to full"),
+    ("oceanbase-mysql", "row_image: noblob", "oms-default", "has no 'noblob', but full, minimal"),
+    ("oracle", "row_image: minimal", "dts-avro", "Oracle has no such setting; it has supplemental_logging"),
+    ("sqlserver", "replica_identity: full", "drs-json", "SQL Server has no such setting; remove this key"),
+]  # fmt: skip
+
+
+@each(WRITTEN)
+def test_replica_identity_supplemental_logging_and_minimal_mode(
+    source: str, setting: str, format: str, expected: Any
+) -> None:
+    """Settings of a scenario: each product writes what it writes for them, or refuses them by name."""
+    draft = Draft(f"{setting}\n{SETTINGS}", "s.yaml")
+    if isinstance(expected, str):
+        with pytest.raises(UsageError, match=expected):
+            open_job(draft, format, source=source)
+        return
+    values = [json.loads(message.value or b"") for message in open_job(draft, format, source=source).messages(Limits())]
+    for value, rows in zip(values[1:], expected, strict=True):
+        if "meta" in value:
+            found = (value["key"], value["data"]) if "key" in value else value["data"]
+        else:
+            old, data = value.get("old", value.get("before")), value["data"]
+            images = [None if not image else image[0] for image in (old, data)]
+            found = tuple(images) if all(images) or isinstance(rows, tuple) else images[0] or images[1]
+        assert lowered(found) == lowered(rows)
+
+
+def lowered(images: Any) -> Any:
+    if isinstance(images, tuple):
+        return tuple(map(lowered, images))
+    return images and {name.lower(): value for name, value in images.items()}
+
+
+def test_what_postgresql_stores_apart_is_not_in_the_log_of_an_update() -> None:
+    """…, nor the row before, where it lacks the key; index: the key is the unique one that is NOT NULL."""
+    table = table_of("t", {"id": "int", "u": "int", "doc": "text"}, ["id"], source="postgresql",
+                     unique={"uk": ["u"]}, not_null=["u"])  # fmt: skip
+    long = "x" * 2001
+    rows = [["1", "5", long], ["2", "6", long]]
+    batch = batch_of(table, UPDATE, rows, [["1", "4", long], ["2", "6", "short"]], source="postgresql")
+    for identity, before in (("default", [(), ()]), ("index", [(1,), ()])):
+        logged = {
+            int(part.image()[0][0].as_py()): part.logged for part in sources.find("postgresql").logged(batch, identity)
+        }
+        assert [logged[1].before, logged[2].before] == before
+        assert [logged[1].after, logged[2].after] == [(0, 1), None]
 
 
 def image_of(image: list[Any] | None) -> list[Any] | None:

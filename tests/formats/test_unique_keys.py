@@ -98,6 +98,7 @@ def test_oracle_logs_a_unique_key_that_changes_as_a_whole() -> None:
     steps = (
         Rows(UPDATE, table, [["1", "2", "5", "6"], ["2", "2", "3", "7"]], [["1", "2", "3", "6"], ["2", "2", "3", "6"]]),
     )
-    made = messages_of("drs-json,supplemental=pk_ui", "oracle-19c", block_of(Case("", steps, source="oracle")))
+    block = block_of(Case("", steps, source="oracle"), log="primary key, unique")
+    made = messages_of("drs-json", "oracle-19c", block)
     shown = [json.loads(message.value or b"")["data"] for message in made]
     assert [set(row) for rows in shown for row in rows] == [{"ID", "A", "B"}, {"ID", "C"}]

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from simulator.errors import OptionError
-from simulator.formats.cloudcanal.images import images
+from simulator.formats.cloudcanal.images import KEY_ALONE, images
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import DebeziumOptions
 from simulator.formats.cloudcanal.positions import positions
@@ -164,7 +164,13 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
     values = writer(fields, settings)
     statements = published(settings.options)
     return Layout(
-        values, routing(settings), metadata=metadata(values, settings), statements=statements, omits=opens_snapshot
+        values,
+        routing(settings),
+        metadata=metadata(values, settings),
+        statements=statements,
+        omits=opens_snapshot,
+        partial_images="known" if library_of(settings).replica_identity else "refused",
+        row_images=KEY_ALONE,
     )
 
 

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from simulator.delivery.pack import Packing
 from simulator.formats.cloudcanal import types
-from simulator.formats.cloudcanal.images import images
+from simulator.formats.cloudcanal.images import KEY_ALONE, images
 from simulator.formats.cloudcanal.metadata import metadata
 from simulator.formats.cloudcanal.options import BatchedOptions, JsonOptions
 from simulator.formats.cloudcanal.routing import routing
@@ -143,6 +143,8 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         statements=published(options),
         omits=opens_snapshot,
         sources=linked(settings.broker),
+        partial_images="known" if library_of(settings).replica_identity else "refused",
+        row_images=KEY_ALONE,
     )
 
 

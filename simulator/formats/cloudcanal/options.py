@@ -177,11 +177,6 @@ class CommonOptions(JobOptions):
         where={"ddl_statements": lambda words: "truncate" in words},
     )
     null_columns: Literal["null", "omit"] = option("null", "Null columns are written or left out.", decided=True)
-    replica_identity: Literal["full", "default"] = option(
-        "full",
-        "PostgreSQL's REPLICA IDENTITY: full, as the product asks for; default: old rows have the key alone.",
-        sources=POSTGRESQL_FAMILY,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,12 +33,12 @@ from simulator.batch import ChangeBatch, PackedBatch
 from simulator.delivery.routing import fill
 from simulator.formats.drs import record, task
 from simulator.formats.drs.fields import WORDS, event_time, event_times
-from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import AvroOptions
 from simulator.formats.drs.record import Values
 from simulator.formats.drs.systems import tables_of
 from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.format import Format, Layout, Settings
+from simulator.formats.logged import LoggedRows, in_after, in_before
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
 from simulator.wire import avro
 from simulator.wire.fields import plain
@@ -88,10 +88,10 @@ class Records:
         after, before = dict[int, pa.Array](), dict[int, pa.Array]()
         after_rows = before_rows = None
         if batch.after is not None:
-            after_rows = self._system.logged.after(batch)
+            after_rows = in_after(batch)
             after = {i: column(write(batch.after[i]), after_rows, i) for i, write in values.items()}
         if batch.before is not None:
-            before_rows = self._system.logged.before(batch)
+            before_rows = in_before(batch)
             for i, write in values.items():
                 # an unchanged column has the bytes of its after image
                 same = i in after and after_rows is None and before_rows is None and batch.before[i] is None

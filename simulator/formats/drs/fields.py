@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from simulator.batch import ChangeBatch
-from simulator.formats.drs.logged import LoggedRows
 from simulator.formats.drs.options import JsonOptions, MapOptions
 from simulator.formats.drs.systems.system import TableSystem
+from simulator.formats.logged import LoggedRows, in_after, in_before
 from simulator.formats.members import TABLE, WRITE_MS, by_row, table_of, whole_seconds
 from simulator.model import (
     DDL,
@@ -67,8 +67,8 @@ def images(system: TableSystem, options: MapOptions) -> tuple[Rows, Rows]:
         return rows
 
     return (
-        Rows("after", columns=columns, logged=unfiltered(system.logged.after)),
-        Rows("before", drop_empty=True, columns=columns, logged=unfiltered(system.logged.before)),
+        Rows("after", columns=columns, logged=unfiltered(in_after)),
+        Rows("before", drop_empty=True, columns=columns, logged=unfiltered(in_before)),
     )
 
 

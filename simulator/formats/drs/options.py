@@ -84,16 +84,6 @@ class SourceOptions:
     raw: Literal["filter", "send"] = option(
         "filter", "Whether RAW columns of Oracle are left out or sent.", sources=("oracle",), decided=True
     )
-    replica_identity: Literal["full", "default"] = option(
-        "full",
-        "What PostgreSQL and GaussDB log of the row before: all of it, or its key where the key changes.",
-        sources=POSTGRESQL_FAMILY,
-    )
-    supplemental: Literal["all", "pk_ui"] = option(
-        "all",
-        "What Oracle logs of an update: all columns, or the key and the changed columns.",
-        sources=("oracle",),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -171,11 +171,6 @@ class SharePlexOptions(TextOptions, ServerOptions):
         sources=("mysql",),
         decided=True,
     )
-    supplemental: Literal["all", "pk"] = option(
-        "all",
-        "What the log has of the row before an update: all columns, or the key and the changed ones.",
-        decided=True,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

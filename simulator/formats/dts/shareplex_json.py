@@ -26,7 +26,7 @@ Spec: "Data storage formats in message queues" (page of 2026-02-07). A message h
 * Rows of the full load are `ins`, each a transaction of its own.
 * The page lists TRUNCATE, DROP COLUMN, UPDATE BEFORE and UPDATE AFTER, too, and has no example: `ddl=on` sends DDL
   (`ddl` for statements without a word), `update_style=split` two messages for each update.
-* `supplemental=pk`: `key` has what Oracle logs without full supplemental logging.
+* `key` has what Oracle logs of the row before, if that is not all of it (`supplemental_logging` of the scenario).
 * An update that is sent as DELETE and INSERT (`split_on_key_update`) is two changes in seq, idx and size. UPDATE BEFORE
   and UPDATE AFTER are one: both have its seq and idx.
 
@@ -46,6 +46,7 @@ from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_lar
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings, opens_snapshot
+from simulator.formats.logged import in_before
 from simulator.formats.members import by_row, per_entry, table_of
 from simulator.model import (
     BEGIN,
@@ -204,9 +205,7 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
     options = settings.options
     inserted = Rows("after", array=False, skip_nulls=options.ins_nulls == "omit")
     changed, before = Rows("changed after", array=False), Rows("before", array=False)
-    key = before
-    if options.supplemental == "pk":
-        key = Rows("changed", array=False, kept=lambda table: table.row_key_positions)
+    key = Rows("before", array=False, logged=in_before)
     fields = (
         Field("meta", meta(settings)),
         Field("data", {READ: inserted, INSERT: inserted, UPDATE: changed, DELETE: before, DDL: PerEvent(statement)}),
@@ -219,6 +218,8 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},
+        partial_images="known" if settings.source.id == "oracle" else "refused",
+        row_images=frozenset({"primary key", "primary key, unique"}),
     )
 
 

@@ -30,6 +30,7 @@ class MysqlSource(Source):
     types: ClassVar[Mapping[str, MysqlType]] = type_table.TYPES
     portable_types = CsvTable(__file__, "portable.csv", str)
     json_is_text: ClassVar[bool] = False
+    row_image_setting = "row_image"
     row_images = ("full", "minimal", "noblob")
     logs_equal_updates = False
     logs_statement_times = True

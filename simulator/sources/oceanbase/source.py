@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from simulator.batch import ChangeBatch
+from simulator.sources.mysql.row_image import as_logged
 from simulator.sources.mysql.source import MysqlSource
 from simulator.sources.oceanbase.log import OceanbaseMysqlLog, OceanbaseOracleLog
 from simulator.sources.oracle.source import OracleSource
@@ -11,6 +13,7 @@ from simulator.sources.oracle.source import OracleSource
 
 class OceanbaseMysqlSource(MysqlSource):
     type_style = "show_create_57"
+    row_images = ("full", "minimal")
     logs_statement_times = False
     log: ClassVar[OceanbaseMysqlLog] = OceanbaseMysqlLog()
 
@@ -19,4 +22,9 @@ class OceanbaseOracleSource(OracleSource):
     """A tenant stands where Oracle has a pluggable database."""
 
     logs_equal_updates = False
+    row_image_setting = "row_image"
+    row_images = ("full", "minimal")
     log: ClassVar[OceanbaseOracleLog] = OceanbaseOracleLog()
+
+    def logged(self, batch: ChangeBatch, row_image: str) -> list[ChangeBatch]:
+        return as_logged(batch, row_image)

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from simulator.errors import UsageError
 from simulator.model import ColumnType, TableId
 from simulator.sources import portable
-from simulator.sources.oracle import corpus, type_table, values
+from simulator.sources.oracle import corpus, supplemental_logging, type_table, values
 from simulator.sources.oracle import types as oracle_types
 from simulator.sources.oracle.ddl import OracleDdl, ddl
 from simulator.sources.oracle.log import OracleLog
@@ -31,6 +31,8 @@ class OracleSource(Source):
 
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
+    row_image_setting = "supplemental_logging"
+    row_images = ("all", "minimal", "primary key", "unique", "primary key, unique")
     ddl: ClassVar[OracleDdl] = ddl
     log: ClassVar[OracleLog] = OracleLog()
 
@@ -80,6 +82,7 @@ class OracleSource(Source):
     format_values = staticmethod(values.format_values)
     boundary_values = staticmethod(corpus.boundary_values)
     default_values = staticmethod(corpus.default_values)
+    logged = staticmethod(supplemental_logging.as_logged)
     generated = staticmethod(values.generated)
     stored = staticmethod(values.stored)
     unit_us = staticmethod(values.unit_us)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import pyarrow as pa
 
 from simulator.model import ColumnType, TableId
-from simulator.sources.postgresql import corpus, storage, type_table, values
+from simulator.sources.postgresql import corpus, replica_identity, storage, type_table, values
 from simulator.sources.postgresql import types as postgresql_types
 from simulator.sources.postgresql.ddl import PostgresqlDdl, ddl
 from simulator.sources.postgresql.log import PostgresqlLog
@@ -28,6 +28,8 @@ class PostgresqlSource(Source):
 
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
+    row_image_setting = "replica_identity"
+    row_images = ("full", "default", "index")
     ddl: ClassVar[PostgresqlDdl] = ddl
     log: ClassVar[PostgresqlLog] = PostgresqlLog()
 
@@ -54,6 +56,7 @@ class PostgresqlSource(Source):
         return corpus.boundary_values(type, self.dialect, large=large)
 
     default_values = staticmethod(corpus.default_values)
+    logged = staticmethod(replica_identity.as_logged)
     stored = staticmethod(storage.stored)
     unit_us = staticmethod(storage.unit_us)
 

@@ -105,7 +105,8 @@ class Stream(ABC):
     that its messages stay within some tens of megabytes. `first_txn` and `first_offset` are the first numbers of the
     stream: a snapshot has lower ones.
 
-    `row_image` is what the log holds of a row, one of the source's `row_images`; `partial_images` is what makes it lack
+    `row_image` is what the log holds of a row, one of the source's `row_images` ("" of what a server logged);
+    `partial_images` is what makes it lack
     columns of some rows, in words for messages; None: nothing does.
 
     `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
@@ -130,17 +131,18 @@ class Stream(ABC):
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    row_image: str = "full"
+    row_image: str = ""
 
     @property
     def partial_images(self) -> str | None:
-        return None if self.row_image == "full" else f"row_image is {self.row_image}; set it to full"
+        whole, setting = self.source.row_images[0], self.source.row_image_setting
+        return None if self.row_image in ("", whole) else f"{setting} is {self.row_image}; set it to {whole}"
 
     def as_logged(self, batches: Iterable[ChangeBatch]) -> tuple[ChangeBatch, ...]:
         """Changes as the source's log has them."""
         if self.source.key_is_fixed:
             batches = [half for batch in batches for half in split(batch, batch.table.key_positions)]
-        if self.row_image != "full":
+        if self.row_image not in ("", self.source.row_images[0]):
             batches = [part for batch in batches for part in self.source.logged(batch, self.row_image)]
         return tuple(batches)
 

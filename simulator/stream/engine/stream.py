@@ -60,7 +60,7 @@ class ChangeStream(Stream):
 
     def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None) -> None:
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
-        self.row_image = scenario.spec.row_image
+        self.row_image = scenario.row_image
         self.database = self.source.table_id(scenario.spec.database, "").database
         self.compiled = compiled = Compiled(scenario, heartbeat_ms)
         self.timeline, self.traffic, self.plan = compiled.timeline, compiled.traffic, compiled.plan

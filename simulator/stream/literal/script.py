@@ -26,7 +26,7 @@ class ScriptStream(LiteralStream):
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario, source = scenario, scenario.source
-        self.row_image = scenario.spec.row_image
+        self.row_image = scenario.row_image
         self.source, self._script = source, prepare(scenario, source)
         self._shapes = {shape.table: shape for shape in self._script.shapes}
         first = tuple(shape.table for shape in self._script.first)

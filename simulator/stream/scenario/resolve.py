@@ -31,8 +31,7 @@ def resolve(
     many heartbeats come, by the generated stream.
     """
     _check_source(loaded, source)
-    if loaded.spec.row_image not in source.row_images:
-        loaded.fail(("row_image",), f"{source.title} has no binlog_row_image; remove this key")
+    _check_row_images(loaded, source)
     loaded, left_out = expand(loaded, source, renders)
     spec = loaded.spec if seed is None else loaded.spec.model_copy(update={"seed": seed})
     lowered: dict[str, str] = {}
@@ -84,6 +83,19 @@ def _check_source(loaded: Loaded, source: Source) -> None:
         for path, schema in schemas.items():
             if schema is not None:
                 loaded.fail(path, f"{declared.title} has no schemas inside of databases; use database")
+
+
+def _check_row_images(loaded: Loaded, source: Source) -> None:
+    for setting, value in loaded.spec.row_images.items():
+        own, values = source.row_image_setting, source.row_images
+        if value == "nothing" and setting == own:
+            problem = "the server refuses every UPDATE and DELETE then, and logs an INSERT as with default; use default"
+            loaded.fail((setting,), problem)
+        if value and setting != own:
+            instead = f"it has {own} ({', '.join(values)}): use that, or remove this key" if own else "remove this key"
+            loaded.fail((setting,), f"{source.title} has no such setting; {instead}")
+        if value and value not in values:
+            loaded.fail((setting,), f"{source.title} has no {value!r}, but {', '.join(values)}")
 
 
 def _check_script_tables(loaded: Loaded) -> None:

@@ -97,6 +97,11 @@ class Scenario(Loaded):
     def seed(self) -> int:
         return self.spec.seed
 
+    @property
+    def row_image(self) -> str:
+        """What the source's log holds of a row: one of its `row_images`."""
+        return self.spec.row_images.get(self.source.row_image_setting) or self.source.row_images[0]
+
     def texts(self, pool: Pool) -> tuple[str, ...]:
         """The texts of one of the pools."""
         return self.pools[pool] or shipped(pool) or ()

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, US_PER_DAY
-from simulator.formats.drs.logged import EVERYTHING, SUPPLEMENTAL_KEYS
 from simulator.formats.drs.options import DrsOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, character, date, decimal, floating, timestamp
 from simulator.formats.drs.systems.names import Names
@@ -148,7 +147,8 @@ def system(options: SourceOptions) -> TableSystem:
         # "table-level DDL" (From Oracle to Kafka)
         statements=frozenset(SchemaChangeKind) - {SchemaChangeKind.CREATE_DATABASE, SchemaChangeKind.DROP_DATABASE},
         filters=lambda column: column.type.name in filtered,
-        logged=SUPPLEMENTAL_KEYS if options.supplemental == "pk_ui" else EVERYTHING,
+        # the vendor asks for supplemental logging of keys, or of all columns (From Oracle to Kafka)
+        row_images=frozenset({"primary key, unique"}),
         db_type="Oracle",
         blank_types=True,
         blank_database=True,

@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import decoded
-from simulator.formats.drs.logged import EVERYTHING, REPLICA_IDENTITY_DEFAULT
 from simulator.formats.drs.options import DrsOptions, JsonOptions, SourceOptions
 from simulator.formats.drs.record import Values, binary, bit, character, date, decimal, floating, integer, timestamp
 from simulator.formats.drs.systems.names import Names
@@ -160,8 +159,7 @@ def system(options: SourceOptions) -> TableSystem:
         ddl=False,
         never=frozenset({DDL, READ}),
         reads=lambda column: column.type.name.removesuffix("[]") not in _UNREAD,
-        logged=REPLICA_IDENTITY_DEFAULT if options.replica_identity == "default" else EVERYTHING,
-        writes_partial=True,
+        row_images=frozenset({"default", "index"}),
         db_type="PostgreSQL",
         previous_commit=True,
         names=Names(r"[+\"%'\\<>]", r"[\".'<>]", r"[\"']"),
@@ -177,5 +175,7 @@ def gaussdb(options: SourceOptions) -> TableSystem:
         title="GaussDB",
         db_type=f"GaussDB {edition}",
         never=frozenset({DDL, READ} if distributed else {READ}),
+        # "REPLICA IDENTITY FULL" of all tables (From GaussDB Distributed to Kafka)
+        row_images=frozenset() if distributed else frozenset({"default", "index"}),
         names=Names(_GAUSSDB, _GAUSSDB),
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from simulator.errors import UnsupportedType
-from simulator.formats.drs.logged import EVERYTHING, Logged
 from simulator.formats.drs.options import DrsOptions
 from simulator.formats.drs.record import Values
 from simulator.formats.drs.systems.names import ANY, Names
@@ -58,7 +57,7 @@ class TableSystem(System):
     * `code`: sqlType; `type_name`: mysqlType or columnType; `values`: the Avro class of its values.
     * `kinds`: kinds of change whose values look different.
     * `reads`: whether DRS reads the column's type; `filters`: whether it leaves such columns out.
-    * `logged`: the columns that images have; `writes_partial`: they may be fewer, as the source's log has them.
+    * `row_images`: settings of the source with which its log lacks columns, under which DRS works.
     * `db_type`: `dbType` of the relational layout; None: the layout of MySQL.
     * `blank_types`, `blank_database`: columnType or the database are blank in the relational layout.
     """
@@ -71,8 +70,7 @@ class TableSystem(System):
     kinds: tuple[Kind, ...] = ()
     reads: Callable[[Column], bool] = lambda column: True
     filters: Callable[[Column], bool] = lambda column: False
-    logged: Logged = EVERYTHING
-    writes_partial: bool = False
+    row_images: frozenset[str] = frozenset()
     db_type: str | None = None
     blank_types: bool = False
     blank_database: bool = False

@@ -143,9 +143,19 @@ class ScenarioSpec(Strict):
     curve: Annotated[Curve, Field(description="Busy and quiet hours; default: all alike.")] = Curve()
     surges: Annotated[list[Surge], Field(max_length=64, description="Times at which some rows change more often.")] = []
     row_image: Annotated[
-        Literal["full", "minimal", "noblob"],
-        Field(description="What the source's log holds of a row (binlog_row_image)."),
-    ] = "full"
+        Literal["full", "minimal", "noblob"] | None,
+        Field(
+            description="What the log of MySQL, MariaDB, OceanBase holds of a row (binlog_row_image); default: full."
+        ),
+    ] = None
+    replica_identity: Annotated[
+        Literal["full", "default", "index", "nothing"] | None,
+        Field(description="What the log of PostgreSQL or GaussDB holds of the row before a change; default: full."),
+    ] = None
+    supplemental_logging: Annotated[
+        Literal["all", "minimal", "primary key", "unique", "primary key, unique"] | None,
+        Field(description="What the log of Oracle holds of an update; default: all."),
+    ] = None
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     delay: Annotated[
         Durations | None,
@@ -168,6 +178,12 @@ class ScenarioSpec(Strict):
     lifecycles: dict[Name, LifecycleSpec] = {}
     schema_changes: list[TimedChange] = []
     script: list[ScriptEntry] | None = None
+
+    @property
+    def row_images(self) -> dict[str, str | None]:
+        """Settings of servers that say what their logs hold of a row; None: all of it."""
+        names = {"row_image": self.row_image, "replica_identity": self.replica_identity}
+        return {**names, "supplemental_logging": self.supplemental_logging}
 
     @model_validator(mode="after")
     def _each_has_a_name(self) -> Self:

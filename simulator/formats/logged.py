@@ -1,0 +1,29 @@
+"""Which rows of a batch have each column in the images of the source's log, as `Rows.logged` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from simulator.batch import ChangeBatch, Ints
+
+# For each column the rows that have it (ascending; None: none), or None if all rows have all columns.
+LoggedRows: TypeAlias = Sequence[Ints | None] | None
+
+
+def in_after(batch: ChangeBatch) -> LoggedRows:
+    return None if batch.logged is None else rows_of(batch, batch.logged.after)
+
+
+def in_before(batch: ChangeBatch) -> LoggedRows:
+    return None if batch.logged is None else rows_of(batch, batch.logged.before)
+
+
+def rows_of(batch: ChangeBatch, columns: Collection[int] | None) -> LoggedRows:
+    """All rows have these columns; None: all columns."""
+    if columns is None:
+        return None
+    every = np.arange(len(batch), dtype=np.int64)
+    return [every if i in columns else None for i in range(len(batch.table.columns))]

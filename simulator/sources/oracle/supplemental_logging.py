@@ -1,0 +1,35 @@
+"""Supplemental logging of the database: which columns of an UPDATE the redo log holds, in both images.
+
+| setting | columns |
+| --- | --- |
+| all | all |
+| minimal | those that changed |
+| primary key | these and the primary key, else a unique key that is NOT NULL, else all |
+| unique | these and all columns of a unique key of which one changed |
+| primary key, unique | both |
+
+A DELETE has the whole row, which undoing it takes. Source: Oracle's documentation of supplemental logging.
+"""
+
+from __future__ import annotations
+
+from simulator.batch import ChangeBatch
+from simulator.model import UPDATE
+from simulator.sources.partial_images import changed, parts
+
+
+def as_logged(batch: ChangeBatch, logging: str) -> list[ChangeBatch]:
+    """The changes with what the log holds of them, those with the same columns together."""
+    table, key = batch.table, list(batch.table.row_key_positions)
+    if logging == "all" or batch.kind is not UPDATE:
+        return [batch]
+    held = different = changed(batch)
+    if "primary key" in logging:
+        held = held.copy()
+        held[:, key or slice(None)] = True
+    if "unique" in logging:
+        held = held.copy()
+        for unique in (table.primary_key, *(each.columns for each in table.unique_keys)):
+            places = [table.positions[name] for name in unique]
+            held[:, places] |= different[:, places].any(axis=1)[:, None]
+    return parts(batch, held, held)

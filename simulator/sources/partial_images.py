@@ -1,0 +1,39 @@
+"""Changes of which a log holds some columns: cut into batches whose rows have the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from simulator.batch import ChangeBatch, LoggedColumns, changed_rows
+from simulator.model import UPDATE
+
+# Rows by columns.
+Held = npt.NDArray[np.bool_]
+
+
+def changed(batch: ChangeBatch) -> Held:
+    """Which columns each update changes."""
+    found = nothing(batch)
+    for i in range(len(batch.table.columns)) if batch.kind is UPDATE else ():
+        if (rows := changed_rows(batch, i)) is not None:
+            found[rows, i] = True
+    return found
+
+
+def nothing(batch: ChangeBatch) -> Held:
+    return np.zeros((len(batch), len(batch.table.columns)), dtype=bool)
+
+
+def parts(batch: ChangeBatch, before: Held, after: Held) -> list[ChangeBatch]:
+    """The changes with the columns that each image in the log holds."""
+    width = before.shape[1]
+    kinds, of_row = np.unique(np.hstack([before, after]), axis=0, return_inverse=True)
+    found = []
+    for number, kind in enumerate(kinds):
+        part = batch if len(kinds) == 1 else batch.take(np.flatnonzero(of_row.reshape(-1) == number))
+        images = [None if held.all() else tuple(np.flatnonzero(held).tolist()) for held in (kind[:width], kind[width:])]
+        found.append(part if images == [None, None] else replace(part, logged=LoggedColumns(*images)))
+    return found
