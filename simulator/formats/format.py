@@ -117,9 +117,9 @@ class Layout:
     * `heartbeat_ms`: how often the product sends heartbeats, where it sends any and the scenario does not say.
     * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
     * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
-    * `partial_images`: what the product does where the log lacks columns of a row: it refuses such a source; it takes
-      what is there for the whole row; or its writer looks at `ChangeBatch.logged`. `row_images`: of the source's
-      settings with which its log lacks columns, those with which the product works; None: all.
+    * `row_images`: of the source's settings with which its log lacks columns of rows ("": a server's own log does),
+      those with which the product works; None: all. Its writer looks at `ChangeBatch.logged`, or `logged_is_whole`: to
+      the product the columns that are there are the row.
     """
 
     writer: Writer
@@ -134,8 +134,8 @@ class Layout:
     statements: frozenset[SchemaChangeKind] | None = None
     omits: Callable[[Event], bool] = of_stream
     typed_json: bool = False
-    partial_images: Literal["refused", "taken for whole", "known"] = "refused"
-    row_images: frozenset[str] | None = None
+    row_images: frozenset[str] | None = frozenset()
+    logged_is_whole: bool = False
     sources: tuple[str, ...] | None = None
     event_time: Literal["commit", "previous commit"] = "commit"
     second_number: str = ""

@@ -175,12 +175,9 @@ class Renderer:
         return batch if envelope is batch.envelope else replace(batch, envelope=envelope)
 
     def _partial(self, batch: ChangeBatch) -> ChangeBatch:
-        match self.codec.layout.partial_images:
-            case "taken for whole":
-                return as_logged(batch)
-            case "known":
-                return batch
-        raise refusal(self.codec, self.stream)
+        if self.codec.layout.row_images == frozenset():
+            raise refusal(self.codec, self.stream)
+        return as_logged(batch) if self.codec.layout.logged_is_whole else batch
 
     def _timed_event(self, event: Event, write_ms: int | None) -> Event:
         if self.stream.delay is not None:
@@ -194,11 +191,8 @@ class Renderer:
 
 def renders_images(codec: Codec, stream: Stream) -> bool:
     """Whether the product works with what the source's log holds of rows."""
-    if stream.partial_images is None:
-        return True
-    layout = codec.layout
-    works = not stream.row_image or layout.row_images is None or stream.row_image in layout.row_images
-    return works and layout.partial_images != "refused"
+    works = codec.layout.row_images
+    return stream.partial_images is None or works is None or stream.row_image in works
 
 
 def refusal(codec: Codec, stream: Stream) -> UsageError:

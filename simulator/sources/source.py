@@ -239,7 +239,7 @@ class Source(ABC):
 
     # ------------------------------------------------------------------------------------------------------------ log
 
-    def logged(self, batch: ChangeBatch, row_image: str) -> list[ChangeBatch]:
+    def logged(self, batch: ChangeBatch, row_image: str, /) -> list[ChangeBatch]:
         """The changes with the columns that the log holds under one of `row_images`, a setting of the server."""
         return [batch]
 

@@ -1,4 +1,4 @@
-"""Rows of which the log lacks columns (binlog_row_image, REPLICA IDENTITY …): written as the product does, or refused."""
+"""Rows of which the log lacks columns (binlog_row_image, REPLICA IDENTITY …): written as products do, or refused."""
 
 from __future__ import annotations
 

@@ -172,7 +172,8 @@ def layout(settings: CanalSettings) -> Layout:
         rabbitmq=PERSISTENT_TEXT_PLAIN,
         omits=lambda event: event.order.phase == 0 or omitted(event, settings),
         typed_json=True,
-        partial_images="taken for whole",
+        row_images=None,
+        logged_is_whole=True,
     )
 
 

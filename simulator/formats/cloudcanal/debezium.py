@@ -169,7 +169,6 @@ def layout(settings: Settings[DebeziumOptions]) -> Layout:
         metadata=metadata(values, settings),
         statements=statements,
         omits=opens_snapshot,
-        partial_images="known" if library_of(settings).replica_identity else "refused",
         row_images=KEY_ALONE,
     )
 

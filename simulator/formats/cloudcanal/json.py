@@ -143,7 +143,6 @@ def batched(fields: tuple[Field, ...], settings: Settings[BatchedOptions], sends
         statements=published(options),
         omits=opens_snapshot,
         sources=linked(settings.broker),
-        partial_images="known" if library_of(settings).replica_identity else "refused",
         row_images=KEY_ALONE,
     )
 

@@ -27,7 +27,7 @@ class Library:
       CREATE TABLE does.
     * `instance`: how ids of instances begin.
     * `event_ms`: the time at the source; `table_changes`: DDL has this member.
-    * `replica_identity`: tables say what the log has of old rows; `triggers`: triggers report DDL.
+    * `triggers`: triggers report DDL.
     """
 
     types: str
@@ -35,7 +35,6 @@ class Library:
     style: str = ""
     event_ms: PerChange = EVENT_MS
     table_changes: bool = False
-    replica_identity: bool = False
     triggers: bool = False
 
 
@@ -55,7 +54,7 @@ class System:
 
 MYSQL: Final = Library("mysql", "my", event_ms=LOGGED_SECOND_MS, table_changes=True)
 ORACLE: Final = Library("oracle", "ora", "dictionary")
-POSTGRESQL: Final = Library("postgresql", "pg", "format_type", replica_identity=True, triggers=True)
+POSTGRESQL: Final = Library("postgresql", "pg", "format_type", triggers=True)
 SQLSERVER: Final = Library("sqlserver", "sqlserver", "catalogue")
 MONGODB: Final = Library("mongodb", "mongo")
 

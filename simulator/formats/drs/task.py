@@ -41,8 +41,7 @@ def layout(
         statements=system.statements,
         # a full load opens with the CREATE TABLE of each table
         omits=without_table if READ in sent else of_stream,
-        partial_images="known" if isinstance(system, TableSystem) and system.row_images else "refused",
-        row_images=system.row_images if isinstance(system, TableSystem) else None,
+        row_images=system.row_images if isinstance(system, TableSystem) else frozenset(),
         event_time="previous commit" if system.previous_commit else "commit",
         columns=(lambda table, kind: system.columns(table)) if isinstance(system, TableSystem) else None,
     )

@@ -100,7 +100,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=sends(options),
-        partial_images="known",
+        row_images=None,
     )
 
 

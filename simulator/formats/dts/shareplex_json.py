@@ -218,7 +218,6 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},
-        partial_images="known" if settings.source.id == "oracle" else "refused",
         row_images=frozenset({"primary key", "primary key, unique"}),
     )
 

@@ -31,7 +31,7 @@ class MysqlSource(Source):
     portable_types = CsvTable(__file__, "portable.csv", str)
     json_is_text: ClassVar[bool] = False
     row_image_setting = "row_image"
-    row_images = ("full", "minimal", "noblob")
+    row_images: ClassVar[tuple[str, ...]] = ("full", "minimal", "noblob")
     logs_equal_updates = False
     logs_statement_times = True
     ddl: ClassVar[MysqlDdl] = ddl
@@ -65,7 +65,7 @@ class MysqlSource(Source):
     boundary_values = staticmethod(corpus.boundary_values)
     default_values = staticmethod(corpus.default_values)
 
-    def logged(self, batch: ChangeBatch, row_image: str) -> list[ChangeBatch]:
+    def logged(self, batch: ChangeBatch, row_image: str, /) -> list[ChangeBatch]:
         return as_logged(batch, row_image, keyless=self.id != "mariadb")
 
     @cached_property

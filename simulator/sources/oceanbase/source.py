@@ -26,5 +26,5 @@ class OceanbaseOracleSource(OracleSource):
     row_images = ("full", "minimal")
     log: ClassVar[OceanbaseOracleLog] = OceanbaseOracleLog()
 
-    def logged(self, batch: ChangeBatch, row_image: str) -> list[ChangeBatch]:
+    def logged(self, batch: ChangeBatch, row_image: str, /) -> list[ChangeBatch]:
         return as_logged(batch, row_image)

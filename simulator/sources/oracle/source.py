@@ -32,7 +32,7 @@ class OracleSource(Source):
     portable_types = CsvTable(__file__, "portable.csv", str)
     stores = True
     row_image_setting = "supplemental_logging"
-    row_images = ("all", "minimal", "primary key", "unique", "primary key, unique")
+    row_images: ClassVar[tuple[str, ...]] = ("all", "minimal", "primary key", "unique", "primary key, unique")
     ddl: ClassVar[OracleDdl] = ddl
     log: ClassVar[OracleLog] = OracleLog()
 

@@ -31,5 +31,5 @@ def as_logged(batch: ChangeBatch, logging: str) -> list[ChangeBatch]:
         held = held.copy()
         for unique in (table.primary_key, *(each.columns for each in table.unique_keys)):
             places = [table.positions[name] for name in unique]
-            held[:, places] |= different[:, places].any(axis=1)[:, None]
+            held[:, places] |= different[:, places].any(axis=1, keepdims=True)
     return parts(batch, held, held)

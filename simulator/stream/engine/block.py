@@ -106,8 +106,7 @@ class Stream(ABC):
     stream: a snapshot has lower ones.
 
     `row_image` is what the log holds of a row, one of the source's `row_images` ("" of what a server logged);
-    `partial_images` is what makes it lack
-    columns of some rows, in words for messages; None: nothing does.
+    `partial_images` is what makes it lack columns of some rows, in words for messages; None: nothing does.
 
     `failure` is the error that ended a script early: for the caller to raise when all that went before is delivered.
     `errors` are those after which it went on, `notes` what whoever runs the scenario should know.

@@ -47,6 +47,8 @@ _UNREAD: Final = frozenset(
 )
 _GAUSSDB: Final = r"[/<.>\\'`|,?!]"
 _OF_TIMESTAMPS: Final = frozenset({"tstzrange", "timestamp with time zone[]"})
+# REPLICA IDENTITY, that of a real server too.
+_ROW_IMAGES: Final = frozenset({"default", "index", ""})
 _IN_UTC: Final = re.compile(r"\d{4,}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00(?: BC)?")
 # Texts that cannot hold a character that is escaped.
 _PLAIN: Final = frozenset(
@@ -159,7 +161,7 @@ def system(options: SourceOptions) -> TableSystem:
         ddl=False,
         never=frozenset({DDL, READ}),
         reads=lambda column: column.type.name.removesuffix("[]") not in _UNREAD,
-        row_images=frozenset({"default", "index"}),
+        row_images=_ROW_IMAGES,
         db_type="PostgreSQL",
         previous_commit=True,
         names=Names(r"[+\"%'\\<>]", r"[\".'<>]", r"[\"']"),
@@ -176,6 +178,6 @@ def gaussdb(options: SourceOptions) -> TableSystem:
         db_type=f"GaussDB {edition}",
         never=frozenset({DDL, READ} if distributed else {READ}),
         # "REPLICA IDENTITY FULL" of all tables (From GaussDB Distributed to Kafka)
-        row_images=frozenset() if distributed else frozenset({"default", "index"}),
+        row_images=frozenset() if distributed else _ROW_IMAGES,
         names=Names(_GAUSSDB, _GAUSSDB),
     )

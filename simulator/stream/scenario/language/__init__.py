@@ -144,17 +144,15 @@ class ScenarioSpec(Strict):
     surges: Annotated[list[Surge], Field(max_length=64, description="Times at which some rows change more often.")] = []
     row_image: Annotated[
         Literal["full", "minimal", "noblob"] | None,
-        Field(
-            description="What the log of MySQL, MariaDB, OceanBase holds of a row (binlog_row_image); default: full."
-        ),
+        Field(description="What the source's log holds of a row (binlog_row_image); default: full."),
     ] = None
     replica_identity: Annotated[
         Literal["full", "default", "index", "nothing"] | None,
-        Field(description="What the log of PostgreSQL or GaussDB holds of the row before a change; default: full."),
+        Field(description="What the source's log holds of the row before a change (REPLICA IDENTITY); default: full."),
     ] = None
     supplemental_logging: Annotated[
         Literal["all", "minimal", "primary key", "unique", "primary key, unique"] | None,
-        Field(description="What the log of Oracle holds of an update; default: all."),
+        Field(description="What the source's log holds of an update (supplemental logging); default: all."),
     ] = None
     heartbeat: Annotated[Duration | None, Field(description="Simulated time between heartbeats.")] = None
     delay: Annotated[
