@@ -12,7 +12,7 @@ import numpy as np
 
 from simulator.stream.engine.block import SnapshotPart
 from simulator.stream.engine.compiled import Compiled
-from simulator.stream.engine.history import State, row_count
+from simulator.stream.engine.history import State
 from simulator.stream.engine.program import Member, Program
 from simulator.values.draw import Ints
 
@@ -50,11 +50,10 @@ def fixed_count(compiled: Compiled, part: SnapshotPart) -> int | None:
 
 def states(compiled: Compiled, part: SnapshotPart, turn: int) -> State:
     """The rows of a part, each as it was last changed."""
-    program, member = _of(compiled, part)
+    _, member = _of(compiled, part)
     slot, cycle, tick = _earlier(compiled, part, turn) if part.passes else _now(compiled, part, turn)
     cohort = np.full(len(slot), part.cohort, dtype=np.int64)
-    life = compiled.ticks.life(cohort, slot, cycle, tick)
-    counts = row_count(member, program.lifecycle, compiled.seed, slot, life)
+    counts = compiled.ticks.row_count(member.table, slot, tick)
     owner = np.repeat(np.arange(len(slot)), counts)
     row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
     return State(
@@ -77,8 +76,7 @@ def _visits(compiled: Compiled, part: SnapshotPart, turn: int) -> tuple[Ints, In
     """(slot, cycle, tick, life) of the last statement of each slot of a part before a turn."""
     slot = np.arange(part.low, part.high, dtype=np.int64)
     cohort = np.full(len(slot), part.cohort, dtype=np.int64)
-    visits = compiled.traffic.visits_before(part.cohort, slot, turn)
-    cycle, step = compiled.ticks.cycle_and_step(cohort, slot, visits - 1)
+    cycle, step = compiled.ticks.cycle_and_step(cohort, compiled.traffic.places(part.cohort, slot, turn) - 1)
     tick = compiled.last_tick[compiled.step_first[compiled.plan.cohorts[part.cohort].program] + step]
     return slot, cycle, tick, compiled.ticks.life(cohort, slot, cycle, tick)
 

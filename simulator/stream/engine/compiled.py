@@ -17,7 +17,7 @@ from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.block import FARTHEST
 from simulator.stream.engine.history import State, Ticks
 from simulator.stream.engine.plan import plan
-from simulator.stream.engine.program import Member, Plan
+from simulator.stream.engine.program import Plan
 from simulator.stream.engine.sizes import COLUMN_BYTES, sizes
 from simulator.stream.engine.timeline import Timeline
 from simulator.stream.engine.traffic.traffic import Traffic
@@ -147,20 +147,16 @@ class Compiled:
         self.statements = np.full((widest, steps), -1, dtype=np.int64)  # ticks, -1 where a step has fewer
         self.last_tick: Ints = np.empty(steps, dtype=np.int64)
         self.group = np.full(self.ticks.total, -1, dtype=np.int64)  # table · 4 + kind
-        self.members: list[tuple[Member, str]] = []  # each with its lifecycle
-        self.member: Ints = np.full(self.ticks.total, -1, dtype=np.int64)  # of a statement, as a number among them
-        self.fixed_rows = np.full(self.ticks.total, -1, dtype=np.int64)  # -1: entities differ in their number of rows
+        self.rows = np.zeros(self.ticks.total, dtype=np.int64)  # -1: permanent entities differ in their number of rows
         numbers = {name: number for number, name in enumerate(self.names)}
         for p, program in enumerate(programs):
             tick = int(self.ticks.first[p])
-            member_numbers = {table: len(self.members) + i for i, table in enumerate(program.members)}
-            self.members += [(member, program.lifecycle) for member in program.members.values()]
             acts = program.distinct_acts
             here = slice(tick, tick + len(program.acts))
             self.group[here] = program.by_tick(numbers[act.table] * 4 + act.kind for act in acts)
-            self.member[here] = program.by_tick(member_numbers[act.table] for act in acts)
-            fixed = {name: m.low if m.low == m.high else -1 for name, m in program.members.items()}
-            self.fixed_rows[here] = program.by_tick(fixed[act.table] for act in acts)
+            for table in program.members:
+                mine = tick + np.flatnonzero(program.by_tick(act.table == table for act in acts))
+                self.rows[mine] = self.ticks.rows(table)[mine - self.ticks.span(table).start]
             ends = tick + program.last_ticks + 1
             sizes = np.diff(ends, prepend=tick)
             at = slice(self.step_first[p], self.step_first[p + 1])

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from simulator.model import DELETE, INSERT
 from simulator.native import draws as native
 from simulator.native.program import compiled
-from simulator.stream.engine.program import Member, Plan
+from simulator.stream.engine.program import Plan
 from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.values.draw import Bits, Ints, below, bits, identity, key
 
@@ -46,7 +46,7 @@ class Ticks:
     """All statements of all programs on one axis; each program has one more tick behind its statements: its birth."""
 
     def __init__(self, plan: Plan, traffic: Traffic, seed: int) -> None:
-        self.plan, self.traffic = plan, traffic
+        self.plan, self.traffic, self.seed = plan, traffic, seed
         programs = plan.programs
         sizes = _ints(len(program.acts) + 1 for program in programs)
         self.first: Ints = np.cumsum(sizes) - sizes
@@ -67,29 +67,23 @@ class Ticks:
         steps = self.first_step[self.program] + np.maximum(self.step, 0)
         self.life_of_tick: Ints = self.life_of_step[steps] if self.total else steps
         self.cohort_program = _ints(cohort.program for cohort in plan.cohorts)
-        self._phase_key = key(seed, "phase")
         self._histories: dict[tuple[int, tuple[bytes, ...]], History] = {}
         self._programs: dict[str, list[int]] = {}
         self._permanent: dict[str, Mask] = {}
+        self._rows: dict[str, Ints] = {}
         for number, program in enumerate(programs):
             for table in program.members:
                 self._programs.setdefault(table, []).append(number)
 
-    def phase(self, cohort: Ints, slot: Ints) -> Ints:
-        """Where a slot stands in its program at its first visit of the stream."""
-        draws = bits(self._phase_key, slot)
-        steps = self.steps[self.cohort_program[cohort]]
-        return ((draws >> np.uint64(32)) * steps.view(np.uint64) >> np.uint64(32)).view(np.int64)
-
-    def cycle_and_step(self, cohort: Ints, slot: Ints, visit: Ints) -> tuple[Ints, Ints]:
-        """(cycle, step) of a visit."""
-        steps = self.steps[self.cohort_program[cohort]]
-        cycle, step = np.divmod(visit + self.phase(cohort, slot), steps)
+    def cycle_and_step(self, cohort: Ints, place: Ints) -> tuple[Ints, Ints]:
+        """(cycle, step) of a place of slots of a cohort."""
+        cycle, step = np.divmod(place, self.steps[self.cohort_program[cohort]])
         return cycle, step
 
     def first_life(self, cohort: Ints, slot: Ints) -> Ints:
         """The life of its program in which a slot stands when the stream begins."""
-        first: Ints = self.life_of_step[self.first_step[self.cohort_program[cohort]] + self.phase(cohort, slot)]
+        steps = self.first_step[self.cohort_program[cohort]] + self.traffic.phases(cohort, slot)
+        first: Ints = self.life_of_step[steps]
         return first
 
     def life(self, cohort: Ints, slot: Ints, cycle: Ints, tick: Ints) -> Ints:
@@ -104,8 +98,32 @@ class Ticks:
         """The turn at which a tick of a cycle happened (may be negative)."""
         steps = self.steps[self.cohort_program[cohort]]
         # the birth is the visit before cycle 0, step 0: its step is -1, so its cycle counts as 0
-        visit = np.maximum(cycle, 0) * steps + self.step[tick] - self.phase(cohort, slot)
-        return self.traffic.turns(cohort, slot, visit)
+        return self.traffic.turns(cohort, slot, np.maximum(cycle, 0) * steps + self.step[tick])
+
+    def row_count(self, table: str, slot: Ints, tick: Ints) -> Ints:
+        """How many rows of a table each entity has, of which a statement is the tick."""
+        counts = self.rows(table)[tick - self.span(table).start]
+        drawn = np.flatnonzero(counts < 0)
+        for p in np.unique(self.program[tick[drawn]]):
+            member = self.plan.programs[p].members[table]
+            mine = drawn[self.program[tick[drawn]] == p]
+            draws = bits(key(self.seed, "rows", self.plan.programs[p].lifecycle, member.counted_as), slot[mine])
+            counts[mine] = member.low + below(draws, member.high - member.low + 1)
+        return counts
+
+    def rows(self, table: str) -> Ints:
+        """For each tick of a table's span how many rows of the table its entity has; -1 where permanent entities differ
+        in it, 0 in programs without the table."""
+        if table not in self._rows:
+            rows = np.zeros(len(self.span(table)), dtype=np.int64)
+            for p in self._programs.get(table, ()):
+                program = self.plan.programs[p]
+                here = slice(*(int(at[p]) - self.span(table).start for at in (self.first, self.birth)))
+                of_life = program.rows(table)
+                rows[here] = of_life[self.life_of_tick[self.first[p] : self.birth[p]]]
+                rows[here.stop] = of_life[0] if program.members[table].permanent else 0
+            self._rows[table] = rows
+        return self._rows[table]
 
     def history(self, table: str, field: str) -> History:
         """The past of a column in every program that has its table. Columns with the same past share one object."""
@@ -299,13 +317,3 @@ class State:
             tick=written.tick,
             row=row,
         )
-
-
-def row_count(member: Member, lifecycle: str, seed: int, slot: Ints, life: Ints) -> Ints:
-    """How many rows of a member each entity has; `life` is that of its slot (`Ticks.life`)."""
-    if member.low == member.high:
-        return np.full(len(slot), member.low, dtype=np.int64)
-    if member.permanent:
-        life = np.full(len(slot), -1, dtype=np.int64)
-    draws = bits(key(seed, "rows", lifecycle, member.counted_as), identity(slot, life, 0))
-    return member.low + below(draws, member.high - member.low + 1)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from simulator.model import DELETE, INSERT, UPDATE
-from simulator.stream.engine.decks import order
+from simulator.stream.engine.decks import dealt, order
 from simulator.stream.engine.program import Act, Member, Program, Step
 from simulator.stream.scenario.language import tables as language
 from simulator.stream.scenario.language.tables import LifecycleSpec, Statement
@@ -32,13 +32,18 @@ def program_of(name: str, life: LifecycleSpec, fields: Mapping[str, Sequence[str
                 permanent = life.repeats and path == ("steps", 0)
                 members[statement.insert] = _member(statement.insert, statement.rows, members, permanent)
     steps = life.steps[1:] if life.repeats else life.steps
-    count = 1
-    if any(_varies(step) for step in steps):
+    count, varied = 1, [m for m in members.values() if m.low < m.high and not m.permanent]
+    if varied or any(_varies(step) for step in steps):
         count = max(FEWEST, min(LIVES, int(STEPS / max(1.0, _mean(steps)))))
     lives: list[list[Step]] = [[] for _ in range(count)]
     _Deal(seed, name, fields).steps(steps, ("steps",), lives)
     whole = [_possible(lives[i], members) for i in order(count, key(seed, name, "lives"))]
-    return Program(name, members, tuple(life for life in whole if life))
+    kept = tuple(life for life in whole if life)
+    counts = {}
+    for member in varied:
+        evenly = member.low + dealt([1.0] * (member.high - member.low + 1), len(kept))
+        counts[member.counted_as] = evenly[order(len(kept), key(seed, name, "rows", member.counted_as))]
+    return Program(name, members, kept, counts)
 
 
 def _varies(step: language.Step) -> bool:

@@ -8,8 +8,8 @@ from simulator.model import UPDATE
 from simulator.stream.engine.lives import program_of
 from simulator.stream.engine.program import Always, Plan, Program, Share
 from simulator.stream.engine.short import short
-from simulator.stream.engine.traffic.cohorts import Cohort, fitting
-from simulator.stream.engine.traffic.moving import Moving, moving
+from simulator.stream.engine.traffic.circles import Circle, even, hot_set
+from simulator.stream.engine.traffic.cohorts import Cohort
 from simulator.stream.engine.traffic.tiers import tiers
 from simulator.stream.scenario.loader import Loaded
 from simulator.stream.scenario.scenario import Scenario
@@ -35,16 +35,16 @@ def plan(scenario: Scenario, fields: Mapping[str, Sequence[str]], always: Always
         if not any(share.program is other for other in programs):
             programs.append(share.program)
             _changes_something(scenario, share.program, always)
-        moves = _moving(scenario, share, turns)
-        slots = fitting(share.tier.slots) if moves is None else moves.groups * moves.slots
+        steps = len(share.program.steps)
+        circle = _hot_set(scenario, share, turns, steps) or even(share.tier.slots, steps)
         name = share.program.lifecycle
         times = tuple(
             surge.times if surge.of == name and surge.share is None else share.tier.times.get(number, 1.0)
             for number, surge in enumerate(spec.surges)
         )
-        number, weight = programs.index(share.program), share.tier.weight
-        cohorts.append(Cohort(number, base, slots, weight, share.gaps, times, moves))
-        base += slots
+        number = programs.index(share.program)
+        cohorts.append(Cohort(number, base, share.tier.weight, circle, share.gaps, times))
+        base += circle.count
     return Plan(tuple(programs), tuple(cohorts))
 
 
@@ -54,19 +54,21 @@ def _surges(scenario: Scenario, name: str) -> dict[int, tuple[float, float]]:
     return {number: (surge.share, surge.times) for number, surge in surges if surge.of == name and surge.share}
 
 
-def _moving(scenario: Scenario, share: Share, turns: float) -> Moving | None:
-    """How the hot set of a share of the slots moves, if it does; `turns` come in a second for a weight of 1."""
+def _hot_set(scenario: Scenario, share: Share, turns: float, steps: int) -> Circle | None:
+    """How the hot set of slots with a program of so many steps moves, if it does; `turns` come in a second for a weight
+    of 1."""
     tier = share.tier
     if tier.moving is None or tier.moving.moves is None:
         return None
     a_second = turns * tier.weight * tier.slots
-    moves = moving(tier.slots, tier.moving.share, tier.moving.times, tier.moving.moves / 1000 * a_second)
-    if moves is None:
+    moves = tier.moving.moves / 1000 * a_second
+    circle = hot_set(tier.slots, tier.moving.share, tier.moving.times, moves, steps)
+    if circle is None:
         least = tier.slots * (1 + tier.moving.share * (tier.moving.times - 1)) / a_second
         name = share.program.lifecycle
         where = ("lifecycles" if name in scenario.spec.lifecycles else "tables", name, "hot")
         scenario.fail(where, f"moves: each cold row changes about once in {least:.3g} seconds; let it take longer")
-    return moves
+    return circle
 
 
 def _changes_something(loaded: Loaded, program: Program, always: Always) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Act(NamedTuple):
 
 @dataclass(frozen=True)
 class Member:
-    """The rows that an entity has in a table: `low` to `high` of them, drawn with the key `counted_as`.
+    """The rows that an entity has in a table: `low` to `high` of them, as many as in other tables `counted_as` it is.
 
     Permanent rows are born before the stream begins and never die; others belong to one life of the program.
     """
@@ -63,6 +63,13 @@ class Program:
     lifecycle: str
     members: Mapping[str, Member]
     lives: tuple[tuple[Step, ...], ...]
+    counts: Mapping[str, Ints] = field(default_factory=dict)  # by `Member.counted_as`: the rows that each life has
+
+    def rows(self, table: str) -> Ints:
+        """For each life how many rows of a table the entity has; -1 where permanent entities differ in it."""
+        member = self.members[table]
+        same = member.low if member.low == member.high else -1
+        return self.counts.get(member.counted_as, np.full(len(self.lives), same, dtype=np.int64))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

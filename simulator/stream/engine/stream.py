@@ -17,7 +17,7 @@ from simulator.model import DELETE, READ, SECOND_NUMBERS, UPDATE, Event, Heartbe
 from simulator.stream.engine.alive import fixed_count, parts, states
 from simulator.stream.engine.block import WRITE_LAG_MS, Block, Needed, SnapshotBlock, SnapshotPart, Stream
 from simulator.stream.engine.compiled import BEFORE_ROWS, Compiled, Version
-from simulator.stream.engine.history import State, row_count
+from simulator.stream.engine.history import State
 from simulator.stream.scenario.scenario import Scenario
 from simulator.stream.scenario.tables import column_names
 from simulator.values.draw import Ints
@@ -103,17 +103,15 @@ class ChangeStream(Stream):
                 f"{self.compiled.last_reason}; ask for fewer turns, or an earlier one."
             )
         turns = np.arange(first, stop, dtype=np.int64)
-        cohort, slot, visit = self.traffic.visits(turns)
-        cycle, step = self.compiled.ticks.cycle_and_step(cohort, slot, visit)
+        cohort, slot, place = self.traffic.visits(turns)
+        cycle, step = self.compiled.ticks.cycle_and_step(cohort, place)
         tick = self.compiled.statements[:, self.compiled.step_first[self.compiled.ticks.cohort_program[cohort]] + step]
-        rows = np.where(tick >= 0, self.compiled.fixed_rows[tick], 0)
-        varied = np.where(rows < 0, self.compiled.member[tick], -1)
-        for number in np.unique(varied[varied >= 0]):  # statements whose entities differ in their number of rows
-            statement, turn = np.nonzero(varied == number)
-            member, lifecycle = self.compiled.members[number]
-            of, at, pass_ = cohort[turn], slot[turn], cycle[turn]
-            life = self.compiled.ticks.life(of, at, pass_, tick[statement, turn])
-            rows[statement, turn] = row_count(member, lifecycle, self.compiled.seed, at, life)
+        rows = np.where(tick >= 0, self.compiled.rows[tick], 0)
+        varied = np.where(rows < 0, self.compiled.group[tick] // 4, -1)
+        for table in np.unique(varied[varied >= 0]):
+            statement, turn = np.nonzero(varied == table)
+            name, at = self.compiled.names[table], tick[statement, turn]
+            rows[statement, turn] = self.compiled.ticks.row_count(name, slot[turn], at)
         self._structure = Structure(turns, cohort, slot, cycle, tick, rows)
         return self._structure
 
@@ -129,8 +127,8 @@ class ChangeStream(Stream):
 
     def steps_of(self, turns: Collection[int]) -> dict[int, str]:
         numbers = np.array(list(turns), dtype=np.int64)
-        cohort, slot, visit = self.traffic.visits(numbers)
-        _, step = self.compiled.ticks.cycle_and_step(cohort, slot, visit)
+        cohort, _, place = self.traffic.visits(numbers)
+        _, step = self.compiled.ticks.cycle_and_step(cohort, place)
         programs = [self.plan.programs[number] for number in self.compiled.ticks.cohort_program[cohort]]
         return {
             turn: program.steps[at].name

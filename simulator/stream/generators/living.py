@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.model import DELETE
-from simulator.stream.engine.history import State, row_count
+from simulator.stream.engine.history import State
 from simulator.stream.engine.program import Program
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
@@ -86,10 +86,9 @@ class LivingRows:
         plan, ticks = self.ticks.plan, self.ticks
         number = plan.cohorts[cohort].program
         program = plan.programs[number]
-        member = program.members[self.table]
         slot = plan.cohorts[cohort].base + below(draws, plan.cohorts[cohort].count)
         of = np.full(len(slot), cohort, dtype=np.int64)
-        cycle, step = ticks.cycle_and_step(of, slot, self.traffic.visits_before(cohort, slot, turns) - 1)
+        cycle, step = ticks.cycle_and_step(of, self.traffic.places(cohort, slot, turns) - 1)
         tick = program.last_ticks[step] + ticks.first[number]
         life = ticks.life(of, slot, cycle, tick)
         has_rows = program.has_rows[self.table]
@@ -109,6 +108,6 @@ class LivingRows:
             alive[earlier] = (which >= 0) & leaves[index]
         deaths = self.deaths(of, slot, cycle, tick)
         good = alive & ((deaths == NEVER) | (deaths > until))
-        rows = row_count(member, program.lifecycle, self.columns.scenario.seed, slot, life)
+        rows = ticks.row_count(self.table, slot, tick)
         row = (unit(mix(draws ^ GOLDEN)) * rows).astype(np.int64)
         return State(ticks, self.table, cohort=of, slot=slot, cycle=cycle, tick=tick, row=row), good

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from simulator.stream.engine.decks import dealt, order
 from simulator.stream.engine.traffic.seats import ORDERS
@@ -48,7 +49,7 @@ class Deal:
         np.put_along_axis(number, by_cohort, np.tile(within.astype(np.int32), (orders, 1)), axis=1)
         self._nth = number  # by order and position: how many cards of its cohort come before
         self._position = by_cohort.astype(np.int32)  # by order, cohort and number
-        self._counted: dict[frozenset[int], tuple[int, Ints]] = {}
+        self._counted: dict[frozenset[int], tuple[int, npt.NDArray[np.int32]]] = {}
 
     def visits(self, turns: Ints) -> tuple[Ints, Ints]:
         """(cohort, which of its turns) of turns."""
@@ -73,12 +74,19 @@ class Deal:
             return turns
         if cohorts not in self._counted:
             mine = np.isin(self._cohort, list(cohorts))
-            counts = np.cumsum(mine, axis=1, dtype=np.int64) - mine
+            counts: npt.NDArray[np.int32] = (np.cumsum(mine, axis=1) - mine).astype(np.int32)
             self._counted[cohorts] = int(mine[0].sum()), counts
         whole, before = self._counted[cohorts]
         period, position = np.divmod(turns, self.period)
-        counted: Ints = period * whole + before[self._order(period), position]
+        counted: Ints = np.add(period * whole, before[self._order(period), position], dtype=np.int64)
         return counted
+
+    def counts(self, turn: int) -> Ints:
+        """How many turns before this one each cohort has."""
+        period, position = divmod(turn, self.period)
+        order = int(self._order(np.array([period], dtype=np.int64))[0])
+        counts: Ints = period * self.cards + np.bincount(self._cohort[order, :position], minlength=len(self.cards))
+        return counts
 
     def _order(self, period: Ints) -> Ints:
         return below(bits(self._key, period), self._orders)
@@ -116,9 +124,7 @@ class Deals:
         self._spans = [Span(0, self.first, np.zeros(len(weights), dtype=np.int64))]
         for turn in sorted({turn for surge in surges for turn in surge}):
             last = self._spans[-1]
-            at = np.array([turn - last.first], dtype=np.int64)
-            counts = [int(last.deal.count(frozenset([c]), at)[0]) for c in range(len(weights))]
-            self._spans.append(Span(turn, deal(turn), last.before + counts))
+            self._spans.append(Span(turn, deal(turn), last.before + last.deal.counts(turn - last.first)))
         self._starts: Ints = np.array([span.first for span in self._spans[1:]], dtype=np.int64)
 
     def visits(self, turns: Ints) -> tuple[Ints, Ints]:

@@ -25,25 +25,16 @@ BURST_GAP: Final = 3
 
 
 class Deck(NamedTuple):
-    """A deck of `slots` seats in `ORDERS` orders. Each seat has `visits` cards, and the first `hot` ones `more`."""
+    """A deck in `ORDERS` orders."""
 
-    slots: int
-    visits: int
-    hot: int
-    more: int
     seat: npt.NDArray[np.int32]  # by order and card
-    number: npt.NDArray[np.int32]  # by order and card: how many cards of its seat come before
-    card: npt.NDArray[np.int32]  # by order, seat and number
-
-    @property
-    def cards(self) -> int:
-        return int(self.seat.shape[1])
+    rank: npt.NDArray[np.int32]  # by order and card: how many cards of its seat come before
+    card: npt.NDArray[np.int32]  # by order, seat and rank
 
 
 @lru_cache(maxsize=64)
-def deck(slots: int, gaps: Gaps, visits: int = 0, hot: int = 0, more: int = 0) -> Deck:
-    """The same for all seeds, which choose among the orders and turn the seats round. `visits` 0: enough of them."""
-    visits = visits or max(VISITS, CARDS // slots)
+def deck(slots: int, gaps: Gaps, visits: int, hot: int, more: int) -> Deck:
+    """A deck of `slots` seats that have `visits` cards each, and the first `hot` ones `more`."""
     each = np.full(slots, visits, dtype=np.int64)
     each[:hot] += more
     cards = int(each.sum())
@@ -61,9 +52,9 @@ def deck(slots: int, gaps: Gaps, visits: int = 0, hot: int = 0, more: int = 0) -
         seats[which] = owner[np.argsort(np.concatenate([part.ravel() for part in places]), kind="stable")]
     by_seat = np.argsort(seats.astype(np.uint16), axis=1, kind="stable")  # 16 bits are sorted by radix
     within: Ints = np.arange(cards) - np.repeat(np.cumsum(each) - each, each)
-    number = np.empty((ORDERS, cards), dtype=np.int32)
-    np.put_along_axis(number, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)
-    return Deck(slots, visits, hot, more, seats, number, by_seat.astype(np.int32))
+    rank = np.empty((ORDERS, cards), dtype=np.int32)
+    np.put_along_axis(rank, by_seat, np.tile(within.astype(np.int32), (ORDERS, 1)), axis=1)
+    return Deck(seats, rank, by_seat.astype(np.int32))
 
 
 def _steady(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,32 +1,33 @@
-"""Which slot does turn i touch, and for which time? Arithmetic and tables only, both ways.
+"""Which slot does turn i touch, and at which step of its program? Arithmetic and tables only, both ways.
 
 Slots are in cohorts: ranges of slots with one program and one weight. Two deals are between a turn and a slot:
 
     turn → (cohort, n-th visit of the cohort)   a period of turns deals the cohorts out by weight (`deals.py`)
-    n    → (slot, v-th visit of the slot)       a deck of the cohort deals its slots out (`seats.py`)
+    n    → (slot, place in its program)         a deck of the cohort deals its slots out (`seats.py`, `circles.py`)
 
-A large cohort is cut into groups that take turns, and each group deals from a deck of its own. Which order a deck has
-is drawn by hash for each deck, from a few orders that are made once.
+A large cohort is cut into groups that take turns, and each group deals from a deck of its own. A deck is in one of a
+few orders that are made once: drawn by hash for each deck where a cohort has one group, else always the same.
+
+The place of a visit counts the steps of the slot's program: those of the first time through it are 0, 1 …, and where
+a slot stands when the stream begins is its phase.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from simulator.stream.engine.traffic.circles import Rounds, rounds
 from simulator.stream.engine.traffic.cohorts import Cohort
 from simulator.stream.engine.traffic.deals import Deals
-from simulator.stream.engine.traffic.moving import Moving
-from simulator.stream.engine.traffic.seats import ORDERS, Deck, deck
+from simulator.stream.engine.traffic.seats import GROUP, ORDERS, Deck, deck
 from simulator.values.draw import GOLDEN, Bits, Ints, key, mix
-
-# Of each state, or of all.
-Sizes = Ints | int
 
 
 class Traffic:
-    """The closed form of turns. Arrays in, arrays out; turns and visits may be negative (before the stream began)."""
+    """The closed form of turns. Arrays in, arrays out; turns and places may be negative (before the stream began)."""
 
     def __init__(self, cohorts: Sequence[Cohort], seed: int, surges: Sequence[tuple[int, int]] = ()) -> None:
         """`surges` are ranges of turns."""
@@ -36,13 +37,12 @@ class Traffic:
         self._deals = Deals(weights, times, surges, seed)
         self.single = len(cohorts) == 1
         self._deck_key, self._turn_key = key(seed, "traffic", "decks"), key(seed, "traffic", "groups")
-        decks = [_deck(cohort) for cohort in cohorts]
-        self._base = _ints(cohort.base for cohort in cohorts)
-        self._group_count = _ints(cohort.groups for cohort in cohorts)
-        self._slots, self._visits = _ints(d.slots for d in decks), _ints(d.visits for d in decks)
-        self._cards = _ints(d.cards for d in decks)
-        self._moving = {number: cohort.moving for number, cohort in enumerate(cohorts) if cohort.moving}
-        self._deal(decks)
+        self._phase_key = key(seed, "phase")
+        circles = [cohort.circle for cohort in cohorts]
+        self._rounds = rounds(circles)
+        self._base, self._cards = _ints(c.base for c in cohorts), _ints(c.cards for c in circles)
+        self._bound = np.array([c.bound for c in circles], dtype=bool)
+        self._deal([_deck(cohort) for cohort in cohorts])
 
     def _deal(self, decks: Sequence[Deck]) -> None:
         """The decks of all cohorts one behind the other, each different one once."""
@@ -54,79 +54,64 @@ class Traffic:
         empty = np.empty(0, dtype=np.int32)
         self._start = _ints(starts[id(d)] for d in decks)
         self._seat = np.concatenate([empty, *(d.seat.ravel() for d in distinct.values())])
-        self._number = np.concatenate([empty, *(d.number.ravel() for d in distinct.values())])
+        self._rank = np.concatenate([empty, *(d.rank.ravel() for d in distinct.values())])
         self._card = np.concatenate([empty, *(d.card.ravel() for d in distinct.values())])
 
     # ------------------------------------------------------------------------------------------------------- forwards
 
     def visits(self, turns: Ints) -> tuple[Ints, Ints, Ints]:
-        """(cohort, slot, visit number) of each turn."""
+        """(cohort, slot, place) of each turn."""
         cohort, nth = self._deals.visits(turns)
-        groups, slots, visits, cards, start, base = self._of(cohort)
-        dealing, position = np.divmod(nth, groups)
-        group = position + self._turned(cohort, dealing, groups)
-        group -= groups * (group >= groups)
+        of, cards, start, base = self._of(cohort)
+        dealing, position = np.divmod(nth, of.groups)
         number, card = np.divmod(dealing, cards)
-        which, turned = self._drawn(cohort, group, number, slots)
-        at_card = start + which * cards + card
-        seat = self._seat[at_card] + turned
-        seat -= slots * (seat >= slots)
-        visit: Ints = np.asarray(number * visits + self._number[at_card], dtype=np.int64)
-        for rows, moving in self._movers(cohort):
-            visit[rows] += moving.extra(seat[rows], number[rows])
-        slot: Ints = np.asarray(base + seat * groups + group, dtype=np.int64)
-        return cohort, slot, visit
+        group = position + self._turned(cohort, card, of.groups)
+        group -= of.groups * (group >= of.groups)
+        at = start + self._order(cohort, group, number, of.groups) * cards + card
+        slot = self._seat[at] + of.turned(number)
+        slot -= of.slots * (slot >= of.slots)
+        place = of.ahead(slot, number) + self._rank[at] + self._origin(cohort, slot, group, of)
+        return cohort, base + slot * of.groups + group, place
 
-    def turns(self, cohort: Ints, slot: Ints, visit: Ints) -> Ints:
-        """The turn at which a slot is visited for the `visit`-th time (from 0; negative: before turn 0)."""
-        groups, slots, visits, cards, start, base = self._of(cohort)
-        seat, group = np.divmod(slot - base, groups)
-        number, rank = np.divmod(visit, visits)
-        for rows, moving in self._movers(cohort):
-            number[rows], rank[rows] = moving.decks_of(seat[rows], visit[rows])
-        which, turned = self._drawn(cohort, group, number, slots)
-        seat = seat - turned
-        seat += slots * (seat < 0)
-        first = seat * visits
-        for rows, moving in self._movers(cohort):
-            first[rows] += np.minimum(seat[rows], moving.hot) * moving.more
-        dealing = number * cards + self._card[start + which * cards + first + rank]
-        position = group - self._turned(cohort, dealing, groups)
-        position += groups * (position < 0)
-        return self._deals.turns(cohort, dealing * groups + position)
+    def turns(self, cohort: Ints, slot: Ints, place: Ints) -> Ints:
+        """The turn at which a slot comes to a place (negative: before turn 0)."""
+        of, cards, start, base = self._of(cohort)
+        slot, group = np.divmod(slot - base, of.groups)
+        number, rank = of.decks_of(slot, place - self._origin(cohort, slot, group, of))
+        first = start + self._order(cohort, group, number, of.groups) * cards + self._first_card(slot, number, of)
+        card = self._card[first + rank].astype(np.int64)
+        position = group - self._turned(cohort, card, of.groups)
+        position += of.groups * (position < 0)
+        return self._deals.turns(cohort, (number * cards + card) * of.groups + position)
 
-    def visits_before(self, cohort: int, slots: Ints, turns: Ints | int) -> Ints:
-        """How often each of these slots of one cohort was visited before a turn, counted from turn 0 (may be 0)."""
+    def phases(self, cohort: Ints, slot: Ints) -> Ints:
+        """The place of each slot's first visit of the stream."""
+        of, _, _, base = self._of(cohort)
+        slot, group = np.divmod(slot - base, of.groups)
+        return of.ahead(slot, 0) + self._origin(cohort, slot, group, of)
+
+    def places(self, cohort: int, slots: Ints, turns: Ints | int) -> Ints:
+        """The place of the first visit of each of these slots of one cohort at a turn or after it."""
         nth = self.cohort_visits([cohort], np.broadcast_to(np.asarray(turns, dtype=np.int64), slots.shape))
-        of = np.full(len(slots), cohort, dtype=np.int64)
-        tables = self._group_count, self._slots, self._visits, self._cards, self._start
-        groups, seats, visits, cards, start = (int(table[cohort]) for table in tables)
-        moving = self._moving.get(cohort)
-        seat, group = np.divmod(slots - self.cohorts[cohort].base, groups)
-        dealing, position = np.divmod(nth, groups)
-        place = group - self._turned(of, dealing, groups)
-        place += groups * (place < 0)
-        dealing = dealing + (place < position)
+        cohorts = np.full(len(slots), cohort, dtype=np.int64)
+        of, cards, start, _ = self._of(cohorts[:1])
+        slot, group = np.divmod(slots - self.cohorts[cohort].base, of.groups)
+        dealing, position = np.divmod(nth, of.groups)
         number, card = np.divmod(dealing, cards)
-        before_deck = number * visits
-        if moving:
-            before_deck += moving.extra(seat, number)
-        which, turned = self._drawn(of, group, number, seats)
-        seat = seat - turned
-        seat += seats * (seat < 0)
+        place = group - self._turned(cohorts, card, of.groups)
+        place += of.groups * (place < 0)
+        # where the group's card of this dealing is dealt already, the next one counts
+        card = card + (place < position)
         # the cards of the seat before this one: a search in each seat's cards
-        first = start + which * cards + seat * visits
-        low, high = np.zeros(len(slots), dtype=np.int64), np.full(len(slots), visits, dtype=np.int64)
-        if moving:
-            first += np.minimum(seat, moving.hot) * moving.more
-            high += (seat < moving.hot) * moving.more
+        first = start + self._order(cohorts, group, number, of.groups) * cards + self._first_card(slot, number, of)
+        low, high = np.zeros(len(slots), dtype=np.int64), np.full(len(slots), of.visits[0], dtype=np.int64)
+        high += (self._seat_of(slot, number, of) < of.hot) * of.more
         last = len(self._card) - 1
         for _ in range(int(high.max(initial=0)).bit_length()):
             middle = (low + high) >> 1
             before = (low < high) & (self._card[np.minimum(first + middle, last)] < card)
             low, high = np.where(before, middle + 1, low), np.where(before, high, middle)
-        before_turn: Ints = before_deck + low
-        return before_turn
+        return of.ahead(slot, number) + low + self._origin(cohorts, slot, group, of)
 
     # --------------------------------------------------------------------------------------------------------- counts
 
@@ -136,58 +121,93 @@ class Traffic:
 
     def earliest(self, cohort: int, visits: int) -> int:
         """A turn that is not after the `visits`-th visit before turn 0 of any of a cohort's slots."""
-        decks = -(-visits // int(self._visits[cohort]))
-        nth = decks * int(self._cards[cohort] * self._group_count[cohort])
+        circle = self.cohorts[cohort].circle
+        nth = -(-visits // circle.visits) * circle.cards * circle.groups
         return -self._deals.first.period * -(-nth // int(self._deals.first.cards[cohort]))
+
+    def deck_of(self, cohort: int, nth: Ints) -> tuple[Ints, Ints]:
+        """(deck, place in `deck_steps`) of the n-th visit of a cohort."""
+        circle = self.cohorts[cohort].circle
+        size = circle.cards * circle.groups
+        number, rest = np.divmod(nth, size)
+        if circle.groups == 1:
+            cohorts = np.full(len(nth), cohort, dtype=np.int64)
+            groups = np.ones(1, dtype=np.int64)
+            rest += self._order(cohorts, np.zeros(len(nth), dtype=np.int64), number, groups) * size
+        return number, rest
+
+    def deck_steps(self, cohort: int) -> npt.NDArray[np.int32]:
+        """The step that each visit of a deck of a bound cohort does: of all groups, in each order that it may have."""
+        circle = self.cohorts[cohort].circle
+        of, cards, start = Rounds(*self._rounds[:, cohort : cohort + 1]), circle.cards, int(self._start[cohort])
+        cohorts, groups = (np.full(n, cohort, dtype=np.int64) for n in (cards, circle.groups))
+        phases = self._offsets(cohorts[:1].repeat(circle.groups), groups * 0, np.arange(circle.groups), of.steps)
+        at_seat = of.ahead(np.arange(circle.slots), 0)
+        turned = self._turned(cohorts, np.arange(cards), of.groups)
+        steps = np.empty((ORDERS if circle.groups == 1 else 1, cards, circle.groups), dtype=np.int32)
+        for order in range(max(len(steps), circle.groups)):
+            at = slice(start + order % ORDERS * cards, start + order % ORDERS * cards + cards)
+            group = 0 if circle.groups == 1 else order
+            step = (at_seat[self._seat[at]] + self._rank[at] + phases[group]) % circle.steps
+            steps[order if circle.groups == 1 else 0, np.arange(cards), (group - turned) % circle.groups] = step
+        return steps.ravel()
 
     # ---------------------------------------------------------------------------------------------------------- draws
 
-    def _of(self, cohort: Ints) -> tuple[Sizes, Sizes, Sizes, Sizes, Sizes, Sizes]:
-        """(groups, slots of a group, visits of a slot in a deck, cards of a deck, where it stands, first slot)."""
-        groups, slots, visits, cards, start, base = (
-            int(table[0]) if self.single else table[cohort]
-            for table in (self._group_count, self._slots, self._visits, self._cards, self._start, self._base)
-        )
-        return groups, slots, visits, cards, start, base
+    def _of(self, cohort: Ints) -> tuple[Rounds, Ints, Ints, Ints]:
+        """(circle, cards of a deck, where it stands, first slot)."""
+        if self.single:
+            return Rounds(*self._rounds), self._cards, self._start, self._base
+        return Rounds(*self._rounds[:, cohort]), self._cards[cohort], self._start[cohort], self._base[cohort]
 
-    def _movers(self, cohort: Ints) -> Iterator[tuple[Ints, Moving]]:
-        """The places of slots whose hot sets move, and how."""
-        for number, moving in self._moving.items():
-            rows = np.flatnonzero(cohort == number)
-            if len(rows):
-                yield rows, moving
-
-    def _turned(self, cohort: Ints, dealing: Ints, groups: Sizes) -> Ints:
+    def _turned(self, cohort: Ints, card: Ints, groups: Ints) -> Ints:
         """With which group a cohort begins when all its groups deal one card."""
-        if isinstance(groups, int) and groups == 1:
-            return np.zeros(len(dealing), dtype=np.int64)
-        return _fraction(_mixed(self._turn_key, cohort, dealing), groups)
+        if len(groups) == 1 and groups[0] == 1:
+            return np.zeros(len(card), dtype=np.int64)
+        return _fraction(_mixed(self._turn_key, cohort, card), groups)
 
-    def _drawn(self, cohort: Ints, group: Ints, number: Ints, slots: Sizes) -> tuple[Ints, Ints]:
-        """(order of the deck, how far its seats are turned) of the deck `number` of a group."""
-        draws = mix(_mixed(self._deck_key, cohort, number) + group.view(np.uint64) * GOLDEN)
-        turned = _fraction(draws, slots)
-        for rows, moving in self._movers(cohort):
-            turned[rows] = moving.turned(number[rows])
-        return (draws & np.uint64(ORDERS - 1)).view(np.int64), turned
+    def _order(self, cohort: Ints, group: Ints, number: Ints, groups: Ints) -> Ints:
+        """The order of the deck `number` of a group."""
+        if len(groups) == 1 and groups[0] > 1:
+            return group & (ORDERS - 1)
+        drawn = _mixed(self._deck_key, cohort, number).view(np.int64)
+        return np.where(groups == 1, drawn, group) & (ORDERS - 1)
+
+    def _origin(self, cohort: Ints, slot: Ints, group: Ints, of: Rounds) -> Ints:
+        """The place of a slot, less the visits that it has ahead: its phase is below the steps of its program."""
+        offset = self._offsets(cohort, slot, group, of.steps)
+        origin: Ints = offset - (of.ahead(slot, 0) + offset) // of.steps * of.steps
+        return origin
+
+    def _offsets(self, cohort: Ints, slot: Ints, group: Ints, steps: Ints) -> Ints:
+        """By how many steps the slots of a group, or the slot of a hot set, are ahead of others."""
+        who = (slot + 1) * ~self._bound[cohort] * GROUP + group
+        return _fraction(_mixed(self._phase_key, cohort, who), steps)
+
+    def _seat_of(self, slot: Ints, number: Ints, of: Rounds) -> Ints:
+        seat = slot - of.turned(number)
+        seat += of.slots * (seat < 0)
+        return seat
+
+    def _first_card(self, slot: Ints, number: Ints, of: Rounds) -> Ints:
+        """Where the cards of a slot's seat begin."""
+        seat = self._seat_of(slot, number, of)
+        first: Ints = np.add(seat * of.visits, np.minimum(seat, of.hot) * of.more, dtype=np.int64)
+        return first
 
 
 def _deck(cohort: Cohort) -> Deck:
-    moving = cohort.moving
-    assert cohort.count % cohort.groups == 0
-    if moving is None:
-        return deck(cohort.count // cohort.groups, cohort.gaps)
-    return deck(moving.slots, cohort.gaps, moving.visits, moving.hot, moving.more)
+    circle = cohort.circle
+    return deck(circle.slots, cohort.gaps, circle.visits, circle.hot, circle.more if circle.hot else 0)
 
 
 def _mixed(key: np.uint64, cohort: Ints, number: Ints) -> Bits:
     return mix((number.view(np.uint64) * GOLDEN + key) ^ (cohort.view(np.uint64) << np.uint64(48)))
 
 
-def _fraction(draws: Bits, n: Sizes) -> Ints:
+def _fraction(draws: Bits, n: Ints) -> Ints:
     """Numbers in [0, n), n below 2^32."""
-    size = np.uint64(n) if isinstance(n, int) else n.view(np.uint64)
-    return ((draws >> np.uint64(32)) * size >> np.uint64(32)).view(np.int64)
+    return ((draws >> np.uint64(32)) * n.view(np.uint64) >> np.uint64(32)).view(np.int64)
 
 
 def _ints(values: object) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field as Rule
 
-from simulator.stream.engine.history import State, row_count
+from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.computed import expressions
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
@@ -59,12 +59,10 @@ class Derived(Draws):
         counts = np.zeros(len(state), dtype=np.int64)
         for p in np.unique(ticks.program[tick]):
             program = ticks.plan.programs[p]
-            member = program.members.get(table)
-            if member is None:
+            if table not in program.members:
                 continue
             here = np.flatnonzero(ticks.program[tick] == p)
-            life = ticks.life(state.cohort[here], state.slot[here], cycle[here], tick[here])
-            rows = row_count(member, program.lifecycle, self.columns.scenario.seed, state.slot[here], life)
+            rows = ticks.row_count(table, state.slot[here], tick[here])
             alive = program.has_rows[table][tick[here] - ticks.first[p]]
             counts[here] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from simulator.stream.engine.births import Births
 from simulator.stream.engine.history import State, Ticks
 from simulator.stream.generators.arrays import numeric
 from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
@@ -24,23 +26,20 @@ ORDERS: Final = 16
 
 
 class Sequence(Strict):
-    """Numbers that rise with the turn that wrote them, each once, with gaps, as an auto-increment column has."""
+    """Numbers that rise with the turn that wrote them, each once, as an auto-increment column has."""
 
     start: Annotated[int, Field(ge=0, lt=1 << 62, description="The first number.")] = 1
-    step: Annotated[int, Field(ge=1, le=65_535, description="From one number to the next at least.")] = 1
+    step: Annotated[int, Field(ge=1, le=65_535, description="From one number to the next.")] = 1
     concurrent: Annotated[
         int, Field(ge=1, le=1024, description="Writers at once: their numbers are out of order by less than that.")
     ] = 1
 
 
 class Numbers(Draws):
-    """`start + step · n`, where n is `(visits + before) · most + offset`.
+    """`start + step · n`, where n is how many numbers were given before: to the rows born before the stream, in turns
+    before this one, in the turn's statements before this one, and to the rows of this statement.
 
-    `visits` are the turns so far of all slots that insert rows of the table or change the column, `most` rows are
-    numbered in one turn at most, `offsets[tick]` is how many of them come before the tick's first row, `before` such
-    turns lie between the oldest living row and turn 0.
-
-    Rows born before the stream come first, without gaps. The n of `concurrent` neighbours are shuffled.
+    The n of `concurrent` neighbours are shuffled.
     """
 
     always = True
@@ -53,28 +52,34 @@ class Numbers(Draws):
         drawn = bits(self._key, np.arange(ORDERS * self.concurrent)).reshape(ORDERS, -1)
         self._orders = np.argsort(drawn, axis=1).astype(np.int64)
         self.permanent = columns.permanent(table)
-        self.offsets, self.most = _offsets(ticks, table, field)
-        self.traffic = columns.traffic
-        self.cohorts: list[int] = []
-        earliest = 0
+        self.offsets, of_steps = _numbered(ticks, table, field)
+        self._numbered: dict[int, Ints] = {}
+        self._earliest = 0
         for number, cohort in enumerate(ticks.plan.cohorts):
-            program = ticks.plan.programs[cohort.program]
-            if table in program.members and len(ticks.set_by(cohort.program, table, field)):
-                self.cohorts.append(number)
+            if cohort.program in of_steps:
+                program = ticks.plan.programs[cohort.program]
+                self._numbered[number] = of_steps[cohort.program]
                 deepest = len(program.steps) if program.members[table].permanent else program.longest
-                earliest = min(earliest, self.traffic.earliest(number, deepest))
-        self.before = -int(self._visits(np.array([earliest], dtype=np.int64))[0]) if self.cohorts else 0
+                self._earliest = min(self._earliest, columns.traffic.earliest(number, deepest))
+        self.most = max((int(rows.max()) for rows in of_steps.values()), default=1)
+        self._traffic = columns.traffic
 
-    def _visits(self, turns: Ints) -> Ints:
-        return self.traffic.cohort_visits(self.cohorts, turns)
+    @cached_property
+    def _births(self) -> Births:
+        return Births(self._traffic, self._numbered)
+
+    @cached_property
+    def _before(self) -> int:
+        """How many numbers were given between the birth of the oldest living row and turn 0."""
+        return -int(self._births.before(np.array([self._earliest], dtype=np.int64))[0])
 
     def last_turn(self, highest: int) -> int:
         """The last turn whose numbers are sure to fit below or at `highest`: each turn may insert rows, unless all of
         them were there before."""
         room = (highest - self.start) // self.step
-        if not self.cohorts and self.permanent.rows - 1 <= room:
+        if not self._numbered and self.permanent.rows - 1 <= room:
             return NEVER_FULL
-        return (room - self.permanent.rows - self.most - self.concurrent + 1) // self.most - self.before
+        return (room - self.permanent.rows - self.most - self.concurrent + 1) // self.most + self._earliest
 
     def array(self, state: State) -> pa.Array:
         return numeric(self.numbers(state), self.type)
@@ -84,7 +89,7 @@ class Numbers(Draws):
         born = np.flatnonzero(tick == state.ticks.birth[state.program]) if self.permanent.rows else ()
         if len(born) == len(state):
             return self._stepped(self.permanent.number(state.cohort, state.slot, state.row))
-        numbers = (self._visits(state.turns(self.history)) + self.before) * self.most
+        numbers = self._births.before(state.turns(self.history)) + self._before
         numbers += self.offsets[tick - self.history.start] + state.row
         if self.concurrent > 1:
             window, place = np.divmod(numbers, self.concurrent)
@@ -104,19 +109,20 @@ def row_numbers(columns: Columns, table: str) -> Numbers:
     return Numbers(Sequence(), pa.int64(), columns, table, "")
 
 
-def _offsets(ticks: Ticks, table: str, field: str) -> tuple[Ints, int]:
-    """For each tick that sets the column, how many rows its turn numbers before; and how many one turn numbers at
-    most."""
+def _numbered(ticks: Ticks, table: str, field: str) -> tuple[Ints, dict[int, Ints]]:
+    """For each tick that sets the column, how many rows its turn numbers before it; and by program, how many rows each
+    step numbers."""
     span = ticks.span(table)
     offsets = np.zeros(len(span), dtype=np.int64)
-    most = 1
+    of_steps = {}
     for number, program in enumerate(ticks.plan.programs):
         if table in program.members and len(setting := ticks.set_by(number, table, field) + ticks.first[number]):
-            step = ticks.step[setting]
-            before = (np.arange(len(step)) - np.searchsorted(step, step)) * program.members[table].high
-            offsets[setting - span.start] = before
-            most = max(most, int(before.max()) + program.members[table].high)
-    return offsets, most
+            step, rows = ticks.step[setting], ticks.rows(table)[setting - span.start]
+            rows = np.where(rows < 0, program.members[table].high, rows)
+            before = np.cumsum(rows) - rows
+            offsets[setting - span.start] = before - before[np.searchsorted(step, step)]
+            of_steps[number] = np.bincount(step, weights=rows, minlength=len(program.steps)).astype(np.int64)
+    return offsets, of_steps
 
 
 def check(check: ColumnCheck, sequence: Sequence) -> None:
@@ -129,9 +135,9 @@ def draw(target: Target, sequence: Sequence) -> Draws:
 
 GENERATOR = Generator(
     name="sequence",
-    doc="numbers that rise with the turn that wrote them, each once, without gaps where rows of the table are only "
-    "inserted; `start` is the first (1), `step` the least distance of two (1); of so many `concurrent` writers (1) one "
-    "may commit before another that has a lower number",
+    doc="numbers that rise with the turn that wrote them, each once and without gaps (hot sets that move, lifecycles "
+    "with `zipf` and more than 250,000 entities alone have some); `start` is the first (1), `step` the distance of two "
+    "(1); of so many `concurrent` writers (1) one may commit before another that has a lower number",
     example="{type: int64, values: {sequence: {start: 1000}}}",
     arguments=Sequence,
     alone={},

@@ -1,0 +1,168 @@
+"""Circles: the slots of a group stand in a circle and move along the seats of its decks.
+
+Every `decks` decks each slot moves on by `shift` seats. The first seats have more cards than the others; so how many
+visits a slot had by any deck follows from how far it has gone, and the way back is a division.
+
+With one seat a deck, a slot comes to each seat once in a round, and at each seat it goes through the same steps of its
+program. So a deck's cards do the same steps in every deck: how often a step was done before any turn is a product and a
+look-up. Hot sets that move are the other kind: their slots stay on the seats with more cards for some time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from simulator.stream.engine.traffic.seats import CARDS, GROUP, VISITS
+from simulator.values.draw import Ints
+
+# Cards of a hot set's deck at most; cards of a cold slot in it, where the deck of a group would have more.
+MOST_CARDS: Final = 1 << 17
+FEW_VISITS: Final = 4
+# In which the window of a hot set passes a slot, where there is time for them.
+STEPS: Final = 4
+# Numbers of visits that are tried, to spread the slots over their program.
+TRIES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """Each of `groups` groups has `slots` slots; a seat has `visits` cards in a deck, the first `hot` ones `more`.
+
+    `steps` are those of the program that the slots run. `bound`: a round is so many whole programs, and the cards of a
+    deck do the same steps as those of every other deck.
+    """
+
+    groups: int
+    slots: int
+    hot: int
+    visits: int
+    more: int
+    shift: int
+    decks: int
+    steps: int
+    bound: bool
+
+    @property
+    def count(self) -> int:
+        return self.groups * self.slots
+
+    @property
+    def cards(self) -> int:
+        return self.slots * self.visits + self.hot * self.more
+
+
+class Rounds(NamedTuple):
+    """The arithmetic of circles: of one for all slots, or of each slot's. Slots are counted within their group."""
+
+    groups: Ints
+    slots: Ints
+    hot: Ints
+    visits: Ints
+    more: Ints
+    shift: Ints
+    decks: Ints
+    steps: Ints
+
+    def turned(self, number: Ints) -> Ints:
+        """How far the slots have moved along the seats in deck `number`."""
+        turned: Ints = number // self.decks % (self.slots // self.shift) * self.shift
+        return turned
+
+    def ahead(self, slot: Ints, number: Ints | int) -> Ints:
+        """How many visits a slot has before deck `number`, counted from where it comes to the seats with more cards."""
+        deck = number + self._zero(slot)
+        rounds, rest = np.divmod(deck, self._round)
+        ahead: Ints = deck * self.visits + (rounds * self._stay + np.minimum(rest, self._stay)) * self.more
+        return ahead
+
+    def decks_of(self, slot: Ints, ahead: Ints) -> tuple[Ints, Ints]:
+        """(deck, which of the seat's cards in it) of the visit that has so many before it."""
+        much, few = self.visits + self.more, self.visits
+        rounds, rest = np.divmod(ahead, self._round * few + self._stay * self.more)
+        cold = rest - self._stay * much
+        number, rank = np.divmod(np.where(cold < 0, rest, cold), np.where(cold < 0, much, few))
+        return rounds * self._round + number + np.where(cold < 0, 0, self._stay) - self._zero(slot), rank
+
+    @property
+    def _round(self) -> Ints:
+        """Decks until a slot has gone round."""
+        return self.slots // self.shift * self.decks
+
+    @property
+    def _stay(self) -> Ints:
+        """Decks for which a slot has more cards."""
+        return self.hot // self.shift * self.decks
+
+    def _zero(self, slot: Ints) -> Ints:
+        """The number of deck 0, counted from a deck in which the slot comes to the seats with more cards."""
+        zero: Ints = (self.hot // self.shift - 1 - slot // self.shift) * self.decks
+        return zero
+
+
+def rounds(circles: Sequence[Circle]) -> Ints:
+    """What makes `Rounds` of each circle: a row for each field."""
+    fields = [[c.groups, c.slots, c.hot, c.visits, c.more, c.shift, c.decks, c.steps] for c in circles]
+    return np.array(fields, dtype=np.int64).reshape(-1, len(Rounds._fields)).T.copy()
+
+
+def even(slots: int, steps: int) -> Circle:
+    """About so many slots of the same weight, as many as can be cut into groups of the same size."""
+    groups = -(-slots // GROUP)
+    seats = max(1, round(slots / groups))
+    visits, hot = _spread(seats, steps)
+    return Circle(groups, seats, hot, visits, 1, 1, 1, steps, True)
+
+
+@lru_cache(maxsize=256)
+def _spread(seats: int, steps: int) -> tuple[int, int]:
+    """Cards of a seat, and how many seats have one more, so that a round is whole programs and the slots are anywhere
+    in theirs at any time: not many of them at the same step."""
+    least = max(VISITS, CARDS // seats)
+    bins = min(seats, steps)
+    number = np.arange(seats, dtype=np.int64)
+    best: tuple[int, int, int] | None = None
+    for visits in range(least, least + TRIES + steps // seats):
+        hot = -seats * visits % steps
+        if hot >= seats:
+            continue
+        starts = (number * visits + np.minimum(number, hot)) % steps
+        fullest = int(np.bincount(starts * bins // steps).max())
+        if best is None or fullest < best[0]:
+            best = fullest, visits, hot
+        if fullest <= 1.25 * seats / bins + 3 * (bins > 64):
+            break
+    assert best is not None
+    return best[1:]
+
+
+def hot_set(slots: int, share: float, times: float, turns: float, steps: int) -> Circle | None:
+    """About so many slots, of which a share is hot for about so many of the cohort's turns; None: that is too short."""
+    average = 1 + share * (times - 1)  # cards of a slot, per card of a cold one
+    groups = -(-slots // max(2, min(GROUP, int(MOST_CARDS / FEW_VISITS / average))))
+    seats = max(2, round(slots / groups))
+    hot = min(max(1, round(seats * share)), seats // 2)
+    visits = max(1, min(int(MOST_CARDS / average / seats), max(VISITS, CARDS // seats)))
+    visits = max(1, min(visits, int(turns / (STEPS * groups * average * seats))))
+    stay = turns / (groups * average * seats * visits)
+    if stay < 0.7:
+        return None
+    # as many steps as there is time for, and as suit the number of hot slots
+    most = max(1, min(hot, round(stay)))
+    windows = min(range(most, most // 2, -1), key=lambda n: abs(n * round(hot / n) - hot))
+    shift = round(hot / windows)
+    return Circle(
+        groups,
+        shift * max(windows + 1, round(seats / shift)),
+        shift * windows,
+        visits,
+        max(1, round(visits * (times - 1))),
+        shift,
+        max(1, round(stay / windows)),
+        steps,
+        False,
+    )
