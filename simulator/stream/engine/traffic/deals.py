@@ -18,6 +18,8 @@ LONGEST_PERIOD: Final = 1 << 19
 RARE: Final = 8
 # Turns of the longest period that has several orders.
 LONG: Final = 1 << 16
+# Numbers of four bytes that a deal keeps, to count the turns of sets of cohorts.
+KEPT: Final = 1 << 24
 
 
 class Deal:
@@ -73,6 +75,8 @@ class Deal:
         if len(cohorts) == len(self.cards):
             return turns
         if cohorts not in self._counted:
+            if (len(self._counted) + 1) * self._cohort.size > KEPT:
+                self._counted.clear()
             mine = np.isin(self._cohort, list(cohorts))
             counts: npt.NDArray[np.int32] = (np.cumsum(mine, axis=1) - mine).astype(np.int32)
             self._counted[cohorts] = int(mine[0].sum()), counts
