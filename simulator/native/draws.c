@@ -60,6 +60,16 @@ void cdcsim_index(const uint64_t *identities, const int64_t *changes, int64_t ro
     }
 }
 
+/* One after the other of so many, over neighbouring rows and over the settings of each; 0 where a place is negative. */
+int64_t cdcsim_in_turn(const int64_t *places, const int64_t *changes, int64_t rows, int64_t size, int32_t *index) {
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t place = places[row] + changes[row];
+        if (place < 0) return 0;
+        index[row] = (int32_t)(place <= UINT32_MAX ? (uint32_t)place % (uint32_t)size : place % size);
+    }
+    return 1;
+}
+
 /* 1 for the draws below `share`; with `between`, after and before a setting without a null only, for those below it. */
 void cdcsim_nulls(const uint64_t *identities, const int64_t *changes, int64_t rows, uint64_t salt, uint64_t share,
                   uint64_t between, uint8_t *nulls) {

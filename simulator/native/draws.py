@@ -41,6 +41,15 @@ def index(identities: Bits, changes: Ints, salt: np.uint64, size: int) -> Ints:
     return out
 
 
+def in_turn(places: Ints, changes: Ints, size: int) -> npt.NDArray[np.int32]:
+    """Numbers in [0, size), one after the other over neighbouring rows, and over the settings of each."""
+    assert LIBRARY is not None
+    out = np.empty(len(changes), dtype=np.int32)
+    counted = LIBRARY.cdcsim_in_turn(_memory(places), _memory(changes), len(changes), size, _memory(out))
+    assert counted, "a place is negative"
+    return out
+
+
 def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between: int) -> npt.NDArray[np.bool_]:
     """Which settings are null, as `generators.nulls.Nulls` draws them; the shares are of 2^64."""
     assert LIBRARY is not None

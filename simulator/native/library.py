@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 # Of `write.c`: a library of another number was built from other sources.
-ABI: Final = 5
+ABI: Final = 6
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
@@ -33,6 +33,8 @@ def load(path: Path = FILE) -> ctypes.CDLL | None:
     library.cdcsim_changes.argtypes = [
         _POINTER, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER, _LONG, _POINTER,
     ]  # fmt: skip
+    library.cdcsim_in_turn.restype = _LONG
+    library.cdcsim_in_turn.argtypes = [_POINTER, _POINTER, _LONG, _LONG, _POINTER]
     library.cdcsim_draws.restype = library.cdcsim_index.restype = library.cdcsim_nulls.restype = None
     library.cdcsim_draws.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _POINTER]
     library.cdcsim_index.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _POINTER]

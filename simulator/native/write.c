@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ABI 5
+#define ABI 6
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.batch import Delta, Ints, PackedBatch
+from simulator.carriers import picked
 from simulator.text.json_style import escaped
 from simulator.text.template import COMMAS, Choice, Members, Piece, Run, nulls_of, object_pieces
 from simulator.wire.columns import WrittenColumns
@@ -98,7 +99,7 @@ class Images:
         return self._after[column]
 
     def _escaped(self, column: int, array: pa.Array) -> Text:
-        cell = self.table.cell(column)
+        cell, array = self.table.cell(column), picked(array)
         if pa.types.is_dictionary(array.type):
             return self.table.texts(column, array)
         if cell.parts is not None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from simulator.carriers import FIRST_DAY, US_PER_DAY, decimals
 from simulator.model import ColumnType
 from simulator.native import library, program
+from simulator.native.draws import in_turn
 from simulator.stream.generators.index import Index, draws
 from simulator.stream.generators.nulls import Nulls
 from simulator.text import mysql
@@ -220,6 +221,8 @@ def test_draws(size: int) -> None:
     rows = np.arange(2000)
     state: Any = Settings(bits(np.uint64(1), rows), rows % 5)
     nulls = [Nulls(share, None, np.uint64(7)) for share in (0.1, 0.3, 0.7)]  # type: ignore[arg-type]
+    places = in_turn(rows, rows % 5, min(size, 2**31 - 1))
+    np.testing.assert_array_equal(places, (rows + rows % 5) % min(size, 2**31 - 1))
     drawn = [Index(size, None, np.uint64(7)), *nulls, lambda state: draws(state, None, np.uint64(7))]  # type: ignore[arg-type]
     compiled = [draw(state) for draw in drawn]
     with pytest.MonkeyPatch.context() as patch:

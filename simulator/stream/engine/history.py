@@ -267,6 +267,11 @@ class State:
         """The row's hash: the same in all its states, another for every other row of the table."""
         return identity(self.slot, self.life, self.row)
 
+    @cached_property
+    def place(self) -> Ints:
+        """The row's place among its neighbours: the next row has the next one, and so has the next life."""
+        return self.slot + self.row + self.life + 1
+
     def changes(self, history: History) -> Ints:
         """How often the column was set before: 0 for the value that the row was born with."""
         if history not in self._changes and compiled():

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from simulator.carriers import pick
 from simulator.native import draws as native
 from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
@@ -115,27 +116,26 @@ class WeightedIndex:
 
 class Picks:
     """Values that are picked by their places. Texts and bytes stay a dictionary, the same each time, so that work on
-    them is done once per different value."""
+    them is done once per different value; of others it is known from which pool they are (`carriers.picked`)."""
 
     def __init__(self, values: pa.Array) -> None:
         self.values, self.count = values, len(values)
         self.differ = len(values) > 1 and len(values.unique()) == len(values)
         self.most_bytes, self._places = SHORT_BYTES, None
-        self._dictionary = _is_text(values.type) and values.null_count < max(len(values), 1)
+        some = values.null_count < max(len(values), 1)
+        self._dictionary = _is_text(values.type) and some
         if self._dictionary:
             self.most_bytes = max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
-            if values.null_count:
-                there = np.asarray(values.is_valid())
-                self._places = pa.array((np.cumsum(there) - 1).astype(np.int32), mask=~there)
-                self.values = values.drop_null()
+        if values.null_count and some:
+            there = np.asarray(values.is_valid())
+            self._places = pa.array((np.cumsum(there) - 1).astype(np.int32), mask=~there)
+            self.values = values.drop_null()
 
-    def __call__(self, index: npt.NDArray[np.intp]) -> pa.Array:
-        if not self._dictionary:
-            return self.values.take(pa.array(index))
-        places = pa.array(index.astype(np.int32))
-        return pa.DictionaryArray.from_arrays(
-            places if self._places is None else self._places.take(places), self.values
-        )
+    def __call__(self, index: npt.NDArray[np.signedinteger]) -> pa.Array:
+        places = pa.array(index.astype(np.int32, copy=False))
+        if self._places is not None:
+            places = self._places.take(places)
+        return pa.DictionaryArray.from_arrays(places, self.values) if self._dictionary else pick(self.values, places)
 
 
 def _is_text(type: pa.DataType) -> bool:

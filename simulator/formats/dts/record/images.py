@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, changed_rows
+from simulator.carriers import picked
 from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.formats.dts.record.values import Values, whole
@@ -75,9 +76,10 @@ class Images:
 
     def _column(self, column: Column, write: Values, array: pa.Array) -> list[Bytes]:
         """A column's values, each with its branch. Pools come again with every batch and are kept."""
+        array = picked(array)
         if pa.types.is_dictionary(array.type):
             pool = array.dictionary
-            data = pool.buffers()[2]
+            data = pool.buffers()[-1]
             key = (column, data.address if data is not None else 0, pool.offset, len(pool))
             if key not in self._pools:
                 if len(self._pools) >= KEPT_DICTIONARIES:

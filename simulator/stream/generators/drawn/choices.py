@@ -8,6 +8,8 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
+from simulator.native import draws as native
+from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
 from simulator.stream.generators.generator import Draws, Generator, Target
 from simulator.stream.generators.index import Index, Picks, WeightedIndex
@@ -49,7 +51,10 @@ class InTurn(Draws):
         self.most_bytes, self.always = self.picks.most_bytes, self.picks.differ
 
     def array(self, state: State) -> pa.Array:
-        return self.picks((state.slot + state.row + state.life + 1 + state.changes(self.history)) % self.picks.count)
+        changes = state.changes(self.history)
+        if compiled():
+            return self.picks(native.in_turn(state.place, changes, self.picks.count))
+        return self.picks((state.place + changes) % self.picks.count)
 
 
 def check(check: ColumnCheck, choices: Choices) -> None:
