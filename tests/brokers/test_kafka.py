@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import resource
 import signal
+import sys
 import threading
 import time
 import uuid
@@ -563,6 +565,22 @@ def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any,
     assert sum(map(len, read(breakable.address, topic).values())) == 10
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process is set with prlimit")
+def test_a_broker_whose_disk_is_full(breakable: Any, topic: str, properties: Any) -> None:
+    """Writing ends with an error for a limit of the size of files as for a full disk; the broker then ends itself."""
+    file = properties(message_timeout_ms="4000")
+    with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=1&linger_ms=5&properties={file}") as sink:
+        sink.send(batch(topic, [b"x"] * 10))
+        sink.flush()
+        resource.prlimit(breakable.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        sentence = failure(sink, batch(topic, [b"y" * 5000] * 10, first_turn=70))
+        assert sentence.startswith(f"10 of 20 messages were not delivered; the first was turn 70.0 for topic '{topic}'")
+        assert "Message timed out; the last trouble with a connection was: " in sentence
+        assert (sink.delivered, sink.failed) == (10, 10)
+    assert "No space left" in breakable.log.read_text() or "File too large" in breakable.log.read_text()
+    breakable.kill()
+
+
 def test_the_queue_is_bounded_and_a_full_one_loses_nothing(breakable: Any, topic: str, properties: Any) -> None:
     import os
 
@@ -618,8 +636,6 @@ def test_ctrl_c_gets_through_and_everything_is_accounted_for(breakable: Any, top
 
 
 def test_memory_does_not_grow_with_the_run(kafka: str, topic: str) -> None:
-    import resource
-
     value = np.random.default_rng(1).bytes(2000)
     messages = batch(topic, [value] * 5000, None, [n % 4 for n in range(5000)])
 

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from command import cdcsim
 from native import free_port, native
 from readers.jvm import Reader
+from rocketmq_cluster import Cluster
 from sinks_contract import Received, RefusingSinkContract, batch, one_sentence
 
 from simulator.errors import DeliveryFailed, SinkError
@@ -159,6 +161,18 @@ def test_what_each_product_sends(
         assert message.get("tag", "").startswith(tag or "")
         assert ("tag" in message) == (tag is not None)
         assert ("keys" in message) == has_keys
+
+
+def test_the_library_numbers_the_queues_of_two_brokers_as_we_do(topic: str) -> None:
+    with ExitStack() as stack:
+        cluster = Cluster(stack)
+        cluster.start("broker-b", 2)
+        cluster.start("broker-a", 3)
+        with open_sink(f"rocketmq://{cluster.names}/{topic}") as sink:
+            for number, place in enumerate([*(("broker-a", n) for n in range(3)), ("broker-b", 0), ("broker-b", 1)]):
+                sink.send(batch(topic, [b"x"] * (number + 1), None, [number] * (number + 1), first_turn=10 * number))
+                sink.flush()
+                assert cluster.stored[place] == number + 1
 
 
 # What is refused

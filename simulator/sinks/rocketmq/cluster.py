@@ -31,10 +31,11 @@ WRITE: Final = 2  # the bit of a queue's permissions
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue of a topic: `index` among all of the topic's, `number` at its broker."""
+    """A queue of a topic: `index` among all of the topic's, `number` at its broker, whose master has this address."""
 
     topic: str
     index: int
+    broker: str
     number: int
     address: str
 
@@ -89,7 +90,16 @@ class Cluster:
         self._queues[topic] = found
         return found
 
+    def found_again(self, queue: Queue) -> Queue:
+        """The queue where its broker is now: one that comes back may have another address."""
+        try:
+            found = self._route(queue.topic)
+        except (OSError, Refusal):
+            return queue
+        return next((each for each in found if (each.broker, each.number) == (queue.broker, queue.number)), queue)
+
     def _route(self, topic: str) -> list[Queue]:
+        """As Java's client: brokers by their names, or as an administrator has put them in order."""
         try:
             _, body = self._ask(TOPIC_ROUTE, {"topic": topic})
         except Refusal as refusal:
@@ -97,13 +107,16 @@ class Cluster:
                 return []
             raise
         route = json_of(body)
-        masters = {each["brokerName"]: each["brokerAddrs"].get(MASTER) for each in route["brokerDatas"]}
+        if order := route.get("orderTopicConf"):  # broker-b:4;broker-a:4
+            shares = [(name, int(count)) for name, _, count in (share.partition(":") for share in order.split(";"))]
+        else:
+            writable = (each for each in route["queueDatas"] if each["perm"] & WRITE)
+            shares = sorted((each["brokerName"], each["writeQueueNums"]) for each in writable)
+        addresses = {each["brokerName"]: each["brokerAddrs"].get(MASTER) for each in route["brokerDatas"]}
         found: list[Queue] = []
-        for each in sorted(route["queueDatas"], key=lambda each: str(each["brokerName"])):
-            address = masters.get(each["brokerName"])
-            if address is not None and each["perm"] & WRITE:
-                numbers = range(each["writeQueueNums"])
-                found += [Queue(topic, len(found) + number, number, address) for number in numbers]
+        for broker, count in shares:
+            if (address := addresses.get(broker)) is not None:
+                found += [Queue(topic, len(found) + number, broker, number, address) for number in range(count)]
         return found
 
     def _create(self, topic: str, count: int) -> None:

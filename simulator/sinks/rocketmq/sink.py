@@ -213,7 +213,7 @@ class RocketmqSink(Sink):
 
     def _deliver(self, sender: Sender, chunk: Chunk) -> None:
         """Send a chunk's messages in order, each until it is stored or there is no use."""
-        parcel, at = chunk.parcel, 0
+        parcel, queue, at = chunk.parcel, chunk.queue, 0
         end, refusal = 0, ""
         try:
             while end < len(chunk.messages):
@@ -225,7 +225,7 @@ class RocketmqSink(Sink):
         attempt = 0
         while at < end and not self._stopping.is_set():
             try:
-                count = sender.send(chunk.queue, chunk.messages[at:end])
+                count = sender.send(queue, chunk.messages[at:end])
             except (OSError, Refusal) as error:
                 reason = words(error) if isinstance(error, OSError) else str(error)
                 if isinstance(error, Refusal) and error.code in REMEDIES:
@@ -237,7 +237,7 @@ class RocketmqSink(Sink):
                     end, refusal = at, f"{self.cluster} stored nothing for {self.url.outage_secs:g} s: {reason}"
                     break
                 self._stopping.wait(BACK_OFF_SECS[min(attempt, len(BACK_OFF_SECS) - 1)])
-                attempt += 1
+                queue, attempt = self.cluster.found_again(queue), attempt + 1
             else:
                 at += count
                 if broken_at is not None:

@@ -1,0 +1,93 @@
+"""A scripted RocketMQ cluster: a name server and brokers that answer what a test says, and no JVM."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import struct
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeAlias
+
+Answer: TypeAlias = tuple[int, str, bytes]  # code, remark, body
+SUCCESS, TOPIC_ROUTE, CLUSTER_INFO, SENDS = 0, 105, 106, (310, 320)
+
+
+class Cluster:
+    """Every topic has `queues[broker]` queues at each broker; `stored` counts requests by broker and its queue.
+
+    `refusal` is what brokers answer to each message instead, `more` are further members of a topic's route.
+    """
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.brokers: dict[str, str] = {}
+        self.queues: dict[str, int] = {}
+        self.more: dict[str, Any] = {}
+        self.stored: Counter[tuple[str, int]] = Counter()
+        self.refusal: Answer | None = None
+        self.names = stack.enter_context(server(self._name_server))
+
+    def start(self, broker: str, queues: int) -> None:
+        def answer(code: int, fields: dict[str, str]) -> Answer:
+            if code in SENDS:
+                if self.refusal is not None:
+                    return self.refusal
+                self.stored[broker, int(fields["e"])] += 1
+            return SUCCESS, "", b""
+
+        self.brokers[broker], self.queues[broker] = self._stack.enter_context(server(answer)), queues
+
+    def _name_server(self, code: int, fields: dict[str, str]) -> Answer:
+        masters = {name: {"0": address} for name, address in self.brokers.items()}
+        if code == CLUSTER_INFO:
+            table = {name: {"brokerAddrs": addresses} for name, addresses in masters.items()}
+            return SUCCESS, "", json.dumps({"brokerAddrTable": table}).encode()
+        assert code == TOPIC_ROUTE
+        queues = [
+            {"brokerName": name, "perm": 6, "readQueueNums": count, "writeQueueNums": count, "topicSysFlag": 0}
+            for name, count in self.queues.items()
+        ]
+        brokers = [
+            {"brokerName": name, "cluster": "c", "brokerAddrs": addresses} for name, addresses in masters.items()
+        ]
+        document = {"queueDatas": queues, "brokerDatas": brokers, "filterServerTable": {}, **self.more}
+        return SUCCESS, "", json.dumps(document).encode()
+
+
+@contextmanager
+def server(answer: Callable[[int, dict[str, str]], Answer]) -> Iterator[str]:
+    """A server that answers requests, given as their code and fields; gives its address."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while start := self.rfile.read(8):
+                length, header_length = struct.unpack(">ii", start)
+                request = json.loads(self.rfile.read(length - 4)[: header_length & 0xFFFFFF])
+                fields = request.get("extFields") or {}
+                code, remark, body = answer(request["code"], fields)
+                header = json.dumps(
+                    {
+                        "code": code,
+                        "extFields": {"msgId": "0", "queueId": fields.get("e", "0"), "queueOffset": "0"},
+                        "flag": 1,
+                        "language": "JAVA",
+                        "opaque": request["opaque"],
+                        "remark": remark,
+                        "serializeTypeCurrentRPC": "JSON",
+                        "version": 0,
+                    }
+                ).encode()
+                self.wfile.write(struct.pack(">ii", 4 + len(header) + len(body), len(header)) + header + body)
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listening.server_address[1]}"
+        listening.shutdown()
+        thread.join()

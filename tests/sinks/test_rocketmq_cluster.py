@@ -1,0 +1,77 @@
+"""Topics spread over several RocketMQ brokers, a broker that moves, and one whose disk is full: all scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from rocketmq_cluster import Cluster, server
+from sinks_contract import batch, one_sentence
+
+from simulator.errors import DeliveryFailed
+from simulator.sinks.rocketmq.cluster import Cluster as Client
+from simulator.sinks.rocketmq.sink import open_rocketmq
+from simulator.sinks.rocketmq.url import parse_url
+
+# The words of SendMessageProcessor in apache/rocketmq for a store that takes nothing.
+DISK_FULL = (
+    "service not available now. It may be caused by one of the following reasons: the broker's disk is full [CL:  0.97"
+    " CQ:  0.97 INDEX:  0.97], messages are put to the slave, message store has been shut down, etc."
+)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with ExitStack() as stack:
+        yield Cluster(stack)
+
+
+# As `topicRouteData2TopicPublishInfo` in apache/rocketmq's MQClientInstance.java; `order` is an administrator's.
+@pytest.mark.parametrize(
+    ("order", "queues"),
+    [
+        (None, ["broker-a 0", "broker-a 1", "broker-a 2", "broker-b 0", "broker-b 1"]),
+        ("broker-b:2;broker-a:1", ["broker-b 0", "broker-b 1", "broker-a 0"]),
+    ],
+)
+def test_partitions_are_the_queues_of_all_brokers(cluster: Cluster, order: str | None, queues: list[str]) -> None:
+    cluster.start("broker-b", 2)
+    cluster.start("broker-a", 3)
+    cluster.queues["broker-0"] = 4  # has no master now
+    cluster.more = {"orderTopicConf": order}
+    client = Client(parse_url(f"rocketmq://{cluster.names}/t"))
+    assert [f"{queue.broker} {queue.number}" for queue in client.queues("t")] == queues
+    with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native") as sink:
+        sink.send(batch("t", [b"x"] * len(queues), None, range(len(queues))))
+        sink.flush()
+    assert {f"{broker} {number}": count for (broker, number), count in cluster.stored.items()} == dict.fromkeys(
+        queues, 1
+    )
+
+
+def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
+    with server(lambda *_: (0, "", b"")) as gone:
+        cluster.brokers["broker-a"], cluster.queues["broker-a"] = gone, 1
+        sink = open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=20")
+        sink.partitions("t")
+    cluster.start("broker-a", 1)
+    with sink:
+        sink.send(batch("t", [b"1", b"2"]))
+        sink.flush()
+    assert (sink.delivered, sink.failed) == (2, 0)
+    assert cluster.stored == {("broker-a", 0): 1}  # one request
+
+
+def test_a_broker_whose_disk_is_full(cluster: Cluster) -> None:
+    cluster.start("broker-a", 1)
+    cluster.refusal = 14, DISK_FULL, b""
+    with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=1") as sink:
+        sink.send(batch("t", [b"x"]))
+        with pytest.raises(DeliveryFailed) as caught:
+            sink.flush()
+    assert one_sentence(caught.value).startswith(
+        "1 of 1 messages were not delivered; the first was turn 0.0 for topic 't' partition 0 (1 bytes): RocketMQ"
+        f" {cluster.names} stored nothing for 1 s: service not available now. It may be caused by one of the following"
+        " reasons: the broker's disk is full"
+    )
