@@ -49,8 +49,9 @@ class LoadTool(ABC):
     rows: ClassVar[Mapping[str, Mapping[str, str]]]
     options: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, broker: Any, payload: Path, folder: Path) -> None:
-        self.broker, self.payload, self.folder = broker, payload, folder
+    def __init__(self, broker: Any, folder: Path) -> None:
+        self.broker, self.folder = broker, folder
+        self.payload = folder / "payload"  # lines of messages, which the tools send or whose size they take
         self._numbers = itertools.count()
 
     @classmethod
@@ -110,10 +111,10 @@ class Kafka(LoadTool):
     # The tool's best on two cores; its default batch of 16 KB halves its rate.
     best = ("batch.size=262144", "linger.ms=50", "buffer.memory=134217728", "acks=all", "enable.idempotence=true")
 
-    def __init__(self, broker: Any, payload: Path, folder: Path) -> None:
+    def __init__(self, broker: Any, folder: Path) -> None:
         from confluent_kafka import admin
 
-        super().__init__(broker, payload, folder)
+        super().__init__(broker, folder)
         self._admin = admin.AdminClient({"bootstrap.servers": self.broker.address, "log_level": 0})
         self._new = admin.NewTopic
 
@@ -142,13 +143,10 @@ class Rabbitmq(LoadTool):
     count = 200_000
     rows: ClassVar = {name: {"cdcsim": f"&queue_type={name}"} for name in ("classic", "quorum", "stream")}
 
-    def __init__(self, broker: Any, payload: Path, folder: Path) -> None:
+    def __init__(self, broker: Any, folder: Path) -> None:
         from fetching import fetched
 
-        super().__init__(broker, payload, folder)
-        lines = payload.read_bytes().splitlines()
-        self._body = self.folder / "body"  # of the size in the middle: the tool sends it again and again
-        self._body.write_bytes(sorted(lines, key=len)[len(lines) // 2])
+        super().__init__(broker, folder)
         self._jars = fetched(f"perf-test-{PERF_TEST}", PERF_TEST_POM, title=f"RabbitMQ's PerfTest {PERF_TEST}")
 
     def url(self, name: str, way: str) -> str:
@@ -157,9 +155,12 @@ class Rabbitmq(LoadTool):
     def command(self, name: str, row: str, count: int) -> Sequence[str]:
         with self._channel() as channel:
             channel.queue_declare(name, durable=True, arguments={"x-queue-type": row})
+        lines = sorted(self.payload.read_bytes().splitlines(), key=len)
+        body = self.folder / "body"  # the one of the middle size: the tool sends it again and again
+        body.write_bytes(lines[len(lines) // 2])
         return java(
             self._jars, "com.rabbitmq.perf.PerfTest", "-h", f"amqp://guest:guest@{self.broker.address}/%2f", "-x", "1",
-            "-y", "0", "-p", "-u", name, "-B", str(self._body), "-T", "application/json", "-f", "persistent", "-c",
+            "-y", "0", "-p", "-u", name, "-B", str(body), "-T", "application/json", "-f", "persistent", "-c",
             str(WINDOW), "-C", str(count), "-i", "1",
         )  # fmt: skip
 
@@ -184,11 +185,9 @@ class Rocketmq(LoadTool):
     rows: ClassVar = {f"{THREADS} threads": {"library": "&client=library", "native": "&client=native"}}
     options: ClassVar = {"heap": "512m"}
 
-    def __init__(self, broker: Any, payload: Path, folder: Path) -> None:
-        super().__init__(broker, payload, folder)
+    def __init__(self, broker: Any, folder: Path) -> None:
+        super().__init__(broker, folder)
         os.environ.setdefault("CDCSIM_ROCKETMQ_LIBRARY", str(self.native().library()))
-        lines = payload.read_bytes().splitlines()
-        self._size = sum(map(len, lines)) // len(lines)
 
     def url(self, name: str, way: str) -> str:
         return f"rocketmq://{self.broker.address}/{name}?partitions={THREADS}&threads={THREADS}{way}"
@@ -198,9 +197,10 @@ class Rocketmq(LoadTool):
 
         with open_sink(self.url(name, "&client=native")) as sink:
             sink.partitions(name)
+        lines = self.payload.read_bytes().splitlines()
         return java(
             self.native().jars(), "org.apache.rocketmq.example.benchmark.Producer", "-n", self.broker.address, "-t",
-            name, "-s", str(self._size), "-w", str(THREADS), "-q", str(count), "-ri", "1000",
+            name, "-s", str(sum(map(len, lines)) // len(lines)), "-w", str(THREADS), "-q", str(count), "-ri", "1000",
         )  # fmt: skip
 
     def rate(self, output: str) -> float:

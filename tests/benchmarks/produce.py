@@ -17,14 +17,13 @@ PAYLOADS = 20_000
 
 
 def run(scenario: str, format: str, folder: Path, *, brokers: Mapping[str, type[LoadTool]], quick: bool) -> None:
-    payload = folder / "payload"
-    process(cdcsim("run", scenario, "-f", format, "-q", "--limit", PAYLOADS), output=payload)
-    lines = payload.read_bytes().splitlines()
+    process(cdcsim("run", scenario, "-f", format, "-q", "--limit", PAYLOADS), output=folder / "payload")
+    lines = (folder / "payload").read_bytes().splitlines()
     rows = []
     for kind, tool in brokers.items():
         with tool.start(folder) as broker:
             count = tool.count // 10 if quick else tool.count
-            bench = Bench(tool(broker, payload, folder), scenario, format, count, folder)
+            bench = Bench(tool(broker, folder), scenario, format, count, folder)
             for row in tool.rows:
                 found = in_turns(1 if quick else 3, bench.contenders(row))
                 theirs = median(found[tool.title])

@@ -21,12 +21,13 @@ import measure
 import memory
 import produce
 import stages
+import steady
 import whole
 from load_tools import TOOLS
 
 from simulator.formats import FORMATS
 
-NAMES = ("stages", "encode", "run", "produce", "memory", "latency")
+NAMES = ("stages", "encode", "run", "produce", "memory", "steady", "latency")
 
 
 def main() -> None:
@@ -59,6 +60,8 @@ def main() -> None:
                     produce.run(scenario, format, Path(scratch), brokers=brokers, quick=quick)
                 case "memory":
                     memory.run(scenario, format, quick=quick)
+                case "steady":
+                    steady.run(scenario, format, Path(scratch), brokers=brokers, quick=quick)
                 case "latency":
                     latency.run(scenario, format, quick=quick)
 
