@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from platform import python_version
 from typing import Any, Final
 
+import orjson
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
@@ -28,7 +30,10 @@ class Recorder:
     """
 
     def __init__(self, sink: Sink, latencies: Latencies) -> None:
+        """A run that goes on sets `resumed_from`, its first order key that may be missing, and `earlier`."""
         self._sink = sink
+        self.resumed_from: OrderKey | None = None
+        self.earlier: Sequence[dict[str, Any]] = ()
         self._digests: dict[Place, Any] = {}
         self._latencies = latencies
         sink.watch = self._add
@@ -49,7 +54,18 @@ class Recorder:
         digests, ledger = self.digests(), self._sink.ledger
         partitions = [{**partition(each), "sha256": digests[each.topic, each.partition]} for each in ledger.progress()]
         position = ledger.position().next
-        return {**document(facts, position, partitions, failure), "latency_ms": self._latencies.percentiles()}
+        parts = {"resumed_from": _text(self.resumed_from), "earlier": self.earlier}
+        latencies = {"latency_ms": self._latencies.percentiles()}
+        return {**document(facts, position, partitions, failure), **latencies, **parts}
+
+
+def earlier(file: Path, run: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The parts of a run that a file has records of, first part first; none where it is the record of another run."""
+    try:
+        found = orjson.loads(file.read_bytes())
+        return [*found.pop("earlier"), found] if found["run"] == run else []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
 
 
 def partition(progress: Progress) -> dict[str, Any]:

@@ -154,6 +154,21 @@ def test_a_record_tells_what_was_sent(command: Command, tmp_path: Path) -> None:
     assert max(each["last"] for each in record["partitions"]).startswith("turn ")
 
 
+def test_a_record_has_the_parts_of_a_run_that_went_on(command: Command, tmp_path: Path) -> None:
+    file, record = tmp_path / "position", tmp_path / "record.json"
+    for limit in ("1000", "2000"):
+        to = f"file:{tmp_path / 'messages'}"
+        command(*RUN[:-1], limit, "--to", to, "--resume", file, "--record", record, status=0)
+    later = orjson.loads(record.read_bytes())
+    (earlier,) = later["earlier"]
+    assert earlier["resumed_from"] is None
+    assert later["resumed_from"] == earlier["next"]
+    command(*RUN[:-1], "2000", "--to", f"file:{tmp_path / 'whole'}", "--record", record, status=0)
+    whole = orjson.loads(record.read_bytes())
+    assert earlier["messages"] + later["messages"] == whole["messages"]
+    assert (whole["resumed_from"], whole["earlier"]) == (None, [])
+
+
 def test_a_missed_rate_is_reported(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "summary.json"
     arguments = ["run", "crud", "-f", "canal-json", "--limit", "3000", "--summary-to", file]

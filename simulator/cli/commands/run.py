@@ -137,7 +137,7 @@ def _run_here(
     from simulator.cli import progress
     from simulator.run.latencies import Latencies
     from simulator.run.pacing import parse_pace
-    from simulator.run.record import Recorder
+    from simulator.run.record import Recorder, earlier
     from simulator.run.resume import Resumed
     from simulator.sinks import open_sink
 
@@ -160,6 +160,8 @@ def _run_here(
         if files.record is not None or metrics is not None:
             sink.ledger.latencies = latencies
         recorder = None if files.record is None else Recorder(sink, latencies)
+        if recorder is not None and resumed is not None and not resumed.begins:
+            recorder.resumed_from, recorder.earlier = resumed.start, earlier(files.record, identity)
         this = job.run(
             sink, limits=limits, route=sending.route, snapshot=span.snapshot, pace=pace,
             wall_clock=sending.clock == "wall", report=None if outcome.quiet else progress.Reporter(limits),
