@@ -159,9 +159,11 @@ def _run_here(
         latencies = Latencies()
         if files.record is not None or metrics is not None:
             sink.ledger.latencies = latencies
-        recorder = None if files.record is None else Recorder(sink, latencies)
-        if recorder is not None and resumed is not None and not resumed.begins:
-            recorder.resumed_from, recorder.earlier = resumed.start, earlier(files.record, identity)
+        recorder = None
+        if files.record is not None:
+            recorder = Recorder(sink, latencies)
+            if resumed is not None and not resumed.begins:
+                recorder.resumed_from, recorder.earlier = resumed.start, earlier(files.record, identity)
         this = job.run(
             sink, limits=limits, route=sending.route, snapshot=span.snapshot, pace=pace,
             wall_clock=sending.clock == "wall", report=None if outcome.quiet else progress.Reporter(limits),
