@@ -48,11 +48,12 @@ class Outcome:
             _write_json(self.summary_to, facts)
         if self.record is not None:
             _write_json(self.record, record_of(facts))
-        if not self.quiet:
+        failure = failure or job.failure
+        if not self.quiet and not (failure and summary.next_turn == 0 == summary.messages):  # nothing came before it
             click.echo(progress.summary(summary, job, self.to), err=True)
             if command := progress.expected_command(self.opening, job, summary):
                 click.echo(f"rows that a consumer must hold now: {command}", err=True)
-        if failure := failure or job.failure:
+        if failure:
             raise failure
 
 

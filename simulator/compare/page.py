@@ -22,6 +22,7 @@ from simulator.formats.documents import MEANINGS, members_of, notes_of
 from simulator.formats.facts import EVENTS, format_facts
 from simulator.formats.format import Format
 from simulator.formats.options import parse_format
+from simulator.run.scenario import load, possible_sources
 from simulator.sources import find as find_source
 
 BASE: Final = "canal-json"
@@ -45,7 +46,7 @@ def page(
     found = {text: find(parse_format(text)[0]) for text in formats or FORMATS}
     if base is not None and base not in found:
         raise UsageError(f"--base {base}: the formats compared are {', '.join(found)}.")
-    systems = list(sources) or sorted({source for format in found.values() for source in format.sources})
+    systems = list(sources) or _sources(scenario, settings, {each for f in found.values() for each in f.sources})
     compared, types = {}, {}
     for source in systems:
         report(source)
@@ -73,6 +74,12 @@ def page(
         "types": types,
     }
     return html_of(data)
+
+
+def _sources(scenario: str, settings: Sequence[str], read: set[str]) -> list[str]:
+    """Of these sources those that the scenario can run on; the one that it names itself."""
+    loaded, system = load(scenario, settings=settings)
+    return [each.id for each in possible_sources(loaded, sorted(read))] or [str(system)]
 
 
 def html_of(data: dict[str, Any], *more: str) -> str:

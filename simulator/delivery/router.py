@@ -22,7 +22,7 @@ from simulator.model import MARKS, Event, Table, TableId
 def parse_route(text: str | None, routing: Routing) -> Route:
     """`None` (the product's default), `table`, `columns:customer_id,region`. Raises UsageError."""
     text = text or next(iter(routing.policies))
-    typed, _, columns = text.partition(":")
+    typed, colon, columns = text.partition(":")
     name = routing.aliases.get(typed, typed)
     if name not in routing.policies:
         hint = did_you_mean(name, routing.policies)
@@ -30,7 +30,7 @@ def parse_route(text: str | None, routing: Routing) -> Route:
     names = tuple(part.strip() for part in columns.split(",") if part.strip())
     if name == "columns" and not names:
         raise UsageError(f"--route {text}: write the columns after a colon: --route columns:customer_id,region.")
-    if name != "columns" and names:
+    if name != "columns" and colon:
         raise UsageError(
             f"--route {text}: only the policy 'columns' takes columns: --route columns:customer_id,region."
         )

@@ -204,8 +204,10 @@ def _read_curve(file: Path, text: str) -> Pace:
     """The pace of a CSV file; its first line may name the columns. Raises OptionError."""
     try:
         lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"--rate {short(text)}: {file} cannot be read: {error}.") from None
+    except OSError as error:
+        raise OptionError(f"--rate {short(text)}: {file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise OptionError(f"--rate {short(text)}: {file} is no text in UTF-8; write lines of seconds,rate.") from None
     rows = [(number, *line.partition(",")[::2]) for number, line in enumerate(lines, 1) if line.strip()]
     if rows and not re.match(r"\s*[\d.]", rows[0][1]):
         del rows[0]

@@ -50,6 +50,8 @@ def open_sink(
     each message on RabbitMQ. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
+    if scheme == url and url not in (*SINKS, "-") and ("/" in url or "." in url):
+        raise UsageError(f"--to {url}: write file:{url} for a file or a folder.")
     hint = "--to is -, file:DIR, parquet:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST."
     opener = registry.load("sink", SINKS, scheme, hint)
     if envelope and scheme not in LINES:

@@ -65,7 +65,7 @@ def find(text: str) -> Source:
         raise UnknownName("source", text, known, "`cdcsim sources` lists them all.")
     cls: type[Source] = registry.load("source", _CLASSES, id)
     title, versions = SOURCES[id][1:] if id in SOURCES else (cls.TITLE or id, cls.VERSIONS or ("1",))
-    version = text[len(id) + 1 :] or versions[0]
+    version = versions[0] if text == id else text[len(id) + 1 :]
     if version not in versions:
         raise UsageError(f"--source {text}: {title} is known here in version {', '.join(versions)}, not {version!r}.")
     return cls(id, version, title)

@@ -375,6 +375,8 @@ def _meta(script: Script, meta: Meta, outcome: Outcome[S], at_snapshot: Callable
             outcome.steps.clear()
             if at_snapshot is not None:
                 at_snapshot(session)
+        case "step" if not meta.argument:
+            raise ScenarioError(script.file, meta.line, "@step", "the step has no name; write `-- @step NAME`.")
         case "step":
             outcome.steps.append((meta.argument, len(session.log.transactions)))
         case "user":

@@ -76,6 +76,8 @@ def write_expected(stream: Stream, turn: int | None, folder: Path, form: str) ->
     """Write the rows before a turn (None: those at the end of a script), and the manifest. Nothing is overwritten, and
     nothing stays where it fails. Raises UsageError, SinkError."""
     at = _border(stream, turn)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--to {folder}: it is a file; name a new folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -108,6 +108,14 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "--to", "kafka://localhost/x?partitons=3"], "Did you mean 'partitions'?"),
         ([*RUN, "--summary-to", "no/where/summary.json"], "there is no folder 'no/where'"),
         ([*RUN, "--limit", "7"], "--limit is given twice: leave one out"),
+        ([*RUN, "--source", "mysql-"], "MySQL is known here in version 8.0, 5.7, not ''"),
+        ([*RUN, "--route", "key:"], "only the policy 'columns' takes columns"),
+        ([*RUN, "--to", "/tmp/x"], "write file:/tmp/x for a file or a folder"),
+        ([*RUN, "--to", "out.jsonl"], "write file:out.jsonl"),
+        ([*RUN, "--rate", "curve:nofile"], "nofile cannot be read: No such file or directory."),
+        (["compare", "crud", "--html", "no/where.html"], "there is no folder 'no'"),
+        (["expected", "crud", "--to", "rows", "--at", "x"], "'x' is not a whole number"),
+        (["expected", "crud", "--to", "/dev/null", "--at", "5"], "it is a file; name a new folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -161,6 +169,23 @@ def test_check_lists_all_errors_of_a_sql_script(command: Command, tmp_path: Path
     assert [int(line.split(":")[2]) for line in done.err.splitlines()[:-1]] == [2, 3, 4]
     assert "3 statements failed, as listed above" in done.err.splitlines()[-1]
     assert (done.out, "d.t" in command("check", script, "--force", status=2).out) == ("", True)
+
+
+SCRIPTS = {
+    "empty.yaml": ("tables:", "1: tables: it is empty; write a mapping."),
+    "none.yaml": ("tables: {}", "1: tables: there must be at least 1, and there is none."),
+    "step.sql": ("-- @step\nSELECT 1;", "1: @step: the step has no name; write `-- @step NAME`."),
+    "first.sql": ("CREATE TABLE t (id INT);", "1: ERROR 1046 (3D000): No database selected: 'CREATE TABLE t (id INT)'"),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_what_is_wrong_from_the_first_line_on_is_one_sentence(command: Command, tmp_path: Path, name: str) -> None:
+    """…, by `run` and `check`: no summary of a run that never began."""
+    text, problem = SCRIPTS[name]
+    (tmp_path / name).write_text(text)
+    for arguments in (["check", tmp_path / name], ["run", tmp_path / name, "-f", "canal-json"]):
+        assert command(*arguments) == Done(2, "", f"cdcsim: {tmp_path / name}:{problem}\n")
 
 
 @pytest.mark.parametrize(
@@ -554,7 +579,7 @@ def test_wall_clock_moves_the_write_time_alone(command: Command) -> None:
 def test_start_now_begins_event_times_now(command: Command, tmp_path: Path) -> None:
     """…, also of a SQL script; `--clock wall` moves the write time alone."""
     script = tmp_path / "f.sql"
-    script.write_text("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1);")
+    script.write_text("CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1);")
     for scenario in ("crud", script):
         before = int(time.time())
         done = command("run", scenario, "-f", "canal-json", "--limit", "2", "--start", "now")

@@ -103,3 +103,27 @@ def test_a_script_is_compared_up_to_its_error(tmp_path: Path, command: Command) 
     done = command("compare", file, "-f", "canal-json", status=2)
     assert "── INSERT d.t ─" in done.out
     assert f"{file}:3: ERROR 1007" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sources"),
+    [
+        (
+            "f.sql",
+            "CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY);",
+            ["mariadb", "mysql", "oceanbase-mysql"],
+        ),
+        (
+            "f.yaml",
+            "source: oracle\ntables: {t: {columns: {ID: number(5)}, key: ID}}\n"
+            "script: [{transaction: [{insert: t, rows: [{ID: 1}]}]}]",
+            ["oracle-19c"],
+        ),
+    ],
+)
+def test_a_page_has_the_sources_that_the_scenario_can_run_on(
+    tmp_path: Path, command: Command, name: str, text: str, sources: list[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    done = command("compare", tmp_path / name, "-f", "dts-avro", "-f", "oms-default", "--html", tmp_path / "c.html")
+    assert [line.removesuffix(" …") for line in done.err.splitlines()[:-1]] == sources

@@ -99,7 +99,7 @@ def test_values_survive(command: Command, tmp_path: Path) -> None:
     [
         (["orders"], "orders.yaml has no end: name a turn, as in --at 100000 (a run's summary names one)."),
         (["tour", "--at", "1000"], "--at 1000: "),
-        (["orders", "--at", str(10**30)], "--at 1000000000000000000000000000000: it is a number from 0 to"),
+        (["orders", "--at", str(10**30)], "is not a number from 0 to"),
     ],
 )
 def test_a_wrong_turn(command: Command, tmp_path: Path, arguments: list[str], sentence: str) -> None:

@@ -9,6 +9,8 @@ import click
 from simulator.cli.group import cli
 from simulator.cli.opening import report_errors, with_start
 from simulator.cli.options import (
+    MOST_TURNS,
+    WholeNumber,
     complete_source,
     force_option,
     scenario_argument,
@@ -25,7 +27,7 @@ from simulator.errors import UsageError
 @scenario_argument
 @click.option(
     "--at",
-    type=click.IntRange(min=0),
+    type=WholeNumber(0, MOST_TURNS),
     metavar="TURN",
     help="Write the rows before the first transaction border at or after this turn; default: the end of a script.",
 )

@@ -102,6 +102,8 @@ def check(
     loaded, system = load(scenario, source, sql_engine, settings)
     stream = open_stream(resolve(loaded, system), system, force=True)  # all errors of a SQL script, not the first alone
     report_errors(stream)
+    if len(stream.errors) == 1 and not force:
+        return 2
     if stream.errors and not force:
         raise UsageError(
             f"{scenario}: {counted(len(stream.errors), 'statement')} failed, as listed above, the later ones perhaps "
@@ -209,6 +211,8 @@ def compare(
         )
     settings = with_start(settings, start)
     if html is not None:
+        if not html.absolute().parent.is_dir():
+            raise UsageError(f"--html {html}: there is no folder {str(html.parent)!r}.")
         from simulator.compare.page import page
 
         text = page(

@@ -108,6 +108,8 @@ def _problem(detail: Any, root: Any) -> str:
         return f"unknown key {loc[-1]!r}. " + (
             f"Did you mean {guess!r}?" if guess else f"Use one of {', '.join(allowed)}."
         )
+    if kind in _WANTED and value is None:
+        return f"it is empty; write {_WANTED[kind]}"
     if kind in _WANTED:
         return f"{quoted(value)} is not {_WANTED[kind]}"
     if kind in _RANGES:
@@ -120,7 +122,8 @@ def _problem(detail: Any, root: Any) -> str:
         return _name_problem(loc, value, context, kind)
     if kind in ("too_short", "too_long"):
         limit = context.get("min_length", context.get("max_length"))
-        return f"{'at least' if kind == 'too_short' else 'at most'} {limit} of these, not {context['actual_length']}"
+        count = context["actual_length"] or "none"
+        return f"there must be at {'least' if kind == 'too_short' else 'most'} {limit}, and there is {count}"
     return str(detail["msg"])
 
 
