@@ -18,8 +18,8 @@ def changes(ticks: Ints, cycles: Ints, programs: Ints, start: int, counts: Ints,
     assert LIBRARY is not None
     out = np.empty(len(ticks), dtype=np.int64)
     within = LIBRARY.cdcsim_changes(
-        _memory(ticks), _memory(cycles), _memory(programs), len(ticks), start, _memory(counts), len(counts),
-        _memory(per_cycle), len(per_cycle), _memory(out),
+        memory(ticks), memory(cycles), memory(programs), len(ticks), start, memory(counts), len(counts),
+        memory(per_cycle), len(per_cycle), memory(out),
     )  # fmt: skip
     assert within, "a tick or a program that the column's past does not have"
     return out
@@ -29,7 +29,7 @@ def draws(identities: Bits, changes: Ints, salt: np.uint64) -> Bits:
     """64 fresh bits for each setting."""
     assert LIBRARY is not None
     out = np.empty(len(changes), dtype=np.uint64)
-    LIBRARY.cdcsim_draws(_memory(identities), _memory(changes), len(changes), int(salt), _memory(out))
+    LIBRARY.cdcsim_draws(memory(identities), memory(changes), len(changes), int(salt), memory(out))
     return out
 
 
@@ -37,7 +37,7 @@ def index(identities: Bits, changes: Ints, salt: np.uint64, size: int) -> Ints:
     """Numbers in [0, size) as `generators.index.Index` draws them."""
     assert LIBRARY is not None
     out = np.empty(len(changes), dtype=np.int64)
-    LIBRARY.cdcsim_index(_memory(identities), _memory(changes), len(changes), int(salt), size, _memory(out))
+    LIBRARY.cdcsim_index(memory(identities), memory(changes), len(changes), int(salt), size, memory(out))
     return out
 
 
@@ -45,7 +45,7 @@ def in_turn(places: Ints, changes: Ints, size: int) -> npt.NDArray[np.int32]:
     """Numbers in [0, size), one after the other over neighbouring rows, and over the settings of each."""
     assert LIBRARY is not None
     out = np.empty(len(changes), dtype=np.int32)
-    counted = LIBRARY.cdcsim_in_turn(_memory(places), _memory(changes), len(changes), size, _memory(out))
+    counted = LIBRARY.cdcsim_in_turn(memory(places), memory(changes), len(changes), size, memory(out))
     assert counted, "a place is negative"
     return out
 
@@ -54,11 +54,11 @@ def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between:
     """Which settings are null, as `generators.nulls.Nulls` draws them; the shares are of 2^64."""
     assert LIBRARY is not None
     out = np.empty(len(changes), dtype=np.bool_)
-    LIBRARY.cdcsim_nulls(_memory(identities), _memory(changes), len(changes), int(salt), share, between, _memory(out))
+    LIBRARY.cdcsim_nulls(memory(identities), memory(changes), len(changes), int(salt), share, between, memory(out))
     return out
 
 
-def _memory(array: npt.NDArray[Any]) -> int:
+def memory(array: npt.NDArray[Any]) -> int:
     """Where the elements of an array begin, one after the other."""
     if not array.flags.c_contiguous:
         raise ValueError("the elements of the array lie apart")

@@ -39,6 +39,18 @@ def load(path: Path = FILE) -> ctypes.CDLL | None:
     library.cdcsim_draws.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _POINTER]
     library.cdcsim_index.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _POINTER]
     library.cdcsim_nulls.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _BITS, _POINTER]
+    for function, arrays, found in (
+        (library.cdcsim_visits, 2, 2),
+        (library.cdcsim_nth, 3, 1),
+        (library.cdcsim_phases, 2, 1),
+        (library.cdcsim_places, 3, 1),
+    ):
+        function.restype = _LONG
+        function.argtypes = [_POINTER, *[_POINTER] * arrays, _LONG, *[_POINTER] * found]
+    library.cdcsim_transactions.restype = _LONG
+    library.cdcsim_transactions.argtypes = [
+        _POINTER, _LONG, _BITS, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _POINTER, _POINTER,
+    ]  # fmt: skip
     return library
 
 

@@ -31,7 +31,6 @@ from simulator.values import texts
 from simulator.values.draw import Bits, Ints, bits
 from simulator.wire.avro import Longs, Strings
 
-FUZZ: Final = Path(__file__).with_name("fuzz_write.c")
 BUILT: Final = pytest.mark.skipif(not program.compiled(), reason="the library was not built, or is not wanted")
 INT64: Final = st.integers(-(2**63), 2**63 - 1)
 
@@ -245,14 +244,18 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert library.load() is None
 
 
-def test_random_programs_under_the_sanitizers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["fuzz_write.c", "fuzz_traffic.c"])
+def test_random_programs_under_the_sanitizers(program: str, tmp_path: Path) -> None:
     """A C program of its own: Python under a sanitizer says more of Python."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")
     options = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     built = subprocess.run(
-        [compiler, *options, "-o", str(tmp_path / "fuzz"), str(FUZZ)], capture_output=True, text=True, check=False
+        [compiler, *options, "-o", str(tmp_path / "fuzz"), str(Path(__file__).with_name(program))],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if built.returncode and "san" in built.stderr:
         pytest.skip("the C compiler has no sanitizers")

@@ -13,6 +13,8 @@ from typing import Final
 import numpy as np
 
 from simulator.model import SECOND_NUMBERS
+from simulator.native.program import compiled
+from simulator.native.traffic import transactions
 from simulator.stream.engine.arrivals import Arrivals
 from simulator.stream.engine.decks import dealt, order
 from simulator.values.draw import Ints, below, bits, key, mix, unit
@@ -61,6 +63,8 @@ class Timeline:
         """(number, first turn, turns) of the transaction that each turn belongs to."""
         if self.plain:
             return turns, turns, np.ones(len(turns), dtype=np.int64)
+        if compiled():
+            return transactions(turns, self._key, self._sizes, self._first, self._turns)
         count = len(self._sizes)
         period, position = np.divmod(turns, self._turns)
         begins = below(bits(self._key, period), count)  # with which transaction the period begins

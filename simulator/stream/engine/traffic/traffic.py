@@ -15,10 +15,13 @@ a slot stands when the stream begins is its phase.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from simulator.native.program import compiled
+from simulator.native.traffic import Tables
 from simulator.stream.engine.traffic.circles import Rounds, rounds
 from simulator.stream.engine.traffic.cohorts import Cohort
 from simulator.stream.engine.traffic.deals import Deals
@@ -57,11 +60,20 @@ class Traffic:
         self._rank = np.concatenate([empty, *(d.rank.ravel() for d in distinct.values())])
         self._card = np.concatenate([empty, *(d.card.ravel() for d in distinct.values())])
 
+    @cached_property
+    def _tables(self) -> Tables:
+        """For the compiled library."""
+        rows = np.vstack([self._base, self._rounds, self._cards, self._start, self._bound]).T.astype(np.int64)
+        decks = self._seat, self._rank, self._card
+        return Tables(rows, *decks, self._deck_key, self._turn_key, self._phase_key)
+
     # ------------------------------------------------------------------------------------------------------- forwards
 
     def visits(self, turns: Ints) -> tuple[Ints, Ints, Ints]:
         """(cohort, slot, place) of each turn."""
         cohort, nth = self._deals.visits(turns)
+        if compiled():
+            return cohort, *self._tables.visits(cohort, nth)
         of, cards, start, base = self._of(cohort)
         dealing, position = np.divmod(nth, of.groups)
         number, card = np.divmod(dealing, cards)
@@ -75,6 +87,8 @@ class Traffic:
 
     def turns(self, cohort: Ints, slot: Ints, place: Ints) -> Ints:
         """The turn at which a slot comes to a place (negative: before turn 0)."""
+        if compiled():
+            return self._deals.turns(cohort, self._tables.nth(cohort, slot, place))
         of, cards, start, base = self._of(cohort)
         slot, group = np.divmod(slot - base, of.groups)
         number, rank = of.decks_of(slot, place - self._origin(cohort, slot, group, of))
@@ -86,6 +100,8 @@ class Traffic:
 
     def phases(self, cohort: Ints, slot: Ints) -> Ints:
         """The place of each slot's first visit of the stream."""
+        if compiled():
+            return self._tables.phases(cohort, slot)
         of, _, _, base = self._of(cohort)
         slot, group = np.divmod(slot - base, of.groups)
         return of.ahead(slot, 0) + self._origin(cohort, slot, group, of)
@@ -94,7 +110,9 @@ class Traffic:
         """The place of the first visit of each of these slots of one cohort at a turn or after it."""
         nth = self.cohort_visits([cohort], np.broadcast_to(np.asarray(turns, dtype=np.int64), slots.shape))
         cohorts = np.full(len(slots), cohort, dtype=np.int64)
-        of, cards, start, _ = self._of(cohorts[:1])
+        if compiled():
+            return self._tables.places(cohorts, slots, nth)
+        of, cards, start, _ = self._of(np.array([cohort], dtype=np.int64))
         slot, group = np.divmod(slots - self.cohorts[cohort].base, of.groups)
         dealing, position = np.divmod(nth, of.groups)
         number, card = np.divmod(dealing, cards)
