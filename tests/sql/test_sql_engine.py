@@ -132,7 +132,7 @@ def test_a_log_that_is_there(mariadb: str, tmp_path: Path, command: Command) -> 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("mysql://h", "--from", "3"), "is no position of a binlog: expected FILE:OFFSET"),
+        (("mysql://h", "--from", "3"), "is not a position in a binlog: write FILE:OFFSET"),
         (("mysql://h",), "needs --from"),
         (("postgresql://h", "--from", "b.1:4"), "PostgreSQL keeps no log that can be read later"),
         (("s.sql", "--until", "b.1:4"), "about a server's binlog"),
@@ -161,7 +161,7 @@ def test_executed_gtids() -> None:
         ("postgresql:///db", "expected mysql://"),
         ("mysql://h/db", "expected mysql://"),
         ("mysql://h:x", "the port is no number"),
-        ("mysql://h?keep=1", "the only option of its URL is keep=yes"),
+        ("mysql://h?keep=1", "the only option of such a URL is keep=yes"),
     ]
 )
 def test_wrong_urls(url: str, problem: str) -> None:
