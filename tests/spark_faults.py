@@ -68,6 +68,16 @@ class Full(Folder):
 
 
 @dataclass(frozen=True, slots=True)
+class Absent(Folder):
+    """A package is missing where tasks run."""
+
+    def write(self, work: Work, task: int, number: int) -> Done:
+        import absent_package  # type: ignore[import-not-found]  # noqa: F401
+
+        raise AssertionError
+
+
+@dataclass(frozen=True, slots=True)
 class Deadly(Broker):
     """The first attempt of a sender dies behind its first batch."""
 

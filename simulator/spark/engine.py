@@ -79,6 +79,11 @@ class SparkRun(ABC):
         return self.stop
 
     @property
+    def messages(self) -> int:
+        """Messages so far, of the tasks that are done."""
+        return self.summary.messages
+
+    @property
     def elapsed(self) -> float:
         return time.monotonic() - self._began
 
@@ -115,14 +120,14 @@ class SparkRun(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: its tasks, and about how many of its turns these were."""
+    """How far a run is: its tasks, and about how many of its blocks these were."""
 
     work: Work
     tasks: Tasks
 
     @property
-    def turns(self) -> int:
-        return (self.work.stop - self.work.first) * self.tasks.done // max(self.work.tasks, 1)
+    def blocks(self) -> int:
+        return self.work.blocks * self.tasks.done // max(self.work.tasks, 1)
 
 
 def count_blocks(job: bytes, plan: Plan, numbers: Sequence[int]) -> list[int]:

@@ -50,12 +50,16 @@ class Work:
         """The numbers of the blocks of turns."""
         return range(self.first // self.step, -(-self.stop // self.step) if self.stop > self.first else 0)
 
+    @property
+    def blocks(self) -> int:
+        return len(self.rows) + len(self.numbers)
+
     def open(self) -> Job:
         return opened(self.job)
 
     def share(self, task: int) -> Share:
         """What a task renders: neighbouring blocks, so that the shares of all tasks in order are the stream."""
-        whole, snapshot = len(self.rows) + len(self.numbers), len(self.rows)
+        whole, snapshot = self.blocks, len(self.rows)
         low, high = (each * whole // self.tasks for each in (task, task + 1))
         rows, numbers = self.rows[low:high], self.numbers[max(low - snapshot, 0) : max(high - snapshot, 0)]
         return Share(self.open().stream, self.first, self.stop, self.step, rows=rows, numbers=numbers)

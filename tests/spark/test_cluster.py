@@ -1,20 +1,25 @@
-"""A cluster of a master and two workers on the loopback: spark-submit runs the command there."""
+"""A cluster of a master and two workers on the loopback: spark-submit runs the command there, and a streaming query."""
 
 from __future__ import annotations
 
 import os
-import socket
+import pickle
+import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import killed_query
 import pytest
-from command import cdcsim, environment
+from command import Command, environment
+from test_source import SCENARIO
 from written import digests
+
+from simulator.run.job import open_job
+from simulator.run.plan import Limits
 
 pytestmark = pytest.mark.spark
 
@@ -37,46 +42,36 @@ def variables() -> dict[str, str]:
 
 
 @pytest.fixture
-def master(tmp_path: Path) -> Iterator[str]:
-    """Its URL. The workers have an address each, since Spark repeats a slow task on another host only."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    url, deploy = f"spark://127.0.0.1:{port}", "org.apache.spark.deploy"
-    share = ["--webui-port", "0", "-c", "1", "-m", "600M", "-d", str(tmp_path)]
-    commands = [
-        [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"],
-        [f"{deploy}.worker.Worker", url, "--host", "127.0.0.1", *share],
-        [f"{deploy}.worker.Worker", url, "--host", "127.0.0.2", *share],
-    ]
-    more = {"SPARK_DAEMON_MEMORY": "128m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
+def master(spark: Any, tmp_path: Path) -> Iterator[str]:
+    """The URL of a master with two workers, which are in the Java of the session: three less of them have to start.
+
+    The workers have an address each, since Spark repeats a slow task on another host only.
+    """
+    java = spark.sparkContext._jvm
+    deploy, settings, nothing = java.org.apache.spark.deploy, java.org.apache.spark.SparkConf(False), java.scala.Option
     with ExitStack() as stack:
-        for number, command in enumerate(commands):
-            log = stack.enter_context((tmp_path / f"daemon-{number}.log").open("wb"))
-            process = subprocess.Popen(
-                [str(spark_home() / "bin" / "spark-class"), *command],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**variables(), **more},
+
+        def started(environment: Any) -> Any:
+            stack.callback(environment.awaitTermination)
+            stack.callback(environment.shutdown)
+            return environment
+
+        begun = started(deploy.master.Master.startRpcEnvAndEndpoint("127.0.0.1", 0, 0, settings)._1())
+        urls = spark.sparkContext._gateway.new_array(java.java.lang.String, 1)
+        urls[0] = f"spark://127.0.0.1:{begun.address().port()}"
+        for number in (1, 2):
+            started(
+                deploy.worker.Worker.startRpcEnvAndEndpoint(
+                    f"127.0.0.{number}", 0, 0, 1, 600, urls, str(tmp_path), nothing.apply(number), settings,
+                    nothing.empty(),
+                )
             )  # fmt: skip
-            stack.callback(process.wait)
-            stack.callback(process.terminate)
-            if number == 0:
-                wait_for(port)
-        yield url
+        yield urls[0]
 
 
-def wait_for(port: int) -> None:
-    ends = time.monotonic() + SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < ends, "the master does not answer"
-            time.sleep(0.1)
-
-
-def test_a_stuck_task_is_done_by_the_other_worker(master: str, tmp_path: Path) -> None:
-    """Two attempts of a task: one file of each partition, that of the local engine."""
+def test_a_stuck_task_and_a_killed_query(spark: Any, master: str, command: Command, tmp_path: Path) -> None:
+    """Two attempts of a task: one file of each partition, that of the local engine. Then a query dies with its driver,
+    and another one, of this session, goes on from its checkpoint."""
     # most tasks find Python running and are quick, so that the slow one is soon seen as such
     run = ["run", "orders", "-f", "canal-json", "--limit", "1000"]
     settings = {
@@ -92,11 +87,27 @@ def test_a_stuck_task_is_done_by_the_other_worker(master: str, tmp_path: Path) -
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
     }
+    query, scenario = tmp_path / "query", tmp_path / "users.yaml"
+    query.mkdir()
+    scenario.write_text(SCENARIO)
     submit = [str(spark_home() / "bin" / "spark-submit"), "--master", master]
     submit += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    submit += [str(HERE / "stuck_task.py"), *run, "--engine", "spark", "--tasks", "9", "--to", f"file:{tmp_path}/out"]
+    submit += [str(HERE / "submitted.py"), str(scenario), str(query)]
+    submit += [*run, "--engine", "spark", "--tasks", "9", "--to", f"file:{tmp_path}/out"]
     done = subprocess.run(submit, env=variables(), capture_output=True, text=True, timeout=SECONDS)
-    assert done.returncode == 0, done.stdout + done.stderr
-    cdcsim(*run, "-q", "--to", f"file:{tmp_path}/local")
-    assert digests(tmp_path / "out") == digests(tmp_path / "local")
+    said = done.stdout + done.stderr
+    command(*run, "-q", "--to", f"file:{tmp_path}/local", status=0)
+    assert digests(tmp_path / "out") == digests(tmp_path / "local"), said
     assert {path.name for path in tmp_path.glob("8.*")} == {"8.0", "8.1"}
+
+    assert done.returncode == 128 + signal.SIGKILL, said
+    left = {name: (query / name).read_bytes() for name in ("0", "1")}
+    (query / "0").unlink()
+    killed_query.start(spark, str(scenario), query).awaitTermination()
+    found = sorted(int(path.name) for path in query.iterdir() if path.name.isdigit())
+    assert found == [1, 2, 3], "batches that were committed are not done again"
+    assert (query / "1").read_bytes() == left["1"]
+    batches = [left["0"], *((query / str(number)).read_bytes() for number in found)]
+    job = open_job(str(scenario), "dts-canal-json")
+    wanted = [message.value for message in job.messages(Limits(turns=500), snapshot=True)]
+    assert [value for batch in batches for value in pickle.loads(batch)] == wanted

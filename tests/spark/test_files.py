@@ -11,7 +11,7 @@ import pytest
 from command import Command
 from fastavro import reader
 from runs import CHANGES, FORMATS, PARTITIONS, SCENARIOS, job_of, write_locally
-from spark_faults import Failing, Full
+from spark_faults import Absent, Failing, Full
 from written import digests
 
 from simulator.errors import SimulatorError, UsageError
@@ -52,11 +52,20 @@ def test_a_task_that_is_done_again_changes_nothing(spark: Any, tmp_path: Path) -
     assert not (tmp_path / "spark" / ".unfinished").exists()
 
 
-def test_a_task_that_never_ends_well_is_one_sentence(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("fault", "begins", "ends"),
+    [
+        (Full, "file:/dev/null/full/.unfinished/", ": the folder cannot be made: Not a directory."),
+        (Absent, "the Python of Spark's executors has no package 'absent_package': ", "spark.pyspark.python=FILE."),
+    ],
+)
+def test_a_task_that_never_ends_well_is_one_sentence(
+    spark: Any, tmp_path: Path, fault: type[Folder], begins: str, ends: str
+) -> None:
     with pytest.raises(SimulatorError) as error:
-        run(spark, job_of("script.sql", "canal-json", tmp_path), Full(str(tmp_path / "spark"), 1), tasks=2)
-    assert str(error.value).startswith("file:/dev/null/full/.unfinished/")
-    assert str(error.value).endswith(": the folder cannot be made: Not a directory.")
+        run(spark, job_of("script.sql", "canal-json", tmp_path), fault(str(tmp_path / "spark"), 1), tasks=2)
+    assert str(error.value).startswith(begins)
+    assert str(error.value).endswith(ends)
     assert not (tmp_path / "spark" / "_SUCCESS").exists()
 
 

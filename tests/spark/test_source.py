@@ -1,18 +1,12 @@
-"""The data source: messages, changes and rows as DataFrames; a query that is killed and goes on from its checkpoint."""
+"""The data source: messages, changes and rows as DataFrames. `test_cluster.py` has a query that is killed."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
-import killed_query
 import pytest
-from command import ROOT, Command
+from command import Command
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
@@ -45,10 +39,6 @@ def scenario(spark: Any, tmp_path: Path) -> str:
 
 def job_of(scenario: str) -> Job:
     return open_job(scenario, "dts-canal-json").addressed(partitions=Partitions(3))
-
-
-def values(job: Job, limits: Limits, *, snapshot: bool) -> list[bytes | None]:
-    return [message.value for message in job.messages(limits, snapshot=snapshot)]
 
 
 def test_messages(spark: Any, scenario: str) -> None:
@@ -148,26 +138,6 @@ def test_filters(spark: Any, scenario: str) -> None:
             assert " IN " not in plan
     finally:
         spark.conf.unset("spark.sql.python.filterPushdown.enabled")
-
-
-def test_a_query_goes_on_from_its_checkpoint(spark: Any, scenario: str, tmp_path: Path) -> None:
-    """Its process is killed in the third batch, when that is written and not yet committed."""
-    done = subprocess.run(
-        [sys.executable, killed_query.__file__, scenario, tmp_path],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))},
-        capture_output=True,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-    left = {name: (tmp_path / name).read_bytes() for name in ("0", "1", "2")}
-    for name in left.keys() - {"2"}:
-        (tmp_path / name).unlink()
-    killed_query.start(spark, scenario, tmp_path).awaitTermination()
-    found = sorted(int(path.name) for path in tmp_path.iterdir() if path.name.isdigit())
-    assert found == [2, 3, 4, 5, 6], "batches that were committed are not done again"
-    assert (tmp_path / "2").read_bytes() == left["2"]
-    batches = [left["0"], left["1"], *((tmp_path / str(number)).read_bytes() for number in found)]
-    sent = [value for batch in batches for value in pickle.loads(batch)]
-    assert sent == values(job_of(scenario), Limits(turns=1000), snapshot=True)
 
 
 def test_the_example_of_a_lake(spark: Any, scenario: str, tmp_path: Path) -> None:

@@ -117,18 +117,19 @@ def _given(run: Callable[..., SparkRun], job: Job, to: object, options: dict[str
 
 
 def reporter() -> Callable[[SparkRun], None]:
-    """Progress on stderr: tasks, turns, rate, time left."""
+    """Progress on stderr: blocks, messages, rate, time left."""
     line = Line()
     return lambda run: line.write(lambda: text(run))
 
 
 def text(run: SparkRun) -> str:
-    """`12 of 64 tasks, 2 running, 1,500,000 turns, 250,000/s, 26 s left`."""
+    """`192 of 1,024 blocks, 2 tasks running, 3,145,700 messages, 250,000/s, 54 s left`."""
     if run.progress is None:
         return "counting where the run ends"
-    tasks, seconds, turns = run.progress.tasks, max(run.elapsed, 1e-9), run.progress.turns
-    parts = [f"{tasks.done:,} of {counted(tasks.all, 'task')}", f"{tasks.running} running", f"{turns:,} turns"]
-    if turns:
+    tasks, seconds = run.progress.tasks, max(run.elapsed, 1e-9)
+    blocks = f"{run.progress.blocks:,} of {counted(run.progress.work.blocks, 'block')}"
+    parts = [blocks, f"{counted(tasks.running, 'task')} running", counted(run.messages, "message")]
+    if tasks.done:
         left = seconds * (tasks.all - tasks.done) / tasks.done
-        parts += [f"{turns / seconds:,.0f}/s", f"{left:,.0f} s left"]
+        parts += [f"{run.messages / seconds:,.0f}/s", f"{left:,.0f} s left"]
     return ", ".join(parts)
