@@ -16,7 +16,11 @@ INSTALL: Final = "--engine spark needs pyspark 4.2 or later: pip install 'cdc-si
 JAVA: Final = "--engine spark needs Java 17 or later: install a JRE, or let JAVA_HOME name one."
 
 # Unless --conf says otherwise.
-SETTINGS: Final = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+SETTINGS: Final = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.executorEnv.MIMALLOC_PURGE_DELAY": "5000",  # as the command sets it for itself
+}
 LOCAL_SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.driver.bindAddress": "127.0.0.1",
