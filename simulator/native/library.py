@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 # Of `write.c`: a library of another number was built from other sources.
-ABI: Final = 6
+ABI: Final = 7
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
@@ -51,6 +51,8 @@ def load(path: Path = FILE) -> ctypes.CDLL | None:
     library.cdcsim_transactions.argtypes = [
         _POINTER, _LONG, _BITS, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _POINTER, _POINTER,
     ]  # fmt: skip
+    library.cdcsim_calls.restype = _POINTER
+    library.cdcsim_calls.argtypes = [_POINTER, _POINTER, _POINTER, _LONG, _POINTER, _LONG, _POINTER, _LONG]
     return library
 
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ABI 6
+#define ABI 7
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 

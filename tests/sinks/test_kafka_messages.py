@@ -6,11 +6,13 @@ import ctypes
 from typing import Any
 
 import numpy as np
+import pytest
 from sinks_contract import Headers, batch
 
 from simulator.sinks.kafka import library
-from simulator.sinks.kafka.messages import Outgoing
+from simulator.sinks.kafka.messages import NOT_SENT, Outgoing
 from simulator.sinks.kafka.partition import Partition
+from simulator.sinks.kafka.producer import Producer
 from simulator.sinks.ledger import Ledger
 
 
@@ -41,7 +43,7 @@ def test_arguments_of_chosen_rows() -> None:
     outgoing, rows = Outgoing(sent.slice(1), 1000), np.array([0, 1, 2])
     messages = outgoing.messages(rows, 0)
     arguments, counts = outgoing.arguments(rows, messages, 99, 7)
-    assert counts == [6, 8, 6]
+    assert counts.tolist() == [6, 8, 6]
     of: list[dict[int, list[Any]]] = []
     for entry in np.split(arguments, np.cumsum(counts)[:-1]):
         of.append({})
@@ -52,6 +54,22 @@ def test_arguments_of_chosen_rows() -> None:
     assert [text(*each[library.VALUE][0]) for each in of] == [b"1", b"2", b"3"]
     assert [(each[library.TOPIC][0][0], each[library.PARTITION][0][0]) for each in of] == [(99, 7)] * 3
     assert [each.get(library.HEADER) for each in of] == [None, [("größe", b"22"), ("a", None)], None]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_first_message_that_is_refused_is_the_last_that_is_tried(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not compiled:
+        monkeypatch.setattr("simulator.sinks.kafka.producer.LIBRARY", None)
+    sent = batch("t", [b"0", b"1", b"x" * 2000, b"3"], headers=[[("a", b"1")], None, None, None])
+    producer = Producer({"test.mock.num.brokers": "1", "message.max.bytes": "1000", "log_level": "0"})
+    outgoing, rows = Outgoing(sent, 1000), np.arange(4)
+    messages = outgoing.messages(rows, 0)
+    producer.produce_each(messages, *outgoing.arguments(rows, messages, producer.topic("t"), 0))
+    assert messages["error"].tolist() == [0, 0, 10, NOT_SENT]  # MSG_SIZE_TOO_LARGE
+    producer.purge(in_flight=True)
+    producer.close()
 
 
 def test_answers_count_in_order_and_free_memory() -> None:

@@ -48,7 +48,7 @@ class Outgoing:
         messages["ticket"] = np.arange(ticket, ticket + len(rows))
         return messages
 
-    def arguments(self, rows: Ints, messages: Array, topic: int, partition: int) -> tuple[Array, list[int]]:
+    def arguments(self, rows: Ints, messages: Array, topic: int, partition: int) -> tuple[Array, Ints]:
         """The same messages as structures `library.ARGUMENT`, message after message; and how many each message has."""
         fixed: list[tuple[int, Any, Any]] = [
             (library.TOPIC, topic, 0),
@@ -60,7 +60,7 @@ class Outgoing:
         ]
         # librdkafka reads their memory until the next call
         self._kept = headers = None if self._headers is None else _Headers(self._headers.take(pa.array(rows)))
-        counts = np.full(len(rows), len(fixed)) + (0 if headers is None else headers.counts)
+        counts = np.full(len(rows), len(fixed), np.int64) + (0 if headers is None else headers.counts)
         starts = np.cumsum(counts) - counts
         arguments = np.zeros(int(counts.sum()), library.ARGUMENT)
         for number, (kind, a, b) in enumerate(fixed):
@@ -71,7 +71,7 @@ class Outgoing:
             at = np.repeat(starts + len(fixed) - before, headers.counts) + np.arange(len(headers.names))
             arguments["kind"][at], arguments["a"][at] = library.HEADER, headers.names
             arguments["b"][at], arguments["c"][at] = headers.values.addresses, headers.values.sizes
-        return arguments, counts.tolist()
+        return arguments, counts
 
 
 class _Spans:

@@ -10,8 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from simulator.native.library import LIBRARY
 from simulator.sinks.kafka import library
 from simulator.sinks.kafka.messages import Array
+from simulator.sinks.ledger import Ints
 
 ERROR_BYTES: Final = 1024
 _TICKET_AT: Final = library.MESSAGE.fields["ticket"][1]  # type: ignore[index]
@@ -66,22 +68,32 @@ class Producer:
         """Queue messages of one partition in order, up to the first that is refused; `error` is 0 in those queued."""
         self._lib.rd_kafka_produce_batch(topic, partition, 0, messages.ctypes.data, len(messages))
 
-    def produce_each(self, messages: Array, arguments: Array, counts: list[int]) -> None:
+    def produce_each(self, messages: Array, arguments: Array, counts: Ints) -> None:
         """The same, message by message: message i has `counts[i]` of the arguments. For timestamps, headers and large
         messages."""
+        function = self._lib.rd_kafka_produceva
+        if LIBRARY is None:
+            refused = self._call_each(function, messages, arguments, counts)
+        else:
+            refused = LIBRARY.cdcsim_calls(
+                ctypes.cast(function, ctypes.c_void_p), self._handle, arguments.ctypes.data, library.ARGUMENT.itemsize,
+                counts.ctypes.data, len(messages), messages.ctypes.data, messages.strides[0],
+            )  # fmt: skip
+        if refused:
+            messages["error"][np.count_nonzero(messages["error"] == 0)] = self._lib.rd_kafka_error_code(refused)
+            self._lib.rd_kafka_error_destroy(refused)
+
+    def _call_each(self, function: Any, messages: Array, arguments: Array, counts: Ints) -> int | None:
+        """What `cdcsim_calls` does."""
         starts = arguments.ctypes.data + library.ARGUMENT.itemsize * (np.cumsum(counts) - counts)
         addresses = iter(starts.tolist())
-        refused = 0
+        refused = None
         try:
             # the loop in C: a signal is seen before or after it
-            calls = map(self._lib.rd_kafka_produceva, repeat(self._handle), addresses, counts)
-            refused = next(filter(None, calls), 0)
+            refused = next(filter(None, map(function, repeat(self._handle), addresses, counts.tolist())), None)
         finally:
-            done = len(messages) - length_hint(addresses) - bool(refused)
-            messages["error"][:done] = 0
-        if refused:
-            messages["error"][done] = self._lib.rd_kafka_error_code(refused)
-            self._lib.rd_kafka_error_destroy(refused)
+            messages["error"][: len(messages) - length_hint(addresses) - (refused is not None)] = 0
+        return refused
 
     def flush(self, seconds: float) -> None:
         """Send without lingering; returns when everything is reported, or after so many seconds."""
