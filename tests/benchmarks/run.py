@@ -15,6 +15,7 @@ from pathlib import Path
 # As the command sets it for itself, before Arrow is loaded.
 os.environ.setdefault("MIMALLOC_PURGE_DELAY", "5000")
 
+import bound
 import encode
 import latency
 import measure
@@ -27,7 +28,7 @@ from load_tools import TOOLS
 
 from simulator.formats import FORMATS
 
-NAMES = ("stages", "encode", "run", "produce", "memory", "steady", "latency")
+NAMES = ("stages", "bound", "encode", "run", "produce", "memory", "steady", "latency")
 
 
 def main() -> None:
@@ -51,6 +52,8 @@ def main() -> None:
                 case "stages":
                     scenarios = [options.scenario] if options.scenario else stages.SHIPPED
                     stages.run(scenarios, [options.format] if options.format else stages.FORMATS, quick=quick)
+                case "bound":
+                    bound.run(quick=quick)
                 case "encode":
                     formats = [options.format] if options.format else list(FORMATS)
                     encode.run(scenario, formats, options.source, quick=quick)

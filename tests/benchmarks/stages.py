@@ -18,10 +18,7 @@ from simulator.run.job import Job, open_job
 from simulator.sinks.framing import framing
 
 STAGES: Final = ("stream", "pieces", "write and sort", "lines")
-# A pass takes a block, or, where messages are large, half a second; how long they take is tried with some turns.
-PASS_NS: Final = 5e8
-TRIED: Final = 512
-SHIPPED: Final = ("crud", "orders", "documents", "wide", "boundary")
+SHIPPED: Final = ("crud", "orders", "bank", "flash-sale", "documents", "wide", "boundary")
 FORMATS: Final = (
     "canal-json", "dts-canal-json", "dts-avro", "oms-default", "drs-json", "drs-avro", "cloudcanal-json",
     "cloudcanal-debezium",
@@ -50,10 +47,10 @@ def measured(job: Job, scenario: str, format: str, *, rounds: int) -> list[list[
     renderer = job.renderer(lambda topic: 1)
     spent: dict[str, list[list[float]]] = {}
 
-    def once(core: str, turns: int) -> float:
+    def once(core: str) -> float:
         with using(core):
             at = [time.thread_time()]
-            block = job.stream.read(0, job.stream.border(turns), renderer.needed)
+            block = job.stream.read(0, job.stream.border(job.stream.block_turns), renderer.needed)
             at.append(time.thread_time())
             parts = renderer.parts(block)
             at.append(time.thread_time())
@@ -67,12 +64,11 @@ def measured(job: Job, scenario: str, format: str, *, rounds: int) -> list[list[
         return sum(each)
 
     cores = ["compiled", "Arrow"] if program.compiled() else ["Arrow"]
-    for _ in range(2):  # pools and tables are made in the first round
-        slowest = max(once(core, TRIED) for core in cores)
-    spent.clear()
-    turns = max(TRIED, min(job.stream.block_turns, int(PASS_NS / slowest)))
     progress(f"{scenario} {format}")
-    totals = in_turns(rounds, {core: lambda core=core: once(core, turns) for core in cores})  # type: ignore[misc]
+    for core in cores:  # pools and tables are made
+        once(core)
+    spent.clear()
+    totals = in_turns(rounds, {core: lambda core=core: once(core) for core in cores})  # type: ignore[misc]
     return [
         [
             scenario, format, core,

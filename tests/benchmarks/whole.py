@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import time
+from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
@@ -20,7 +21,7 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     changes = 200_000 if quick else 2_000_000
     command = cdcsim("run", scenario, "-f", format, "-q", "--limit")
     target, lines = folder / "run", folder / "lines"
-    cpu: dict[str, list[float]] = {"cdcsim": [], "workers": [], "start-up": [], "orjson": []}
+    cpu: dict[str, list[float]] = defaultdict(list)
 
     process([*command, str(changes)], output=lines)
     with lines.open("rb") as file:
@@ -50,7 +51,8 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
         3,
         {
             "cdcsim": lambda: whole("cdcsim", changes),
-            "workers": lambda: whole("workers", changes, "--workers", "2"),
+            "2 workers": lambda: whole("2 workers", changes, "--workers", "2"),
+            "4 workers": lambda: whole("4 workers", changes, "--workers", "4"),
             "start-up": lambda: whole("start-up", 1),
             "orjson": row_by_row,
         },
@@ -61,7 +63,8 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     rows = []
     for text, name, seconds, cpu_seconds in (
         ("cdcsim run, whole process", "cdcsim", *took["cdcsim"]),
-        ("cdcsim run --workers 2, all processes", "workers", *took["workers"]),
+        ("cdcsim run --workers 2, all processes", "2 workers", *took["2 workers"]),
+        ("cdcsim run --workers 4, all processes", "4 workers", *took["4 workers"]),
         ("cdcsim run, less the start", "cdcsim", took["cdcsim"][0] - start, took["cdcsim"][1] - start_cpu),
         ("orjson over ready-made dicts", "orjson", theirs, theirs_cpu),
     ):
