@@ -1,12 +1,16 @@
-/* Draws of columns: the arithmetic of `simulator.values.draw` and `simulator.stream.generators`, one pass over all rows.
+/* Columns of numbers in one pass over all rows: draws, the arithmetic of `simulator.values.draw` and
+   `simulator.stream.generators`, and the decimals of floating-point numbers.
 
    Nothing here allocates. Arrays have an element for each row; indices into tables are compared with their sizes. */
 
 #include <stdint.h>
+#include <string.h>
 
 #define GOLDEN 0x9E3779B97F4A7C15u
 /* Among fewer numbers the others of two are drawn exactly evenly. */
 #define FEW 65536
+/* Decimals of values below ten million; more than so many need no double to be told apart. */
+#define PLACES 9
 
 /* SplitMix64's finaliser. */
 static inline uint64_t mix(uint64_t bits) {
@@ -79,5 +83,27 @@ void cdcsim_nulls(const uint64_t *identities, const int64_t *changes, int64_t ro
             nulls[row] = mix(start - GOLDEN) >= share && mix(start + GOLDEN) >= share && draw < between;
         else
             nulls[row] = draw < share;
+    }
+}
+
+/* Doubles, or floats widened to them, as pairs of a number and its scale: the fewest decimals that bring the value back,
+   as Java prints it. 0 in `easy` for values of which that is not certain. */
+void cdcsim_decimals(const double *values, int64_t rows, int is_float, int64_t *pairs, uint8_t *easy) {
+    const double exact = 6755399441055744.0; /* 1.5 * 2^52: added and taken away, it rounds as rint does */
+    for (int64_t row = 0; row < rows; row++, pairs += 2) {
+        double value = values[row], size = value < 0 ? -value : value, ten = 1;
+        uint64_t bits;
+        memcpy(&bits, values + row, 8);
+        pairs[0] = 0, pairs[1] = 1, easy[row] = !bits;
+        if (!(size >= 1e-3 && size < 1e7)) continue;
+        uint64_t power = ((bits >> 52 & 0x7ff) - (is_float ? 23 : 52)) << 52;
+        double gap, near = is_float ? 0.49 : 0;
+        memcpy(&gap, &power, 8);
+        for (int places = 0; places < PLACES && gap < 0.999 / ten; places++, ten *= 10) {
+            double number = value * ten + exact - exact, away = number / ten - value;
+            if ((away < 0 ? -away : away) > near * gap) continue;
+            pairs[0] = (int64_t)number * (places ? 1 : 10), pairs[1] = places ? places : 1, easy[row] = 1;
+            break;
+        }
     }
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 # Of `write.c`: a library of another number was built from other sources.
-ABI: Final = 7
+ABI: Final = 8
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
@@ -21,10 +21,13 @@ def load(path: Path = FILE) -> ctypes.CDLL | None:
         return None
     try:
         library = ctypes.CDLL(str(path))
-        if library.cdcsim_abi() != ABI:
-            return None
+        return _declared(library) if library.cdcsim_abi() == ABI else None
     except (OSError, AttributeError):
         return None
+
+
+def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    """The library with the types of its functions. Raises AttributeError for one that it lacks."""
     library.cdcsim_write.restype = _LONG
     library.cdcsim_write.argtypes = [
         _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER,
@@ -35,6 +38,8 @@ def load(path: Path = FILE) -> ctypes.CDLL | None:
     ]  # fmt: skip
     library.cdcsim_in_turn.restype = _LONG
     library.cdcsim_in_turn.argtypes = [_POINTER, _POINTER, _LONG, _LONG, _POINTER]
+    library.cdcsim_decimals.restype = None
+    library.cdcsim_decimals.argtypes = [_POINTER, _LONG, ctypes.c_int, _POINTER, _POINTER]
     library.cdcsim_draws.restype = library.cdcsim_index.restype = library.cdcsim_nulls.restype = None
     library.cdcsim_draws.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _POINTER]
     library.cdcsim_index.argtypes = [_POINTER, _POINTER, _LONG, _BITS, _BITS, _POINTER]

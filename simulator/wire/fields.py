@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.model import ABSENT, Column, Event, Kind, Table
+from simulator.native.program import Cells as Table256
 from simulator.text.json_style import Style, quote
 from simulator.text.template import Piece, join
 
@@ -39,6 +40,8 @@ class Cell:
     null: str = "null"
     constant: str | None = None  # all values, nulls too, have this text
     parts: Callable[[pa.Array], list[Piece]] | None = None
+    # where the text is made byte by byte, the text of each byte, before it is escaped
+    bytes: Table256 | None = None
 
 
 # The cell of a column: chosen once per column of a table version.

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from simulator.batch import Delta, Ints, PackedBatch
 from simulator.carriers import picked
+from simulator.text.bytewise import Mapped
 from simulator.text.json_style import escaped
 from simulator.text.template import COMMAS, Choice, Members, Piece, Run, nulls_of, object_pieces
 from simulator.wire.columns import WrittenColumns
@@ -104,6 +105,8 @@ class Images:
             return self.table.texts(column, array)
         if cell.parts is not None:
             return cell.parts(array)
+        if cell.bytes is not None:
+            return [Mapped(array, self.table.escaped_bytes(column))]
         text = cell.text(array)
         return escaped(text, self.written.style) if cell.escaped else text
 

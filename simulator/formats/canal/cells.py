@@ -18,6 +18,7 @@ from simulator.model import Column, ColumnType
 from simulator.sources.mysql.type_table import CHARSETS, DEFAULT_CHARSET, family
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
+from simulator.text.bytewise import LATIN1
 from simulator.text.template import Piece
 from simulator.wire.fields import Cell
 
@@ -76,7 +77,8 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     render = TEXT[words]
     piece = PIECES.get(words)
     parts = None if piece is None else (lambda array: [piece(array, type)])
-    return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts)
+    table = LATIN1 if words in ("binary", "geometry") else None
+    return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts, bytes=table)
 
 
 def in_charset(array: pa.Array, charset: str) -> pa.Array:
@@ -85,6 +87,8 @@ def in_charset(array: pa.Array, charset: str) -> pa.Array:
     rows = np.arange(len(values))
     if bytes(range(128)).decode(codec) == "".join(map(chr, range(128))):  # ASCII looks the same
         rows = np.flatnonzero(pc.invert(pc.string_is_ascii(values)).fill_null(False))
+    if not len(rows):
+        return values
     raw = [None if value is None else _encoded(value, codec) for value in values.take(pa.array(rows)).to_pylist()]
     texts = [None if value is None else value.decode(errors="replace") for value in raw]
     return scatter(values, Delta(rows, pa.array(texts, pa.string())))

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.carriers import numbers
+from simulator.native.draws import decimals
 from simulator.native.program import Kind, Program, cells, compiled
 from simulator.text.bytewise import LATIN1, mapped
 from simulator.text.template import Compound, join, nulls_of
@@ -26,8 +27,6 @@ from simulator.text.template import Compound, join, nulls_of
 _BITS_OF_5: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
 _FRACTION_BITS: Final = 52
 _HIDDEN_BIT: Final = 1 << 52
-# Decimals of values below ten million; more than so many need no double to be told apart.
-_MOST_PLACES: Final = 9
 
 
 def double_text(array: pa.Array) -> pa.Array:
@@ -130,28 +129,7 @@ class _Scaled(Compound):
 
 def _written(array: pa.Array, values: npt.NDArray[np.floating[Any]]) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
     """The same by the library: the fewest decimals that bring the value back are looked for."""
-    pairs = np.zeros((len(values), 2), dtype=np.int64)
-    pairs[:, 1] = 1
-    with np.errstate(invalid="ignore"):
-        size = np.abs(values)
-        easy = (values == 0) & ~np.signbit(values)
-        left = np.flatnonzero((size >= 1e-3) & (size < 1e7))
-    exact, gap = values[left].astype(np.float64), np.spacing(size[left]).astype(np.float64)
-    # the quotient is rounded: of a float it may seem to be nearer than it is
-    near = 0.49 if values.dtype == np.float32 else 0.0
-    for places in range(_MOST_PLACES):
-        ten = 10.0**places
-        number = np.rint(exact * ten)
-        some = gap < 0.999 / ten
-        found = some & (np.abs(number / ten - exact) <= near * gap)
-        rows = left[found]
-        easy[rows] = True
-        pairs[rows, 0] = number[found] * (1 if places else 10)
-        pairs[rows, 1] = max(places, 1)
-        some &= ~found
-        left, exact, gap = left[some], exact[some], gap[some]
-        if not len(left):
-            break
+    pairs, easy = decimals(values)
     return join([_Scaled(pairs, nulls_of([array]))], len(array)), easy
 
 
