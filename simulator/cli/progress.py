@@ -89,6 +89,12 @@ class Reporter:
         return max(0.0, min(ends)) if ends else None
 
 
+def reporter(limits: Limits, to: str, *, quiet: bool) -> Reporter | None:
+    """What prints progress; None where it would stand between messages on one terminal."""
+    mixes = to == "-" and sys.stdout.isatty() and sys.stderr.isatty()
+    return None if quiet or mixes else Reporter(limits)
+
+
 @contextmanager
 def waiting(sink: Sink, *, quiet: bool) -> Iterator[None]:
     """Says on stderr when the destination stops answering, and when it answers again."""

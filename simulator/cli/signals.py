@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: they end a run in order."""
+"""Ctrl-C, SIGTERM and SIGHUP: they end a run in order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 
 # The exit status after Ctrl-C.
 INTERRUPTED = 130
+ENDING = tuple(number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP"))
 
 
 @contextmanager
 def stopped_by_signals(run: Any) -> Iterator[None]:
-    """The first Ctrl-C or SIGTERM sets the run's `stop`, so that it ends in order; the second ends it at once."""
+    """The first of these signals sets the run's `stop`, so that it ends in order; the second ends it at once. One that
+    whoever started this ignores (nohup) stays ignored."""
 
     def handle(number: int, frame: object) -> None:
         if run.stop:
@@ -21,7 +23,9 @@ def stopped_by_signals(run: Any) -> Iterator[None]:
         run.stop = True
 
     try:
-        before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {
+            number: signal.signal(number, handle) for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN
+        }
     except ValueError:  # not in the main thread: the caller handles signals there
         yield
         return

@@ -17,6 +17,7 @@ from command import COMMAND, ROOT, Command, Done, cdcsim, environment, start, su
 
 import simulator
 from simulator import messages
+from simulator.cli import progress
 from simulator.compare.members import indented
 from simulator.errors import NotOffered, UsageError
 from simulator.formats import FORMATS
@@ -617,6 +618,17 @@ def test_the_time_between_a_commit_and_the_writing(delay: str, low: int, high: i
         told |= {value["ts"] - value["es"] for value in values}
     assert low <= min(told) <= max(told) < high + 1000, "es is a whole second"
     assert len(told) > (20 if low < high else 0)
+
+
+@pytest.mark.parametrize(
+    ("to", "out", "err"), [("-", True, True), ("-", False, True), ("-", True, False), ("file:x", True, True)]
+)
+def test_progress_and_messages_do_not_mix_on_one_terminal(
+    monkeypatch: pytest.MonkeyPatch, to: str, out: bool, err: bool
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: out)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: err)
+    assert progress.mixes(to) is (to == "-" and out and err)
 
 
 def test_quiet(command: Command) -> None:

@@ -57,9 +57,10 @@ def interrupted(
     return told, err.decode()
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_sigterm(tmp_path: Path, workers: str) -> None:
-    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", "--workers", workers, number=signal.SIGTERM)
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "1"), (signal.SIGTERM, "2"), (signal.SIGHUP, "1")])
+def test_sigterm_and_sighup(tmp_path: Path, number: int, workers: str) -> None:
+    """…: the end of a session, or of a terminal, is that of a run."""
+    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", "--workers", workers, number=number)
     assert told["changes"] == told["messages"], "crud has one row in a message"
     assert told["next_turn"] - told["first_turn"] == told["changes"]
 

@@ -15,7 +15,8 @@ from simulator.run.plan import Limits
 from simulator.sinks.memory import MemorySink
 
 SETUP: Final = """CREATE DATABASE shop; USE shop; CREATE DATABASE other;
-CREATE TABLE a (id int PRIMARY KEY, v int); CREATE TABLE c (id int PRIMARY KEY, v int); CREATE TABLE e (v int);
+CREATE TABLE a (id int PRIMARY KEY, v int); CREATE TABLE c (id int PRIMARY KEY, v int, KEY k (v));
+CREATE TABLE e (v int);
 """
 SETUP_STATEMENTS: Final = 5
 # A statement about a table, and what Canal calls it: by its first item ("": it sends no message).
@@ -30,6 +31,7 @@ ALTERS: Final = {
     "ALTER TABLE a PARTITION BY HASH(id) PARTITIONS 2": "ALTER",
     "ALTER TABLE a ADD UNIQUE KEY u (v)": "CINDEX",
     "ALTER TABLE a ADD UNIQUE KEY u (v), DROP KEY u": "CINDEX",
+    "ALTER TABLE c DROP KEY k": "DINDEX",
     "ALTER TABLE e ADD PRIMARY KEY (v)": "CINDEX",
     "ALTER TABLE e ADD CONSTRAINT f FOREIGN KEY (v) REFERENCES a (id)": "",
     "ALTER TABLE e ADD CONSTRAINT f FOREIGN KEY (v) REFERENCES a (id), ADD COLUMN w int": "ALTER",
@@ -72,6 +74,8 @@ def test_an_alter_table_is_one_whatever_its_items_are(tmp_path: Path, alter: str
     }
     found = {format: {read(value) for value in sent(tmp_path, alter, format)[1]} for format, read in words.items()}
     assert list(found.values()) == [{"ALTER TABLE"}, {"ALTER"}, {"ALTER"}, {"DDL"}]
+    (value,) = sent(tmp_path, alter, "oms-default")[1]
+    assert value["allMetaData"]["table_name"] == alter.split()[2], "the text names it, whatever the item is"
     summary, values = sent(tmp_path, alter, "canal-json")
     canal = ALTERS[alter]
     assert [value["type"] for value in values] == ([canal] if canal else [])

@@ -627,8 +627,16 @@ def test_aliases_do_not_explode() -> None:
     text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
     )
-    with pytest.raises(ScenarioError, match="the aliases expand to more than 20,000,000 nodes"):
+    with pytest.raises(ScenarioError, match="more than 2,000,000 keys and values, aliases expanded"):
         read(text, "f.yaml")
+
+
+def test_a_script_of_a_hundred_megabytes_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """…, as soon as it has too many values; here of some, for the sake of speed."""
+    monkeypatch.setattr("simulator.stream.scenario.yaml_text.MOST_NODES", 1000)
+    rows = "  - transaction: [{insert: t, rows: [{id: 1}]}]\n" * 200
+    with pytest.raises(ScenarioError, match=r"f.yaml:\d+: the file has more than 1,000 keys and values.*in SQL"):
+        read(f"tables: {{t: {{columns: {{id: int64}}, key: id}}}}\nscript:\n{rows}", "f.yaml")
 
 
 # ----------------------------------------------------------------------------------------------------------- documents

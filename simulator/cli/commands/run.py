@@ -166,7 +166,7 @@ def _run_here(
                 recorder.resumed_from, recorder.earlier = resumed.start, earlier(files.record, identity)
         this = job.run(
             sink, limits=limits, route=sending.route, snapshot=span.snapshot, pace=pace,
-            wall_clock=sending.clock == "wall", report=None if outcome.quiet else progress.Reporter(limits),
+            wall_clock=sending.clock == "wall", report=progress.reporter(limits, sending.to, quiet=outcome.quiet),
             resumed=resumed, workers=workers,
         )  # fmt: skip
         failure: SimulatorError | None = None

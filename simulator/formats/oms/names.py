@@ -76,7 +76,7 @@ def event_table(event: SchemaChange) -> str | None:
 
 
 def names_table(event: SchemaChange) -> bool:
-    return event.kind is not SchemaChangeKind.DROP_INDEX or _ON.search(event.sql) is not None
+    return event.statement is not SchemaChangeKind.DROP_INDEX or _ON.search(event.sql) is not None
 
 
 DATABASE: Final = PerTable(lambda table, style: quote(database_of(table), style))

@@ -15,8 +15,8 @@ from simulator.stream.scenario.lines import Items, Mapping
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
-# Nodes of a file with its aliases expanded.
-MOST_NODES: Final = 20_000_000
+# Keys and values of a file with its aliases expanded: reading so many takes some ten seconds.
+MOST_NODES: Final = 2_000_000
 
 
 class YamlError(Exception):
@@ -88,9 +88,16 @@ class _Builder:
             _fail(event, f"there is no anchor &{event.anchor} above")
         data, nodes = self.anchors[event.anchor]
         self.nodes += nodes
-        if self.nodes > MOST_NODES:
-            _fail(event, f"the aliases expand to more than {MOST_NODES:,} nodes")
+        self.check_size(event)
         return data
+
+    def check_size(self, event: Any) -> None:
+        if self.nodes > MOST_NODES:
+            _fail(
+                event,
+                f"the file has more than {MOST_NODES:,} keys and values, aliases expanded; write a script of so many "
+                "rows in SQL, or let rows be generated",
+            )
 
     def mapping(self) -> Mapping:
         data = Mapping()
@@ -98,6 +105,7 @@ class _Builder:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key, line = self.key(event), event.start_mark.line + 1
             value_event = next(self.events)
+            self.check_size(value_event)
             value = self.node(value_event)
             if key == "<<" and event.style in (None, ""):
                 for source in value if isinstance(value, Items) else [value]:
