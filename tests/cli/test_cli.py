@@ -628,7 +628,7 @@ def test_progress_and_messages_do_not_mix_on_one_terminal(
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: out)
     monkeypatch.setattr("sys.stderr.isatty", lambda: err)
-    assert progress.mixes(to) is (to == "-" and out and err)
+    assert (progress.reporter(Limits(), to, quiet=False) is None) is (to == "-" and out and err)
 
 
 def test_quiet(command: Command) -> None:
