@@ -107,3 +107,33 @@ void cdcsim_decimals(const double *values, int64_t rows, int is_float, int64_t *
         }
     }
 }
+
+static inline uint64_t feed(uint64_t number, uint64_t key, uint64_t half, uint64_t size) {
+    uint64_t hashed = (number + key) * GOLDEN + half * 0x632BE59BD9B4E019u;
+    hashed = (hashed ^ hashed >> 32) * 0xD6E8FEB86659FD93u;
+    return (hashed >> 32) * size >> 32;
+}
+
+/* Each position as `generators.shuffle.Shuffle` of `size` things in a table of `a` times `b` moves it, or `back`; 0 where
+   one is not among them. */
+int64_t cdcsim_shuffle(const int64_t *positions, int64_t rows, uint64_t key, uint64_t size, uint64_t a, uint64_t b,
+                       int64_t back, int64_t *shuffled) {
+    if (!size || !b || a > UINT32_MAX || b > UINT32_MAX || a * b < size) return 0;
+    for (int64_t row = 0; row < rows; row++) {
+        uint64_t position = (uint64_t)positions[row];
+        if (position >= size) return 0;
+        do {
+            uint64_t left = position / b, right = position - left * b;
+            for (uint64_t round = 0; round < 4; round++) {
+                uint64_t half = back ? 3 - round : round, limit = half & 1 ? b : a;
+                uint64_t fed = feed(half & 1 ? left : right, key, half, limit);
+                uint64_t *moved = half & 1 ? &right : &left;
+                *moved += back ? limit - fed : fed;
+                if (*moved >= limit) *moved -= limit;
+            }
+            position = left * b + right;
+        } while (position >= size);
+        shuffled[row] = (int64_t)position;
+    }
+    return 1;
+}

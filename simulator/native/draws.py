@@ -67,6 +67,16 @@ def decimals(values: npt.NDArray[np.floating[Any]]) -> tuple[Ints, npt.NDArray[n
     return pairs, easy
 
 
+def shuffle(positions: Ints, key: np.uint64, size: int, a: int, b: int, *, back: bool) -> Ints:
+    """Each position as `generators.shuffle.Shuffle` moves it."""
+    assert LIBRARY is not None
+    positions = np.ascontiguousarray(positions, dtype=np.int64)
+    out = np.empty(len(positions), dtype=np.int64)
+    done = LIBRARY.cdcsim_shuffle(memory(positions), len(positions), int(key), size, a, b, back, memory(out))
+    assert done, "a position that is not among those shuffled"
+    return out
+
+
 def memory(array: npt.NDArray[Any]) -> int:
     """Where the elements of an array begin, one after the other."""
     if not array.flags.c_contiguous:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 # Of `write.c`: a library of another number was built from other sources.
-ABI: Final = 8
+ABI: Final = 9
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
@@ -52,6 +52,8 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     ):
         function.restype = _LONG
         function.argtypes = [_POINTER, *[_POINTER] * arrays, _LONG, *[_POINTER] * found]
+    library.cdcsim_shuffle.restype = _LONG
+    library.cdcsim_shuffle.argtypes = [_POINTER, _LONG, _BITS, _BITS, _BITS, _BITS, _LONG, _POINTER]
     library.cdcsim_transactions.restype = _LONG
     library.cdcsim_transactions.argtypes = [
         _POINTER, _LONG, _BITS, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _POINTER, _POINTER,

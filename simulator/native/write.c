@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ABI 8
+#define ABI 9
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 

@@ -21,6 +21,7 @@ from simulator.native import library, program
 from simulator.native.draws import in_turn
 from simulator.stream.generators.index import Index, draws
 from simulator.stream.generators.nulls import Nulls
+from simulator.stream.generators.shuffle import Shuffle
 from simulator.text import mysql
 from simulator.text.bytewise import LATIN1, Mapped
 from simulator.text.decimals import decimal_groups, decimal_plain
@@ -228,6 +229,21 @@ def test_draws(size: int) -> None:
         patch.setattr(program, "LIBRARY", None)
         for draw, written in zip(drawn, compiled, strict=True):
             np.testing.assert_array_equal(draw(state), written)
+
+
+@BUILT
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 97, 10_000])
+def test_shuffles(size: int) -> None:
+    """Each place once, back again, and as with NumPy."""
+    shuffle, places = Shuffle(size, np.uint64(3)), np.arange(size)
+    shuffled = shuffle.forward(places)
+    np.testing.assert_array_equal(np.sort(shuffled), places)
+    np.testing.assert_array_equal(shuffle.backward(shuffled), places)
+    with pytest.raises(AssertionError, match="not among those"):
+        shuffle.forward(places + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "LIBRARY", None)
+        np.testing.assert_array_equal(shuffle.forward(places), shuffled)
 
 
 @BUILT

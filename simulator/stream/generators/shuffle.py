@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isqrt
 from typing import Final
 
 import numpy as np
 
+from simulator.native.draws import shuffle
+from simulator.native.program import compiled
 from simulator.values.draw import GOLDEN, Ints
 
 HALF_ROUNDS: Final = 4
@@ -27,12 +28,15 @@ class Shuffle:
         self.b = -(-size // self.a)
 
     def forward(self, positions: Ints) -> Ints:
-        return self._walk(positions, self._forward)
+        return self._moved(positions, back=False)
 
     def backward(self, positions: Ints) -> Ints:
-        return self._walk(positions, self._backward)
+        return self._moved(positions, back=True)
 
-    def _walk(self, positions: Ints, once: Callable[[Ints], Ints]) -> Ints:
+    def _moved(self, positions: Ints, *, back: bool) -> Ints:
+        if compiled():
+            return shuffle(positions, self.key, self.size, self.a, self.b, back=back)
+        once = self._backward if back else self._forward
         out = once(positions)
         if self.a * self.b > self.size:
             while len(outside := np.flatnonzero(out >= self.size)):
