@@ -30,8 +30,9 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     size = lines.stat().st_size / messages
     lines.unlink()
 
-    def whole(name: str, limit: int, *options: str) -> float:
-        used = process([*command, str(limit), "--to", f"file:{target}", *options])
+    def whole(name: str, limit: int, *options: str, one_core: bool = False) -> float:
+        lead = ["taskset", "-c", "0"] if one_core else []
+        used = process([*lead, *command, str(limit), "--to", f"file:{target}", *options])
         shutil.rmtree(target)
         cpu[name].append(used.cpu_seconds)
         return used.seconds
@@ -51,6 +52,7 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
         3,
         {
             "cdcsim": lambda: whole("cdcsim", changes),
+            **({"one core": lambda: whole("one core", changes, one_core=True)} if shutil.which("taskset") else {}),
             "2 workers": lambda: whole("2 workers", changes, "--workers", "2"),
             "4 workers": lambda: whole("4 workers", changes, "--workers", "4"),
             "start-up": lambda: whole("start-up", 1),
@@ -63,6 +65,7 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     rows = []
     for text, name, seconds, cpu_seconds in (
         ("cdcsim run, whole process", "cdcsim", *took["cdcsim"]),
+        *([("cdcsim run, on one core", "one core", *took["one core"])] if "one core" in took else []),
         ("cdcsim run --workers 2, all processes", "2 workers", *took["2 workers"]),
         ("cdcsim run --workers 4, all processes", "4 workers", *took["4 workers"]),
         ("cdcsim run, less the start", "cdcsim", took["cdcsim"][0] - start, took["cdcsim"][1] - start_cpu),

@@ -34,6 +34,7 @@ from simulator.model import ColumnType
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
+from simulator.text.charsets import encoded
 from simulator.text.fixed_width import nulls_of
 from simulator.text.template import Piece, constant
 from simulator.wire import avro
@@ -86,7 +87,7 @@ def characters(array: pa.Array, charset: str = "UTF-8") -> list[Bytes]:
     """Texts in a character set."""
     codec = mysql_table.CHARSETS.get(charset, (0, "utf-8"))[1]
     if codec != "utf-8":
-        array = of_distinct(array, lambda text: text.encode(codec, errors="replace"))
+        array = encoded(array, codec)
     return [BRANCHES["Character"] + avro.string(charset), avro.Strings(array)]
 
 
