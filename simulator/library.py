@@ -38,7 +38,7 @@ def messages(
     source: str | None = None,
     seed: int | None = None,
     settings: Mapping[str, object] | None = None,
-    limit: int | None = 100,
+    limit: int | None = None,
     turns: int | None = None,
     start_at: int = 0,
     snapshot: bool | None = None,
@@ -51,12 +51,12 @@ def messages(
 ) -> Iterator[Message]:
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
-    They are generated a block at a time, on demand: with `limit=None` the iterator of an endless stream has no end;
-    closing it stops the work. `limit` counts row changes, `turns` steps of the stream; both end at a transaction
-    border. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`, or the first
-    commit time: `{"start": "now"}`. `partitions` is what the
-    router assumes of topics; names, keys and tags are those that the product has for this kind of `broker`. Raises
-    UsageError at once; the error that ended a SQL script is raised after its messages.
+    They are generated a block at a time, on demand; closing the iterator stops the work. `limit` counts row changes,
+    `turns` steps of the stream; both end at a transaction border. A script ends by itself, other scenarios need one of
+    them. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`, or the first commit time:
+    `{"start": "now"}`. `partitions` is what the router assumes of topics; names, keys and tags are those that the
+    product has for this kind of `broker`. Raises UsageError at once; the error that ended a SQL script is raised after
+    its messages.
     """
     limits = _limits(start_at, limit, turns)
     job = open_job(
@@ -71,6 +71,7 @@ def messages(
         settings=_settings(settings),
     )
     job = job.addressed(route=route, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
+    _check_end(job, limits)
     return job.messages(limits, snapshot=snapshot)
 
 
@@ -162,7 +163,7 @@ def simulate(
     source: str | None = None,
     seed: int | None = None,
     settings: Mapping[str, object] | None = None,
-    limit: int | None = 100,
+    limit: int | None = None,
     turns: int | None = None,
     start_at: int = 0,
     snapshot: bool | None = None,
@@ -190,9 +191,8 @@ def simulate(
         settings=_settings(settings),
     )
     job = job.addressed(route=route, topic=topic, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
+    _check_end(job, limits)
     plan = job.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
-    if plan.stop is None:
-        raise UsageError(f"{scenario} has no end: give a limit of row changes.")
     return Simulation(job, plan, typed)
 
 
@@ -281,6 +281,11 @@ class Simulation:
 def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
     """What a row is known by: its key, or all of it; documents and arrays as their text."""
     return tuple(repr(row.get(name)) for name in columns or row)
+
+
+def _check_end(job: Job, limits: Limits) -> None:
+    if job.stream.turns is None and limits.changes is None and limits.turns is None:
+        raise UsageError(f"{job.scenario.file} has no end: give a limit of row changes, or turns.")
 
 
 def _limits(start_at: int, limit: int | None, turns: int | None, seconds: float | None = None) -> Limits:

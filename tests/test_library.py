@@ -108,3 +108,16 @@ def test_arguments_are_checked_before_anything_is_sent(arguments: dict[str, Any]
     with pytest.raises(simulator.UsageError, match=f"^{re.escape(problem)}"):
         simulator.publish("crud", "canal-json", sink, **{"limit": 1, **arguments})
     assert not sink.batches
+
+
+@pytest.mark.parametrize("run", [simulator.messages, simulator.simulate])
+def test_there_is_no_silent_limit(tmp_path: Path, run: Any) -> None:
+    """A script is there as a whole; a scenario without an end says that it has none, at the call."""
+    script = tmp_path / "f.sql"
+    rows = "INSERT INTO t VALUES " + ",".join(f"({n})" for n in range(150))
+    script.write_text(f"CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY); {rows};")
+    found = run(script, "dts-canal-json")
+    messages = found.messages if isinstance(found, simulator.Simulation) else list(found)
+    assert len(messages) == 152
+    with pytest.raises(simulator.UsageError, match=r"crud\.yaml has no end: give a limit of row changes, or turns"):
+        run("crud", "canal-json")
