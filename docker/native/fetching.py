@@ -22,7 +22,7 @@ def cache_folder() -> Path:
 
 
 def java_tool(name: str, *, wanted_by: str = "the native broker") -> str:
-    """Path of `java` or `keytool`: that of JAVA_HOME, else the first on the PATH."""
+    """Path of `java`: that of JAVA_HOME, else the first on the PATH."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which(name, path=str(Path(home) / "bin")) if home else None
     found = found or shutil.which(name)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
 
+import certificate
 from fetching import NativeError, fetched, java_tool, run
 from kafka_probe import ready
 from server import HOST, Server, main
@@ -30,7 +31,6 @@ VERSION: Final[str] = ElementTree.parse(POM).findtext(".//{*}kafka.version", "")
 # Logins of the secured listeners; made for tests on the loopback address, and no secrets.
 PLAIN_USERS: Final = {"alice": "alice-secret", "bob": "bob-secret"}
 SCRAM_USERS: Final = {"carol": "carol-secret"}
-STORE_PASSWORD: Final = "changeit"
 
 LOG_CONFIGURATION: Final = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -97,7 +97,9 @@ class Broker(Server):
 
     def prepare(self) -> None:
         if self.secure and not self.certificate.exists():
-            self._make_certificate()
+            key = self.folder / "key.pem"
+            certificate.make(key, self.certificate)
+            (self.folder / "server.pem").write_text(key.read_text() + self.certificate.read_text())
         properties = self.folder / "server.properties"
         properties.write_text(self._configuration())
         (self.folder / "log4j2.xml").write_text(LOG_CONFIGURATION)
@@ -124,25 +126,6 @@ class Broker(Server):
 
     def _java(self, *options: str) -> list[str]:
         return [java_tool("java"), "-XX:TieredStopAtLevel=1", *options, "-cp", f"{jars()}/*"]
-
-    def _make_certificate(self) -> None:
-        keytool, store = java_tool("keytool"), str(self.folder / "server.p12")
-        common = ["-alias", "kafka", "-keystore", store, "-storepass", STORE_PASSWORD]
-        Path(store).unlink(missing_ok=True)
-        run(
-            "keytool could not make a key",
-            *(keytool, "-genkeypair", *common, "-storetype", "PKCS12", "-keyalg", "RSA", "-keysize", "2048"),
-            *("-validity", "3650", "-dname", "CN=localhost", "-ext", f"SAN=DNS:localhost,IP:{HOST}"),
-        )
-        run(
-            "keytool could not export a certificate",
-            keytool,
-            "-exportcert",
-            "-rfc",
-            *common,
-            "-file",
-            str(self.certificate),
-        )
 
     def _configuration(self) -> str:
         """server.properties of a single KRaft node."""
@@ -183,10 +166,8 @@ class Broker(Server):
         users = " ".join(f'user_{user}="{password}"' for user, password in PLAIN_USERS.items())
         lines = {
             "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
-            "ssl.keystore.type": "PKCS12",
-            "ssl.keystore.location": str(self.folder / "server.p12"),
-            "ssl.keystore.password": STORE_PASSWORD,
-            "ssl.key.password": STORE_PASSWORD,
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": str(self.folder / "server.pem"),
         }
         for listener in ("sasl_plaintext", "sasl_ssl"):
             prefix = f"listener.name.{listener}"

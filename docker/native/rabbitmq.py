@@ -15,14 +15,14 @@ Only the standard library, so that it runs before anything is installed. Tests u
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from fetching import NativeError, debian, run
+import certificate
+from fetching import debian, run
 from server import HOST, Server, answers, main
 
 INSTEAD: Final = "install rabbitmq-server, or name a running broker in CDCSIM_RABBITMQ=host:port."
@@ -86,7 +86,7 @@ class Broker(Server):
         }
         if self.secure:
             if not self.certificate.exists():
-                self._make_certificate()
+                certificate.make(self.folder / "key.pem", self.certificate)
             lines |= {
                 "listeners.ssl.1": f"{HOST}:{self._ports['tls']}",
                 "ssl_options.cacertfile": str(self.certificate),
@@ -149,17 +149,6 @@ class Broker(Server):
             # The script then becomes the broker instead of waiting for it as a parent.
             "detached": "1",
         }
-
-    def _make_certificate(self) -> None:
-        openssl = shutil.which("openssl")
-        if not openssl:
-            raise NativeError("a TLS listener needs a key: install openssl.")
-        run(
-            "openssl could not make a key",
-            *(openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650", "-subj", "/CN=localhost"),
-            *("-addext", f"subjectAltName=DNS:localhost,IP:{HOST}"),
-            *("-keyout", str(self.folder / "key.pem"), "-out", str(self.certificate)),
-        )
 
 
 if __name__ == "__main__":

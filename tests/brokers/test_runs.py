@@ -26,10 +26,10 @@ from simulator.run.plan import Limits
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
 OUTAGES = int(os.environ.get("CDCSIM_OUTAGES", "1"))
 OUTAGE_SECS = float(os.environ.get("CDCSIM_OUTAGE_SECS", "2"))
-RATE = 8000  # changes a second
+RATE, OUTAGE_RATE = 8000, 2000  # changes a second
 CHANGES = RATE // 2 * KILLS  # so a run takes about as long as it is killed
 # From the start of one outage to the next: a broker takes a while to start on a busy machine.
-OUTAGE_TURN_SECS = OUTAGE_SECS + 30
+OUTAGE_TURN_SECS = OUTAGE_SECS + 20
 PARTITIONS = 3
 # What is on its way to RabbitMQ or, with a request of each queue, to RocketMQ.
 MOST_AGAIN = 2000
@@ -83,9 +83,9 @@ def on_their_way(mark: Bookmark | None, messages: list[Message]) -> int:
     return sum(arrived.get(each.partition or 0, nothing) < each.order <= mark.sent for each in messages)
 
 
-def command(kind: str, address: str, topic: str, changes: int, file: Path) -> list[str]:
+def command(kind: str, address: str, topic: str, changes: int, file: Path, rate: int = RATE) -> list[str]:
     """A run of `orders` at a rate, which can be resumed."""
-    found = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(changes), "--rate", f"{RATE}/s"]
+    found = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(changes), "--rate", f"{rate}/s"]
     return [*found, "--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
 
 
@@ -138,11 +138,12 @@ def test_a_broker_that_stops_and_starts_again_only_costs_time(
     if kind == "rocketmq library":
         request.getfixturevalue("rocketmq_library")
     file, record = tmp_path / "position", tmp_path / "record.json"
-    changes = int(RATE * (3 + (OUTAGES - 1) * OUTAGE_TURN_SECS))
+    changes = int(OUTAGE_RATE * (3 + (OUTAGES - 1) * OUTAGE_TURN_SECS))
     ends = [partial(broker.kill, "broker"), broker.stop]
     if kind == "rabbitmq quorum":
         ends.reverse()
-    with start(*command(kind, broker.address, topic, changes, file), "--record", record) as process:
+    arguments = command(kind, broker.address, topic, changes, file, OUTAGE_RATE)
+    with start(*arguments, "--record", record) as process:
         for number in range(OUTAGES):
             wait_for_progress(process, file)
             ends[number % 2]()
