@@ -37,6 +37,7 @@ from simulator.sources.mongodb import json as bson
 from simulator.sources.mongodb import type_table as mongodb_table
 from simulator.sources.mongodb.values import is_small
 from simulator.text import mysql as binlog_text
+from simulator.text.base64 import base64
 from simulator.text.fixed_width import distinct_text
 from simulator.text.java import numbers as java
 from simulator.text.json_style import SHORT, Style, escape
@@ -217,12 +218,14 @@ class Shell:
                 return join([f"NumberDecimal({mark}", array.cast(pa.string()), f"{mark})"], len(array))
             case "object" | "array":
                 return self._documents(array)
+            case "binData":
+                text = base64(array) if self.style is None else escape(base64(array), self.style)
+                return join([f"new BinData({mongodb_table.subtype(type)}, {mark}", text, f"{mark})"], len(array))
             case "date" if _is_ordinary(array):
                 text = pc.replace_substring(binlog_text.datetime_fixed(array, _MILLISECONDS), " ", "T")
                 return join([f"ISODate({mark}", text, f"Z{mark})"], len(array))
         write: Callable[[Any], str] = {
             "date": lambda us: shell_date(us // 1000),
-            "binData": lambda data: shell_binary(mongodb_table.subtype(type), data),
             "timestamp": lambda packed: shell_timestamp(packed >> 32, packed & 0xFFFFFFFF),
         }.get(type.name, lambda text: shell(bson.stored_tree(text)))
         return self._each(array.view(pa.int64()) if pa.types.is_temporal(array.type) else array, write)
