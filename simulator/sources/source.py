@@ -110,8 +110,7 @@ class Source(ABC):
         return self.types[type.name].family
 
     def from_portable(self, text: str) -> ColumnType:
-        """The system's type for a portable one; nothing is `spelled`, since nobody typed it for this system. Raises
-        UsageError."""
+        """The system's type for a portable one; `spelled` is empty: a user did not type it. Raises UsageError."""
         if portable.is_enum(text):
             return self.labels_type(text)
         name, given = portable.parsed(text)
