@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from simulator.model import ROW_KINDS, Kind
-from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.engine.stream import ChangeStream, Structure
 from simulator.values.draw import identity
 
 TURNS: Final = 100_000
@@ -69,7 +69,21 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
         },
         "ms_between_transactions": {f"p{p}": round(float(np.percentile(gaps_us, p)) / 1000, 3) for p in (1, 50, 99)},
         "tables": tables,
+        "lifecycles": _steps(stream, what),
     }
+
+
+def _steps(stream: ChangeStream, what: Structure) -> list[dict[str, Any]]:
+    """How often each step of each lifecycle comes."""
+    ticks, found = stream.compiled.ticks, dict[str, Counter[str]]()
+    for number, program in enumerate(stream.plan.programs):
+        if program.lifecycle in stream.scenario.spec.lifecycles:
+            mine = ticks.step[what.tick[0][ticks.cohort_program[what.cohort] == number]]
+            each = np.bincount(mine, minlength=len(program.steps)).tolist()
+            counts = found.setdefault(program.lifecycle, Counter())
+            for step, count in zip(program.steps, each, strict=True):
+                counts[step.name] += count
+    return [{"name": name, "turns": counts.total(), "steps": dict(counts)} for name, counts in found.items()]
 
 
 def _alive(stream: ChangeStream) -> list[int]:
@@ -96,8 +110,9 @@ def _repeats(names: Any, at: Any) -> dict[str, Any]:
     return {
         "rows_per_1000_changes": round(float(np.mean(different)) * WINDOW / window),
         "again_within_100_changes": round(float((gaps <= SOON).sum() / len(names)), 4),
-        "changes_between_median": int(np.median(gaps)) if len(gaps) else None,
+        "changes_between": {f"p{p}": int(np.percentile(gaps, p)) for p in (10, 50, 90)} if len(gaps) else None,
         "hottest_row": round(float(counts.max() / len(names)), 5),
+        "ten_hottest_rows": round(float(np.sort(counts)[-10:].sum() / len(names)), 5),
     }
 
 
@@ -118,8 +133,15 @@ def text(facts: Mapping[str, Any]) -> str:
             lines.append(
                 f"  {table['rows_per_1000_changes']} different rows in 1,000 changes; "
                 f"{table['again_within_100_changes']:.1%} of the changes are of a row that "
-                f"changed within the 100 before; the hottest row takes {table['hottest_row']:.2%}"
+                f"changed within the 100 before; the hottest row takes {table['hottest_row']:.2%}, the ten hottest "
+                f"{table['ten_hottest_rows']:.2%}"
             )
-            if table["changes_between_median"] is not None:
-                lines.append(f"  a row changes again after {table['changes_between_median']:,} changes in the median")
+            if between := table["changes_between"]:
+                lines.append(
+                    f"  a row changes again after {between['p50']:,} changes of the stream in the median, "
+                    f"{between['p10']:,} to {between['p90']:,} in 8 of 10"
+                )
+    for life in facts["lifecycles"]:
+        shares = (f"{name} {count / max(life['turns'], 1):.1%}" for name, count in life["steps"].items())
+        lines.append(f"\nLifecycle {life['name']}: {life['turns']:,} turns\n  {', '.join(shares)}")
     return "\n".join(lines)

@@ -17,6 +17,8 @@ import orjson
 import pytest
 from random_scenarios import streamed
 
+from simulator.stream import outlook
+
 # Of a Kolmogorov-Smirnov distance times the root of the sample's size, and of a normal deviate, once in a thousand.
 KS: Final = 1.95
 NORMAL: Final = 3.29
@@ -259,6 +261,25 @@ def paid_times() -> dict[int, float]:
         times[often] += 0.25
         times[often + 1] += 0.75
     return dict(times)
+
+
+def test_the_outlook_is_what_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `check` prints of tables and lifecycles, counted in decoded messages."""
+    monkeypatch.setattr(outlook, "TURNS", 4000)
+    hot = {"share": 0.02, "times": 20}
+    scenario = {"tables": {"t": table(200, {"insert": 1, "update": 8, "delete": 1}, hot=hot)}}
+    stream, _ = streamed(scenario, "canal-json", "mysql-8.0")
+    (facts,) = outlook.outlook(stream)["tables"]
+    told = changes(scenario, 4000)
+    ops = Counter(change.op for change in told)
+    assert [facts[op] for op in ("insert", "update", "delete")] == [ops[op] for op in ("INSERT", "UPDATE", "DELETE")]
+    between, counts = gaps_of_rows(told), Counter(change.key for change in told).most_common(10)
+    assert facts["changes_between"] == {f"p{p}": int(np.percentile(between, p)) for p in (10, 50, 90)}
+    assert facts["again_within_100_changes"] == pytest.approx(sum(gap <= 100 for gap in between) / len(told), abs=1e-4)
+    assert facts["hottest_row"] == pytest.approx(counts[0][1] / len(told), abs=1e-5)
+    assert facts["ten_hottest_rows"] == pytest.approx(sum(count for _, count in counts) / len(told), abs=1e-5)
+    windows = [len({change.key for change in told[at : at + 1000]}) for at in range(0, 4000, 1000)]
+    assert facts["rows_per_1000_changes"] == round(float(np.mean(windows)))
 
 
 @pytest.mark.parametrize("arrivals", ["independent", "steady", "bursts"])
