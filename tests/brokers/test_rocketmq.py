@@ -64,6 +64,7 @@ def bodies(java: Reader, address: str, topic: str) -> dict[int, list[bytes]]:
 class TestContract(RefusingSinkContract):
     timestamps = tombstones = False
     too_large = 3000
+    total = 3000
     client = "library"
 
     @pytest.fixture(autouse=True)
@@ -91,6 +92,7 @@ class TestContract(RefusingSinkContract):
 
 
 class TestContractOfTheNativeClient(TestContract):
+    total = 12_000
     client = "native"
 
 
