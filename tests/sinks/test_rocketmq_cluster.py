@@ -1,4 +1,4 @@
-"""Topics spread over several RocketMQ brokers, a broker that moves, and one whose disk is full: all scripted."""
+"""Topics spread over several RocketMQ brokers, a broker that moves, and refusals in mid-run: all scripted."""
 
 from __future__ import annotations
 
@@ -63,15 +63,29 @@ def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
     assert cluster.stored == {("broker-a", 0): 1}  # one request
 
 
-def test_a_broker_whose_disk_is_full(cluster: Cluster) -> None:
+@pytest.mark.parametrize(
+    ("refusal", "reason"),
+    [
+        (
+            (14, DISK_FULL),
+            "stored nothing for 1 s: service not available now. It may be caused by one of the following reasons: the "
+            "broker's disk is full",
+        ),
+        ((17, "topic[t] not exist"), "the broker refused it: topic[t] not exist (code 17); the topic is gone"),
+        ((16, "topic[t] sending message is forbidden"), "is forbidden (code 16); check access_key and the secret key"),
+    ],
+)
+def test_refusals_in_mid_run(cluster: Cluster, refusal: tuple[int, str], reason: str) -> None:
     cluster.start("broker-a", 1)
-    cluster.refusal = 14, DISK_FULL, b""
     with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=1") as sink:
         sink.send(batch("t", [b"x"]))
+        sink.flush()
+        cluster.refusal = *refusal, b""
+        sink.send(batch("t", [b"y"], first_turn=1))
         with pytest.raises(DeliveryFailed) as caught:
             sink.flush()
-    assert one_sentence(caught.value).startswith(
-        "1 of 1 messages were not delivered; the first was turn 0.0 for topic 't' partition 0 (1 bytes): RocketMQ"
-        f" {cluster.names} stored nothing for 1 s: service not available now. It may be caused by one of the following"
-        " reasons: the broker's disk is full"
+    sentence = one_sentence(caught.value)
+    assert sentence.startswith(
+        "1 of 2 messages were not delivered; the first was turn 1.0 for topic 't' partition 0 (1 "
     )
+    assert reason in sentence
