@@ -57,6 +57,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.local.dir": str(tmp_path_factory.mktemp("spark")),
         "spark.log.level": "OFF",  # of tasks that fail on purpose
         "spark.sql.shuffle.partitions": "2",
+        "spark.python.authenticate.socketTimeout": "5min",
     }
     with pytest.MonkeyPatch.context() as patch:
         path = os.pathsep.join((str(Path(__file__).parent), environment()["PYTHONPATH"]))

@@ -20,6 +20,8 @@ SETTINGS: Final = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.executorEnv.MIMALLOC_PURGE_DELAY": "5000",  # as the command sets it for itself
+    # Python may take longer than 15 s to start where a machine is busy.
+    "spark.python.authenticate.socketTimeout": "2min",
 }
 LOCAL_SETTINGS: Final = {
     "spark.ui.enabled": "false",

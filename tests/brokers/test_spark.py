@@ -10,14 +10,14 @@ import pytest
 from command import Command, summary
 from spark_faults import Deadly
 from test_kafka import read
-from test_runs import BROKERS, PARTITIONS, contents, destination
+from test_runs import BROKERS, PARTITIONS, contents, destination, kinds
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.spark.sending import BrokerRun
 
 pytestmark = pytest.mark.spark
-EACH = pytest.mark.parametrize("kind", BROKERS)
+EACH = pytest.mark.parametrize("kind", kinds(*BROKERS))
 CHANGES = 3000
 
 

@@ -85,6 +85,7 @@ def test_a_stuck_task_and_a_killed_query(spark: Any, master: str, command: Comma
         "spark.driver.memory": "512m",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.python.authenticate.socketTimeout": "5min",
         "spark.log.level": "ERROR",
     }
     query, scenario = tmp_path / "query", tmp_path / "users.yaml"
