@@ -33,6 +33,8 @@ class Outcome:
         self, summary: Summary, record_of: Callable[[dict[str, Any]], object], failure: SimulatorError | None
     ) -> None:
         """Write the files that are asked for, and the summary. Raises what failed, also in a script."""
+        from simulator.native import library
+
         job = self.job
         facts = {
             "scenario": job.scenario.file,
@@ -53,6 +55,8 @@ class Outcome:
             click.echo(progress.summary(summary, job, self.to), err=True)
             if command := progress.expected_command(self.opening, job, summary):
                 click.echo(f"rows that a consumer must hold now: {command}", err=True)
+            if library.missing():
+                click.echo("The compiled core was not built, so runs take longer: README.md says how it is.", err=True)
         if failure:
             raise failure
 

@@ -18,6 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCES = Path("simulator/native")
 LIBRARY = Path("simulator/native/cdcsim.lib")
+ZIG = "ziglang"
 
 
 class NativeHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there while a wheel is built
@@ -26,8 +27,9 @@ class NativeHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is ther
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """Where the machine has no compiler, one from PyPI."""
-        return [] if pure() or compiler() else ["ziglang"]
+        """Where the machine has no compiler, one from PyPI, if pip finds it: a dependency that is not there would fail
+        the installation."""
+        return [] if pure() or compiler() or not found(ZIG) else [ZIG]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
@@ -51,6 +53,15 @@ def compiler() -> list[str] | None:
     chosen = os.environ.get("CC", "").split()
     names = [chosen] if chosen else [["cc"], ["gcc"], ["clang"]]
     return next((name for name in names if shutil.which(name[0])), None)
+
+
+def found(package: str) -> bool:
+    """Whether pip finds a package; without pip, which another installer may do without, it is taken to be there."""
+    options = ["--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--retries", "1", "--timeout", "10"]
+    # isolated: pip itself is not in the environment of a build
+    command = [sys.executable, "-I", "-m", "pip", "install", *options, package]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return not done.returncode or "No module named pip" in done.stderr
 
 
 def compiled(sources: Path, library: Path) -> bool:

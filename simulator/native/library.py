@@ -17,13 +17,22 @@ _POINTER, _LONG, _BITS = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64
 
 def load(path: Path = FILE) -> ctypes.CDLL | None:
     """The library, or None: without a compiler none was built, and CDCSIM_PURE=1 leaves it out."""
-    if os.environ.get("CDCSIM_PURE", "0") not in ("", "0"):
+    if _unwanted():
         return None
     try:
         library = ctypes.CDLL(str(path))
         return _declared(library) if library.cdcsim_abi() == ABI else None
     except (OSError, AttributeError):
         return None
+
+
+def _unwanted() -> bool:
+    return os.environ.get("CDCSIM_PURE", "0") not in ("", "0")
+
+
+def missing() -> bool:
+    """Whether the library is wanted and was not built."""
+    return LIBRARY is None and not _unwanted()
 
 
 def _declared(library: ctypes.CDLL) -> ctypes.CDLL:

@@ -22,6 +22,7 @@ from simulator.compare.members import indented
 from simulator.errors import NotOffered, UsageError
 from simulator.formats import FORMATS
 from simulator.formats import find as find_format
+from simulator.native import library
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 from simulator.sources import SOURCES
@@ -698,3 +699,11 @@ def test_a_full_disk_is_one_sentence(arguments: list[str]) -> None:
         )
     assert done.returncode == 1
     assert re.fullmatch(r"cdcsim: [^\n]*No space left on device\.\n", done.stderr)
+
+
+def test_a_core_that_was_not_built_is_named_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "LIBRARY", None)
+    run = ("run", "tour", "-f", "canal-json", "--limit", "1")
+    assert command(*run).err.count("compiled core was not built") == 1
+    monkeypatch.setenv("CDCSIM_PURE", "1")
+    assert "compiled core" not in command(*run).err
