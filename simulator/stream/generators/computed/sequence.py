@@ -79,7 +79,9 @@ class Numbers(Draws):
         room = (highest - self.start) // self.step
         if not self._numbered and self.permanent.rows - 1 <= room:
             return NEVER_FULL
-        return (room - self.permanent.rows - self.most - self.concurrent + 1) // self.most + self._earliest
+        earliest = np.array([self._earliest], dtype=np.int64)
+        earlier = -int(self._traffic.cohort_visits(list(self._numbered), earliest)[0])
+        return (room - self.permanent.rows - self.most - self.concurrent + 1) // self.most - earlier
 
     def array(self, state: State) -> pa.Array:
         return numeric(self.numbers(state), self.type)
