@@ -53,7 +53,8 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "compression.type": "none",
     "message.max.bytes": "16000000",
     "queue.buffering.max.messages": "200000",
-    "queue.buffering.max.kbytes": "131072",
+    # As much as the other sinks hold: a broker that is away must not fill the memory.
+    "queue.buffering.max.kbytes": "65536",
     # A topic that goes missing is reported after a second instead of thirty, and never made by the broker.
     "topic.metadata.propagation.max.ms": "1000",
     "allow.auto.create.topics": "false",
