@@ -138,7 +138,7 @@ def _run(path: str, text: str, source: Source, reading: _Lines) -> Session:
     """The session after the statements that define tables."""
     engine = Embedded(source)
     session = engine.session
-    engine.statement(Statement("SET sql_mode = '', foreign_key_checks = 0", 1))
+    engine.statement(Statement.of("SET sql_mode = '', foreign_key_checks = 0", 1))
     _database(session, reading.database)
     session.database = reading.database
     for part in split(text):

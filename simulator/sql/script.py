@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -46,13 +47,13 @@ class Spec:
 
 @dataclass(frozen=True)
 class Script:
-    """A SQL file: `parts` are its statements and meta-comments in order; none of a recording, whose `text` tells it
-    from others."""
+    """A SQL file: `parts` are its statements and meta-comments in order; none of a recording, whose `content` tells
+    it from others."""
 
     file: str
     name: str
     parts: tuple[Statement | Meta, ...] = field(repr=False)
-    text: str = field(repr=False)
+    content: bytes = field(repr=False)
     spec: Spec = Spec()
     left_out: tuple[str, ...] = ()  # nothing: a script has the tables that it creates
     engine: str = field(default="", repr=False)  # the URL of the server that runs it; "": it is run here
@@ -60,7 +61,10 @@ class Script:
     @property
     def fingerprint(self) -> str:
         """32 hexadecimal digits that change with every statement."""
-        return blake2b(repr((self.parts or self.text, self.spec.delay)).encode(), digest_size=16).hexdigest()
+        digest = blake2b(repr(self.spec.delay).encode(), digest_size=16)
+        for part in self.parts or (self.content,):
+            digest.update(repr(part).encode())
+        return digest.hexdigest()
 
     @property
     def is_recording(self) -> bool:
@@ -79,7 +83,7 @@ def read_script(path: str, engine: str | None = None) -> Script:
             raise UsageError(f"--sql-engine {engine}: {path} is a recording, so no server runs it.")
         facts = recording.facts_of(path)
         digest = blake2b(content_of(path), digest_size=16).hexdigest()
-        return Script(path, Path(path).stem, (), f"{facts.source} {digest}", Spec(snapshot=facts.snapshot))
+        return Script(path, Path(path).stem, (), f"{facts.source} {digest}".encode(), Spec(snapshot=facts.snapshot))
     script = script_of(content_of(path), path)
     meta = script.meta("engine")
     url = engine or (meta.argument if meta else "")
@@ -122,12 +126,12 @@ def content_of(path: str) -> bytes:
 
 
 def script_of(content: bytes | str, file: str) -> Script:
-    # a dump may hold the bytes of BLOBs as they are
-    text = content if isinstance(content, str) else content.decode("utf-8-sig", "surrogateescape")
-    parts = tuple(split(text))
+    encoded = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    encoded = encoded.removeprefix(BOM_UTF8)
+    parts = tuple(split(encoded))
     if not parts:
         raise ScenarioError(file, None, "", "the file is empty; a script has at least one statement.")
-    return Script(file, Path(file).stem, parts, text, _spec(parts))
+    return Script(file, Path(file).stem, parts, encoded, _spec(parts))
 
 
 def _spec(parts: Sequence[Statement | Meta]) -> Spec:
@@ -146,7 +150,7 @@ def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
         )
     from simulator.sql.server.postgresql.client import split as split_as_psql
 
-    parts = tuple(split_as_psql(script.text))
+    parts = tuple(split_as_psql(script.content.decode("utf-8", "surrogateescape")))
     return replace(script, parts=parts, spec=_spec(parts), engine=script.engine or WHEEL)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 os.environ.setdefault("MIMALLOC_PURGE_DELAY", "5000")
 
 import bound
+import dump
 import encode
 import latency
 import measure
@@ -28,7 +29,7 @@ from load_tools import TOOLS
 
 from simulator.formats import FORMATS
 
-NAMES = ("stages", "bound", "encode", "run", "produce", "memory", "steady", "latency")
+NAMES = ("stages", "bound", "encode", "run", "produce", "memory", "steady", "latency", "dump")
 
 
 def main() -> None:
@@ -67,6 +68,8 @@ def main() -> None:
                     steady.run(scenario, format, Path(scratch), brokers=brokers, quick=quick)
                 case "latency":
                     latency.run(scenario, format, quick=quick)
+                case "dump":
+                    dump.run(Path(scratch), quick=quick)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def test_parts(script: str, statements: list[str]) -> None:
 
 def test_rows_of_copy_and_lines() -> None:
     meta, copy, last = split("-- @step a\nCOPY t FROM stdin;\n1\tx\n\\.\nselect\n 2;")
-    assert (meta, copy) == (Meta("step", "a", 1), Copy("COPY t FROM stdin", 2, "1\tx\n"))
+    assert (meta, copy) == (Meta("step", "a", 1), Copy(b"COPY t FROM stdin", 2, "1\tx\n"))
     assert last.line == 5
 
 

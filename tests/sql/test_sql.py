@@ -52,13 +52,13 @@ def test_statements_are_cut_as_the_client_does() -> None:
         "-- @at 2024-05-01\n-- @step x y\n-- @nothing\nselect /* in */, 3"
     )
     assert list(split(text)) == [
-        Statement("/* a; */ select 1 # behind", 2),
-        Statement("select ';', \"it's\", `;` -- inside\n , 2", 3),
-        Statement("insert into t values('a\\';')", 5),
-        Statement("delete from t", 5),
+        Statement.of("/* a; */ select 1 # behind", 2),
+        Statement.of("select ';', \"it's\", `;` -- inside\n , 2", 3),
+        Statement.of("insert into t values('a\\';')", 5),
+        Statement.of("delete from t", 5),
         Meta("at", "2024-05-01", 6),
         Meta("step", "x y", 7),
-        Statement("select /* in */ , 3", 9),
+        Statement.of("select /* in */ , 3", 9),
     ]
 
 

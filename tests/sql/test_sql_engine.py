@@ -88,6 +88,20 @@ def test_what_a_script_makes_is_gone(mariadb: str, tmp_path: Path, command: Comm
 
 
 @pytest.mark.broker("mysql")
+def test_local_files_and_row_counts(mariadb: str, tmp_path: Path) -> None:
+    """Nothing of ours stands between the statements of a script, and only LOAD DATA reads a file."""
+    data = tmp_path / "rows.csv"
+    data.write_text("1,10\n2,20\n")
+    text = (
+        f"create database d; use d; create table t(id int primary key, n int); load data local infile '{data}' into "
+        "table t fields terminated by ','; insert into t values (3, row_count());"
+    )
+    outcome = run(replace(script_of(text, "s.sql"), engine=mariadb), sources.find(SOURCE))
+    entries = [entry for one in outcome.session.log.transactions for entry in one.entries]
+    assert [one.after for one in entries if isinstance(one, RowChange)] == [(1, 10), (2, 20), (3, 2)]
+
+
+@pytest.mark.broker("mysql")
 def test_gtids_and_sessions(mariadb: str) -> None:
     """They are the server's own."""
     script = replace(

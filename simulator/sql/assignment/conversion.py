@@ -23,7 +23,7 @@ from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError
 from simulator.sql.values import documents, temporal
 from simulator.sql.values.documents import Document
-from simulator.sql.values.kinds import Bits, Label, Shape, text_of
+from simulator.sql.values.kinds import Bits, Label, Padded, Shape, text_of
 from simulator.sql.values.temporal import Temporal, Zone
 
 
@@ -88,9 +88,9 @@ def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
 
 def _json(value: Any, field: Field, row: int, rules: Rules) -> str:
     if rules.json_is_text:
-        text = text_of(value)
+        text = store_text(value, field, row, rules) if isinstance(value, bytes) else text_of(value)
         try:
-            documents.parse(text, duplicates="last")
+            documents.parse(text, duplicates="last", spelled=True)
         except ValueError:
             raise SqlError(38190, field.name) from None
         return text
@@ -147,6 +147,10 @@ def implicit_default(type: ColumnType) -> Any:
     return {"float": 0.0, "text": "", "json": "null", "enum": 1, "geometry": b""}.get(family, 0)
 
 
+# The width of integers that name none.
+_DIGITS: Final = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
+
+
 def from_stored(stored: Any, type: ColumnType, zone: Zone, json_way: str = "printed") -> Any:
     """The value in expressions of what a column stores."""
     if stored is None:
@@ -164,6 +168,8 @@ def from_stored(stored: Any, type: ColumnType, zone: Zone, json_way: str = "prin
             return Label(type.labels[stored - 1] if stored else "", stored)
         case "set":
             return Label(",".join(label for i, label in enumerate(type.labels) if stored >> i & 1), stored)
+        case "integer" if type.zerofill:
+            return Padded(stored, type.length or _DIGITS[type.name])
         case "bit":
             return Bits(stored, type.length or 1)
         case "json":

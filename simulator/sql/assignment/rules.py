@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ class Rules:
     mariadb: bool = False
     server: str = ""
     swaps_axes: bool = False
+    today: Callable[[], int] = lambda: 0  # the date of a TIME that becomes a DATETIME, in days from 1970
 
 
 def refuse_shape(value: Any, field: Field, rules: Rules) -> None:

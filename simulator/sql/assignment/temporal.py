@@ -36,7 +36,10 @@ def _moment(value: Any, field: Field, row: int, rules: Rules, what: str) -> Temp
     found: Temporal | None
     whole = True
     if isinstance(value, Temporal):
-        found = value if value.kind != "time" else None
+        found = value
+        if value.kind == "time":
+            days, us = divmod(value.us, temporal.DAY_US)
+            found = Temporal("datetime", rules.today() + days, us, value.digits)
     elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         found = None if value < 0 and rules.mariadb else temporal.number_datetime(int(value))
         if found is not None and isinstance(value, Decimal) and (value >= 100_000_000 or 0 <= value < 1):

@@ -8,14 +8,16 @@ from typing import Any
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Field
-from simulator.sql.errors import SqlError
-from simulator.sql.values.kinds import bytes_of, text_of
+from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.values.kinds import Bits, bytes_of, text_of
 
 
 def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
     type = field.type
     charset = type.charset or "utf8mb4"
     width, codec = mysql_table.CHARSETS.get(charset, (4, "utf-8"))
+    if isinstance(value, Bits):
+        raise Unsupported("a BIT value in a column of text")
     if isinstance(value, bytes):
         text = _decoded(bytes(value), codec, field, row, rules)
     else:
@@ -46,6 +48,10 @@ def _typed(value: Any, width: int) -> str:
 def _fitted(value: float, width: int) -> str:
     """A double in a column of so many characters: with an exponent, or fewer digits, where it would not fit."""
     text = text_of(value)
+    for digits in range(17, 0, -1) if width else ():
+        plain = f"{value:.{digits}g}"
+        if "e" not in plain and len(plain) <= width:
+            return text if len(text) <= width else plain
     digits = 17
     while width and len(text) > width and digits:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")

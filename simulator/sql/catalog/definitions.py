@@ -35,6 +35,7 @@ class Field:
     typed_in: tuple[str, ...] = ()
     inline_key: bool = False
     retyped: bool = False
+    comment: str = ""
 
     def column(self) -> Column:
         return Column(self.name, self.type, self.nullable, typed_in=self.typed_in, key_retyped=self.retyped)

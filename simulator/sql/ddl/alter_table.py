@@ -328,6 +328,8 @@ class _Alter:
         fields = tuple(
             replace(one, type=replace(one.type, charset=charset), collation=collation)
             if mysql_table.family(one.type) in ("text", "enum", "set")
+            else replace(one, collation=collation)
+            if one.type.name == "json"
             else one
             for one in self.definition.fields
         )

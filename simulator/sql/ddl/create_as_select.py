@@ -6,12 +6,12 @@ from simulator.model import INSERT
 from simulator.sql.assignment.conversion import to_stored
 from simulator.sql.catalog.definitions import Definition
 from simulator.sql.ddl import tables
-from simulator.sql.ddl.show_create import column_text
+from simulator.sql.ddl.show_create import selected_column
 from simulator.sql.errors import Unsupported
 from simulator.sql.parse.trees import statement_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.queries import select
-from simulator.sql.store.session import Session
+from simulator.sql.store.session import STEP_US, Session
 
 
 def create_as_select(session: Session, target: Definition, query_text: str, temporary: bool) -> None:
@@ -21,7 +21,7 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     for name, one in zip(query.names, query.fields, strict=True):
         if one is None:
             raise Unsupported(f"CREATE TABLE … AS SELECT of an expression ({name}); select plain columns")
-        lines.append(f"  {tables.quoted(name)} {column_text(one, target.charset, session.server)}")
+        lines.append(f"  {tables.quoted(name)} {selected_column(one, target, session.server)}")
     id = target.id
     text = f"CREATE TABLE {tables.logged_name(session, id)} (\n" + ",\n".join(lines) + "\n)"
     inner = Reader(text)
@@ -31,7 +31,7 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     rows = query.run([])
     data = tables.add_table(session, definition, text + session.server.as_select_tail, temporary)
     rules = session.rules()
-    session.now_us -= 1_000_000 if not temporary else 0  # the rows belong to the same moment
+    session.now_us -= STEP_US if rows and not temporary else 0  # the rows belong to the same moment
     for number, values in enumerate(rows, 1):
         row = tuple(
             None if value is None else to_stored(value, one, number, rules)

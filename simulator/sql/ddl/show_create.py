@@ -1,10 +1,11 @@
-"""The text of a table as SHOW CREATE TABLE prints it, as far as a definition knows it: it knows no comments, partitions
-and engines but whether rows are transactional, and has expressions as they were typed."""
+"""The text of a table as SHOW CREATE TABLE prints it, as far as a definition knows it: it knows no comments of tables,
+partitions and engines but whether rows are transactional, and has expressions as they were typed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -29,7 +30,28 @@ def show_create(definition: Definition, server: Server, next_auto: int = 1) -> s
     return f"CREATE TABLE {quoted(definition.id.name)} (\n{body}\n) {' '.join(_options(definition, server, next_auto))}"
 
 
-def column_text(one: Field, charset: str, server: Server) -> str:
+def selected_column(one: Field, definition: Definition, server: Server) -> str:
+    """The column that a server makes of a selected one; unusual character sets and collations are named."""
+    default = "0" if one.auto else one.default
+    one = replace(
+        one, auto=False, default=default, generated=None, invisible=False, bare=one.bare and not server.mariadb
+    )
+    text = _column(one, definition, server)
+    type = mysql_types.type_text(one.type, style=server.type_style)
+    if server.json_is_text and one.type.name == "json":
+        if one.collation not in ("", "utf8mb4_bin"):  # converted since
+            return f"longtext{text.removeprefix(type)}"
+        return f"longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin{text.removeprefix(type)}"
+    usual = default_collation(one.type.charset, server) if one.type.charset else ""
+    plain = one.collation in ("", usual)
+    if one.type.charset and (one.type.charset != definition.charset or not plain):
+        collation = "" if plain and not (server.modern or server.mariadb) else f" COLLATE {one.collation or usual}"
+        rest = re.sub(r" CHARACTER SET \w+| COLLATE \w+", "", text.removeprefix(type), count=2)
+        text = f"{type} CHARACTER SET {one.type.charset}{collation}{rest}"
+    return text if server.id == "mysql-5.7" else re.sub(r"(?<=SET |ATE )utf8(?=_| |$)", "utf8mb3", text)
+
+
+def _column_text(one: Field, charset: str, server: Server) -> str:
     """A column's type, character set, NOT NULL and default."""
     text = mysql_types.type_text(one.type, style=server.type_style)
     if one.type.charset and one.type.charset != charset:
@@ -45,6 +67,11 @@ def column_text(one: Field, charset: str, server: Server) -> str:
         plain = one.default.strip("'")
         if mysql_table.family(one.type) == "decimal":
             plain = format(Decimal(plain).quantize(Decimal(1).scaleb(-mysql_table.precision_scale(one.type)[1])), "f")
+        if one.type.name == "bit":
+            value = int(plain[2:], 2) if plain[:2].lower() == "b'" else int(plain)
+            return f"{text} DEFAULT b'{value:b}'"
+        if one.type.name == "binary":
+            plain += r"\0" * ((one.type.length or 1) - len(plain))
         if one.default.startswith("(") or one.default.upper().startswith(("CUR", "NOW")):
             return f"{text} DEFAULT {one.default}"
         number = mysql_table.family(one.type) in ("integer", "decimal", "float") and not server.quotes_numbers
@@ -53,7 +80,12 @@ def column_text(one: Field, charset: str, server: Server) -> str:
 
 
 def _column(one: Field, definition: Definition, server: Server) -> str:
-    text = column_text(one, definition.charset, server)
+    text = _uncommented(one, definition, server)
+    return f"{text} COMMENT {mysql_types.quote(one.comment)}" if one.comment else text
+
+
+def _uncommented(one: Field, definition: Definition, server: Server) -> str:
+    text = _column_text(one, definition.charset, server)
     usual = definition.collation or default_collation(definition.charset, server)
     if one.type.charset == definition.charset and one.collation not in ("", usual):
         type = mysql_types.type_text(one.type, style=server.type_style)

@@ -281,6 +281,8 @@ def rename(session: Session, words: Reader, sql: str) -> None:
     pairs = []
     while True:
         old = session.named(*words.qualified())
+        if session.found(old) is None and session.server.id == "mysql-5.7":
+            raise SqlError(1017, f"./{old.database}/{old.name}.frm", 2, "No such file or directory")
         words.need("TO")
         pairs.append((old, session.named(*words.qualified())))
         if not words.take(","):

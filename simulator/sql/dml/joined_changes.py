@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from simulator.model import TableId
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.dml.row_updates import assignments, change_row
@@ -45,6 +46,8 @@ def update_joined(session: Session, node: exp.Update) -> None:
     scope, ignore = joined.scope.at("set"), bool(node.args.get("ignore"))
     sets = _sets(joined, node.expressions, scope)
     session.target = _data(joined, next(iter(sets))).definition.id
+    for number in () if session.server.mariadb else sets:
+        not_from_itself(session, node, _data(joined, number).definition.id, joined.scope.sources[number].alias)
     order = joined.reading_order(node)
     found: dict[int, dict[int, list[Any]]] = {number: {} for number in sets}
     for env in joined.rows(node)([]):
@@ -93,6 +96,8 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
     order = joined.reading_order(node)
     targets = [_target(joined, name) for name in (names or [node.this])]
     session.target = _data(joined, targets[0]).definition.id
+    for number in targets:
+        not_from_itself(session, node, _data(joined, number).definition.id, joined.scope.sources[number].alias)
     found: dict[int, dict[int, Row]] = {number: {} for number in targets}
     for env in joined.rows(node)([]):
         for number in targets:
@@ -116,3 +121,19 @@ def _target(joined: Joined, name: Any) -> int:
         if source.alias.lower() == name.name.lower() and (not name.db or source.database == name.db):
             return number
     raise SqlError(1109, name.name, "MULTI DELETE")
+
+
+def not_from_itself(session: Session, node: exp.Expression, id: TableId, alias: str = "") -> None:
+    """MySQL reads no table in a subquery that the statement changes; a derived table hides it. Raises SqlError 1093."""
+    if session.server.mariadb and not alias:
+        return
+    for query in node.find_all(exp.Select):
+        outer = query.parent
+        if isinstance(outer, exp.Subquery) and isinstance(outer.parent, exp.From | exp.Join):
+            continue
+        frm = query.args.get("from_") or query.args.get("from")
+        tables = [frm.this] if frm is not None else []
+        for table in [*tables, *(join.this for join in query.args.get("joins") or ())]:
+            named = isinstance(table, exp.Table) and table.name == id.name
+            if named and (table.db or session.database) == id.database:
+                raise SqlError(1093, alias or id.name)

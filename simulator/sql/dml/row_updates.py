@@ -39,8 +39,22 @@ def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tup
         default = (isinstance(right, exp.Var) and right.name.upper() == "DEFAULT") or (
             isinstance(right, exp.Column) and right.name.upper() == "DEFAULT" and not right.this.quoted
         )
+        field = definition.fields[place]
+        family = mysql_table.family(field.type)
+        plain = not field.nullable and field.default is None and field.generated is None
+        if default and plain and scope.session.server.mariadb and scope.session.strict and family != "enum":
+            raise SqlError(1364, field.name)  # before any row is read
+        if family == "geometry" and scope.session.server.mariadb and not _may_be_shape(right):
+            raise Unsupported("this value of a geometry column of MariaDB")
         made.append((place, (lambda env: DEFAULT) if default else compiled(right, scope)))
     return made
+
+
+def _may_be_shape(node: Any) -> bool:
+    """Whether MariaDB may take it for a geometry; it refuses other types before it reads a row."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower().startswith(("st_", "point", "line", "poly", "multi", "geom"))
+    return isinstance(node, exp.Column | exp.Null | exp.Var)
 
 
 def change_row(
@@ -103,6 +117,11 @@ def change_row(
                 named.add(place)
     made = tuple(row)
     if _same(made, old):
+        # the row was found, if not changed
+        for trigger in plan.triggers:
+            if session.server.mariadb and trigger[0].event == "update":
+                raise Unsupported("a trigger of an UPDATE that leaves a row as it is")
+            triggers.fire(session, trigger, "update", False, old, row, rules, row_number)
         return False
     conflict = data.conflict(made, besides=number)
     if conflict is not None:

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from simulator.model import TableId
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Compiled
-from simulator.sql.dml.joined_changes import delete_joined, is_joined, update_joined
+from simulator.sql.dml.joined_changes import delete_joined, is_joined, not_from_itself, update_joined
 from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
 from simulator.sql.dml.row_updates import assignments, change_row, place_of
@@ -86,7 +85,7 @@ def _insert_values(
     )
     known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
     scope = select.query_scope(session, (known,), "values")
-    _not_from_itself(session, body, definition.id)
+    not_from_itself(session, body, definition.id)
     compiled_lists = [[_value(one, scope) for one in values] for values in lists]
     for number, readers in enumerate(compiled_lists, 1):
         # a column that stands among the values is the one that was set before it
@@ -226,24 +225,8 @@ def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
         raise Unsupported(f"this form of {verb}")
     source, data = source_of_table(session, table)
     session.target = data.definition.id
-    _not_from_itself(session, node, data.definition.id)
+    not_from_itself(session, node, data.definition.id)
     return data, select.query_scope(session, (source,), "set" if verb == "UPDATE" else "field list")
-
-
-def _not_from_itself(session: Session, node: exp.Expression, id: TableId) -> None:
-    """MySQL reads no table in a subquery that the statement changes; a derived table hides it. Raises SqlError 1093."""
-    if session.server.mariadb:
-        return
-    for query in node.find_all(exp.Select):
-        outer = query.parent
-        if isinstance(outer, exp.Subquery) and isinstance(outer.parent, exp.From | exp.Join):
-            continue
-        frm = query.args.get("from_") or query.args.get("from")
-        tables = [frm.this] if frm is not None else []
-        for table in [*tables, *(join.this for join in query.args.get("joins") or ())]:
-            named = isinstance(table, exp.Table) and table.name == id.name
-            if named and (table.db or session.database) == id.database:
-                raise SqlError(1093, id.name)
 
 
 def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tuple[int, Row]]:

@@ -139,6 +139,8 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name == "last_insert_id":
         session.last_insert_id_used = True
     parts = [compiled(one, scope) for one in arguments]
+    if name in _OF_BYTES:
+        parts = [_encoded_alike(part, one, name, scope) for part, one in zip(parts, arguments, strict=True)]
     try:
         signature(call).bind(session, *parts)
     except TypeError:
@@ -160,6 +162,21 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     return lambda env: call(session, *[part(env) for part in parts])
 
 
+def _encoded_alike(part: Compiled, node: Any, name: str, scope: Scope) -> Compiled:
+    """An argument whose bytes are asked for: those of a text in another character set are not known here."""
+    fields = [scope.field(column) for column in node.find_all(exp.Column)]
+    if all(field is None or (field.type.charset or "utf8").startswith("utf8") for field in fields):
+        return part
+
+    def plain(env: Any) -> Any:
+        value = part(env)
+        if isinstance(value, str) and not value.isascii():
+            raise Unsupported(f"{name}() of a text in another character set")
+        return value
+
+    return plain
+
+
 def _elsewhere(name: str, server: Server) -> bool:
     if server.mariadb:
         return name in NOT_MARIADB
@@ -178,6 +195,10 @@ def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compil
     return lambda env: session.call_function(session, routine, [part(env) for part in parts])
 
 
+# Functions of a text's bytes.
+_OF_BYTES: Final = frozenset(
+    ("ascii", "bit_length", "crc32", "hex", "length", "md5", "ord", "sha1", "sha2", "to_base64")
+)
 _WITH_UNIT: Final = frozenset((
     "adddate", "date_add", "date_sub", "subdate", "timestamp", "timestampadd", "timestampdiff",
 ))  # fmt: skip

@@ -191,6 +191,10 @@ def _compound(text: str, unit: str) -> tuple[str, int]:
     return "microsecond", sign * sum(number * _UNITS[name] for name, number in numbers.items())
 
 
+# Null, a warning, or error 1441, by the statement.
+_BEYOND: Final = "a date beyond the years 0 to 9999"
+
+
 def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     """A date or time moved by an interval: `2024-01-31` and one month is `2024-02-29`."""
     if isinstance(start, Temporal):
@@ -213,7 +217,7 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         total = year * 12 + month - 1 + round(count) * _MONTHS[unit]
         year, month = divmod(total, 12)
         if not 0 < year < 10_000:
-            return None
+            raise Unsupported(_BEYOND)
         found = None
         while found is None and day > 27:
             found = temporal.day_of(year, month + 1, day)
@@ -232,7 +236,7 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         else:
             us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + step
             if not FIRST_DAY * temporal.DAY_US <= us < 253_402_300_800_000_000:
-                return None
+                raise Unsupported(_BEYOND)
             keeps = moment.kind == "date" and unit in ("day", "week") and not moment.us
             whole = temporal.of_us(us, digits)
             made = Temporal("date", whole.day) if keeps else whole

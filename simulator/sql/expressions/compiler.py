@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlglot import exp
@@ -56,9 +57,15 @@ from simulator.sql.parse.column_types import check_charset
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of
 
+# 65 digits are the most.
+_MAX_DECIMAL: Final = Decimal(10**65 - 1)
+
 
 def _literal(node: Any, scope: Scope) -> Compiled:
-    return constant(literal_value(node))
+    value = literal_value(node)
+    if isinstance(value, Decimal) and not scope.session.server.mariadb:
+        value = min(value, _MAX_DECIMAL)
+    return constant(value)
 
 
 def _literals(node: Any, scope: Scope) -> Compiled:
@@ -110,6 +117,8 @@ def column_reader(scope: Scope, source: int, place: int) -> Compiled:
     family = mysql_table.family(type)
     if type.name.endswith("blob"):
         return lambda env: None if (value := env[source][place]) is None else Blob(value)
+    if type.zerofill and family == "integer":
+        return lambda env: from_stored(env[source][place], type, scope.session.zone)
     if family in ("integer", "decimal", "text", "binary", "year") or (type.name == "double" and type.scale is None):
         return lambda env: env[source][place]
     session = scope.session

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from sqlglot import exp
 
@@ -67,7 +68,7 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
                 return False if False in made else None if None in made else True
 
             return all_equal
-        left, right = compiled(node.left, scope), compiled(node.right, scope)
+        left, right = (_beside(node.left, node.right, scope), _beside(node.right, node.left, scope))
         collation = collation_of(scope, node.left, node.right)
         _check_constants(scope, node.left, node.right)
         session = scope.session
@@ -89,10 +90,26 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
     return make
 
 
+# A text that says a time.
+_TIME: Final = re.compile(r"-?(\d+ )?[\d:]+(\.\d*)?")
+
+
+def _beside(node: Any, other: Any, scope: Scope) -> Compiled:
+    """A side of a comparison: beside a column of years a number of two digits is a year."""
+    field = scope.field(other) if isinstance(node, exp.Literal) and not node.is_string else None
+    if field is not None and field.type.name == "year" and node.this.isdecimal() and 0 < int(node.this) < 100:
+        return compiled(exp.Literal.number(int(node.this) + (1900 if int(node.this) > 69 else 2000)), scope)
+    return compiled(node, scope)
+
+
 def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
     """Before any row is read, a statement of MySQL that changes rows in strict mode refuses a constant that is none of
     the type of the column that it is compared with. Raises SqlError 1292."""
     session = scope.session
+    if any((field := scope.field(node)) is not None and field.type.name == "time" for node in nodes):
+        for node in nodes:
+            if isinstance(node, exp.Literal) and node.is_string and not _TIME.fullmatch(node.this):
+                raise Unsupported(f"comparing a TIME with {node.this!r}")
     if not session.refuses_texts or session.server.mariadb:
         return
     modern = session.server.id == "mysql-8.0"
@@ -157,7 +174,8 @@ def make_in(node: Any, scope: Scope) -> Compiled:
         rows = rows_of_query(query, scope)
         listed: Callable[[Any], Sequence[Any]] = lambda env: [row[0] for row in rows(env)]  # noqa: E731
     else:
-        members = [compiled(one, scope) for one in node.expressions]
+        typed = _beside if scope.session.server.mariadb else lambda one, other, scope: compiled(one, scope)
+        members = [typed(one, node.this, scope) for one in node.expressions]
         _check_constants(scope, node.this, *node.expressions)
         listed = lambda env: [member(env) for member in members]  # noqa: E731
 
@@ -194,12 +212,13 @@ def make_like(node: Any, scope: Scope) -> Compiled:
 def make_regexp(node: Any, scope: Scope) -> Compiled:
     value, pattern, session = compiled(node.this, scope), compiled(node.expression, scope), scope.session
     negated = bool(node.args.get("negate"))
+    flags = "c" if collation_of(scope, node.this, node.expression).endswith("_bin") else "i"
 
     def test(env: Any) -> Any:
         text, wanted = value(env), pattern(env)
         if text is None or wanted is None:
             return None
-        return (pattern_of(session, wanted).search(text_of(text)) is None) is negated
+        return (pattern_of(session, wanted, flags).search(text_of(text)) is None) is negated
 
     return test
 

@@ -28,8 +28,13 @@ def plan_of(data: Data, session: Session) -> Plan:
         if one.generated is not None:
             tree = expression_tree(one.generated)
             named = {column.name.lower() for column in tree.find_all(exp.Column)}
-            if not session.server.mariadb and any(f.auto and f.name.lower() in named for f in definition.fields):
+            counters = [f.name for f in definition.fields if f.auto and f.name.lower() in named]
+            if counters and not session.server.mariadb:
                 raise SqlError(3109, one.name)
+            if counters and one.stored:
+                raise SqlError(1901, "AUTO_INCREMENT", "GENERATED ALWAYS AS", counters[0])
+            if counters:  # its first image in the log has the value of 0
+                raise Unsupported("a generated column of an AUTO_INCREMENT column")
             plan.generated.append((place, compiled(tree, scope)))
     if session.server.checks:
         plan.checks = [(name, compiled(expression_tree(text), scope)) for name, text in definition.checks]

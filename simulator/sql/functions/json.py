@@ -25,6 +25,8 @@ def as_json(session: Any, value: Any) -> Any:
         return value.value
     if isinstance(value, JsonText):
         return documents.parse(value, duplicates="last", spelled=True)
+    if session.server.mariadb and isinstance(value, Bits):
+        raise Unsupported("a BIT value in a JSON document of MariaDB")
     if session.server.mariadb:
         return JsonNumber(text_of(value)) if isinstance(value, float | Decimal) else value
     if isinstance(value, Bits):

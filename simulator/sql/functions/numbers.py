@@ -31,7 +31,11 @@ def rounded(session: Any, value: Any, digits: Any = 0, *, cut: bool = False) -> 
         return FixedDouble(made, places) if 0 <= places < 31 and session.server.id != "mysql-8.0" else made
     exact = Decimal(number)
     scale = -int(exact.as_tuple().exponent) if isinstance(exact.as_tuple().exponent, int) else 0
-    places = min(places, scale) if isinstance(number, Decimal) else min(places, 0)
+    if isinstance(number, Decimal):
+        most = {"mysql-8.0": scale, "mysql-5.7": 30}.get(session.server.id, 38)
+        places = min(places, most)
+    else:
+        places = min(places, 0)
     mode = ROUND_DOWN if cut else ROUND_HALF_UP
     fitted = exact.quantize(Decimal(1).scaleb(-places), rounding=mode, context=CONTEXT)
     return int(fitted) if isinstance(number, int) else fitted if places > 0 else Decimal(int(fitted))

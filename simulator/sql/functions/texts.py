@@ -41,8 +41,8 @@ def concat_ws(session: Any, separator: Any, *values: Any) -> Any:
 
 def repeat(session: Any, value: Any, times: Any) -> Any:
     count = max(0, whole(times))
-    if count * len(text_of(value)) > 1 << 26:
-        return None
+    if count * len(text_of(value)) > 1 << 22:  # the least max_allowed_packet of a server
+        raise Unsupported("a text of more than 4 MiB from REPEAT()")
     return like_first(value, lambda text: text * count)
 
 

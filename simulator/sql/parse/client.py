@@ -21,16 +21,29 @@ META: Final = re.compile(r"--\s*@(\w+)\b[ \t]*(.*?)\s*\Z", re.DOTALL)
 _BLANK: Final = " \t\n\r\v\f"
 _DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)", re.IGNORECASE)
 _IN_QUOTES: Final = {quote: re.compile(rf"[{quote}\\]" if quote != "`" else "`") for quote in "'\"`"}
+# What holds nothing to look at: other characters, and texts that end on their line.
+_PLAIN: Final = re.compile(
+    r"""(?:[^'"`#\\\-/;dD]++|'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|`[^`]*+`)++"""
+)
 # The words after `-- @` that say something; others are comments.
 WORDS: Final = ("at", "engine", "heartbeat", "snapshot", "step", "source", "user")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement's text as the server gets it, and the line (from 1) of its first word."""
+    """A statement as the server gets it, and the line (from 1) of its first word. A dump's text is kept encoded: one
+    character of an emoji would make four bytes of each."""
 
-    text: str
+    encoded: bytes
     line: int
+
+    @classmethod
+    def of(cls, text: str, line: int) -> Statement:
+        return cls(text.encode("utf-8", "surrogateescape"), line)
+
+    @property
+    def text(self) -> str:
+        return self.encoded.decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +78,7 @@ class _Splitter:
         text = "".join(self.buffer).strip(_BLANK + ";")
         line, self.line = self.line, 0
         self.buffer.clear()
-        return Statement(text, line) if text else None
+        return Statement.of(text, line) if text else None
 
 
 def is_meta(word: str) -> bool:
@@ -73,14 +86,25 @@ def is_meta(word: str) -> bool:
     return word in WORDS or closest(word, WORDS) is not None
 
 
-def split(script: str) -> Iterator[Statement | Meta]:
+def split(script: str | bytes) -> Iterator[Statement | Meta]:
     """The statements and meta-comments of a script in order."""
     state = _Splitter()
-    for number, line in enumerate(script.split("\n"), 1):
+    content = script.encode("utf-8", "surrogateescape") if isinstance(script, str) else script
+    for number, line in enumerate(_lines(content), 1):
         yield from _line(state, line.removesuffix("\r"), number)
     last = state.flush()
     if last is not None:
         yield last
+
+
+def _lines(content: bytes) -> Iterator[str]:
+    """The lines, decoded one by one; a dump may hold the bytes of BLOBs as they are."""
+    at = 0
+    while at <= len(content):
+        end = content.find(b"\n", at)
+        end = len(content) if end < 0 else end
+        yield content[at:end].decode("utf-8", "surrogateescape")
+        at = end + 1
 
 
 def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta]:
@@ -100,6 +124,11 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
             if close >= 0:
                 state.comment, blank_due = False, True
             continue
+        if not state.quote and state.delimiter == ";" and (plain := _PLAIN.match(line, at, end)):
+            state.add(plain[0], number)
+            at = plain.end()
+            if at == end:
+                break
         pattern = _IN_QUOTES[state.quote] if state.quote else state.mark
         found = pattern.search(line, at)
         if found is None:

@@ -85,8 +85,7 @@ def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Fi
         items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
         return replace(made, nullable=False, inline_key=True)
     if words.take("COMMENT"):
-        words.text()
-        return made
+        return replace(made, comment=words.text())
     if words.take("COLLATE"):
         collation = words.next().value.lower()
         typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", made.type.spelled, re.IGNORECASE)
@@ -338,6 +337,7 @@ def table_options(words: Reader, context: Context) -> TableOptions:
     transactional: bool | None = None
     some = False
     while not words.done:
+        before = words.at
         words.take(",")
         words.take("DEFAULT")
         if words.one_of("CHARACTER SET", "CHARSET"):
@@ -359,6 +359,7 @@ def table_options(words: Reader, context: Context) -> TableOptions:
             words.take("=")
             words.next()
         else:
+            words.at = before
             break
         some = True
     if charset:

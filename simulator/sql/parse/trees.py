@@ -12,7 +12,7 @@ from sqlglot.dialects.mysql import MySQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.mysql import MySQLParser
 
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 
 # sqlglot warns of statements that it does not parse; the script's user gets our sentence about them.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -51,13 +51,15 @@ def _apart(text: str) -> str:
 
 
 def statement_tree(text: str) -> Any:
-    """The tree of a statement. Raises SqlError 1064."""
+    """The tree of a statement. Raises SqlError 1064, Unsupported."""
     text = _apart(text)
     try:
         return sqlglot.parse_one(text, dialect=ServerSql)
     except TokenError:
         raise SqlError(1064, text[:80]) from None
     except ParseError as error:
+        if ":=" in text:  # sqlglot knows it in some places only
+            raise Unsupported("this assignment with :=") from None
         near = str((error.errors or [{}])[0].get("highlight") or text)
         raise SqlError(1064, near[:80]) from None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from simulator.sources.mysql import types as mysql_types
 from simulator.sql.errors import SqlError, Unsupported
@@ -13,6 +14,11 @@ from simulator.sql.programs.run import Programs, without_into
 from simulator.sql.queries.select import prepare, query_scope
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import text_of
+
+_CHANGED: Final = re.compile(
+    r"\s*(?:INSERT\s+INTO|REPLACE\s+INTO|UPDATE|DELETE\s+FROM)\s+((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))?)(?=[\s(]|$)(?!\s*,)",
+    re.IGNORECASE,
+)
 
 
 def query(session: Session, words: Reader) -> None:
@@ -79,12 +85,20 @@ def prepare_statement(session: Session, words: Reader) -> None:
     name = words.name().lower()
     words.need("FROM")
     if words.words[words.at].kind == "text":
-        session.statements[name] = words.text()
+        session.statements[name] = _checked(session, words.text())
         return
     value = value_of(session, words.sql[words.words[words.at].start :])
     if value is None:
         raise SqlError(1064, "NULL")
-    session.statements[name] = text_of(value)
+    session.statements[name] = _checked(session, text_of(value))
+
+
+def _checked(session: Session, text: str) -> str:
+    """The text of a statement to prepare, if the table that it changes is there. Raises SqlError."""
+    match = _CHANGED.match(text)
+    if match is not None:
+        session.table(*Reader(match[1]).qualified())
+    return text
 
 
 def with_arguments(session: Session, words: Reader) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from simulator.sql.catalog.definitions import Definition, ForeignKey
+from simulator.sql.catalog.definitions import Definition, Field, ForeignKey
 from simulator.sql.errors import SqlError
 from simulator.sql.store.rows import Data, Row, index_value
 from simulator.sql.store.session import Session
@@ -47,16 +47,44 @@ def check_foreign_keys(session: Session, definition: Definition) -> None:
             parent = None if data is None else data.definition
         if not session.settings["foreign_key_checks"] and parent is None:
             continue
-        lacking = [] if parent is None else [name for name in key.parent_columns if parent.place(name) is None]
-        if parent is not None and not lacking:
+        problem = _problem(definition, key, parent)
+        if problem is None:
             continue
         if server.mariadb:
             raise SqlError(1005, id.database, id.name, 150, "Foreign key constraint is incorrectly formed")
-        if not server.modern:
-            raise SqlError(1215)
-        raise (
-            SqlError(1824, key.parent.name) if parent is None else SqlError(3734, lacking[0], key.name, key.parent.name)
-        )
+        raise problem if server.modern else SqlError(1215)
+
+
+def _problem(child: Definition, key: ForeignKey, parent: Definition | None) -> SqlError | None:
+    """Why there can be no such foreign key, as MySQL 8.0 says it."""
+    if "set null" in (key.on_delete, key.on_update):
+        for name in key.columns:
+            if not _field(child, name).nullable:
+                return SqlError(1830, name, key.name)
+    if parent is None:
+        return SqlError(1824, key.parent.name)
+    for name, other in zip(key.columns, key.parent_columns, strict=False):
+        if parent.place(other) is None:
+            return SqlError(3734, other, key.name, key.parent.name)
+        if _compared(_field(child, name)) != _compared(_field(parent, other)):
+            return SqlError(3780, name, other, key.name)
+    wanted = [name.lower() for name in key.parent_columns]
+    if not any([name.lower() for name in index.names[: len(wanted)]] == wanted for index in parent.keys):
+        return SqlError(1822, key.name, key.parent.name)
+    return None
+
+
+def _field(definition: Definition, name: str) -> Field:
+    return definition.fields[definition.place(name) or 0]
+
+
+def _compared(field: Field) -> tuple[object, ...]:
+    """What must be alike in the columns of parent and child: of texts not the length."""
+    type = field.type
+    if type.charset:
+        return (type.charset, field.collation)
+    digits = (type.length, type.scale) if type.name == "decimal" else ()
+    return (type.name, type.unsigned or type.zerofill, digits)
 
 
 def parents_there(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:

@@ -18,6 +18,7 @@ from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.store.log import Log, SessionFacts
 from simulator.sql.store.rows import Data
+from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
 from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Text
@@ -148,6 +149,7 @@ class Session:
             mariadb=self.server.mariadb,
             server=self.server.id,
             swaps_axes=self.server.swaps_axes,
+            today=lambda: self.zone.to_local(self.now_us) // temporal.DAY_US,
         )
 
     def as_document(self, value: Any) -> Any:

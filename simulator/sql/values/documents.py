@@ -53,7 +53,7 @@ class JsonNumber(str):
 
 
 def parse(text: str, *, duplicates: str, spelled: bool = False) -> Any:
-    """Raises ValueError with a sentence. `spelled`: numbers stay as they are written."""
+    """Raises ValueError with a sentence. `spelled`: numbers stay as they are written, as in MariaDB."""
 
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
         if duplicates == "last":
@@ -63,7 +63,8 @@ def parse(text: str, *, duplicates: str, spelled: bool = False) -> Any:
             first.setdefault(key, value)
         return first
 
-    mysql_json.normalise(text)  # refuses what MySQL refuses
+    if not spelled or "NaN" in text or "Infinity" in text:
+        mysql_json.normalise(text)  # refuses what MySQL refuses
     number = JsonNumber if spelled else mysql_json.number
     return json.loads(text, parse_int=number, parse_float=number, object_pairs_hook=pairs)
 

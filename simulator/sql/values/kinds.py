@@ -97,6 +97,17 @@ class Label(str):
         return made
 
 
+class Padded(int):
+    """A value of a ZEROFILL column: with zeros as text."""
+
+    width: int
+
+    def __new__(cls, value: int, width: int) -> Padded:
+        made = super().__new__(cls, value)
+        made.width = width
+        return made
+
+
 class Bits(int):
     """A value of a BIT column: a number, and as text its bytes."""
 
@@ -145,7 +156,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
-        return str(value)
+        return str(value).zfill(value.width) if isinstance(value, Padded) else str(value)
     if isinstance(value, Decimal):
         return format(shown_decimal(value), "f")
     if isinstance(value, float):

@@ -216,9 +216,6 @@ class ServerRun(Follower):
             if number in _LOST:
                 raise UsageError(f"the server ended the session: {text}.") from None
             raise _error(int(number or 0), text) from None
-        except OSError as error:
-            # the file of LOAD DATA LOCAL
-            raise _error(2, f"{error.strerror}: {error.filename!r}") from None
         finally:
             before, self._logged = self._logged, self.control.position()
             if self._logged != before:

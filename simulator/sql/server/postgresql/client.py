@@ -63,7 +63,7 @@ def split(script: str) -> Iterator[Statement | Meta]:
             at = len(script) if (end := script.find("\n", at)) < 0 else end
             command = script[begin:at].strip()
             if not _PASSED_OVER.match(command):
-                yield MetaCommand(command, token_line)
+                yield MetaCommand.of(command, token_line)
         elif kind not in ("blank", "comment") and not (start < 0 and text == ";"):
             if start < 0:
                 start, start_line = begin, token_line
@@ -75,12 +75,12 @@ def split(script: str) -> Iterator[Statement | Meta]:
                 start = -1
                 if _COPY.match(statement):
                     at, data = _data(script, at)
-                    yield Copy(statement, start_line, data)
+                    yield Copy(statement.encode("utf-8", "surrogateescape"), start_line, data)
                 else:
-                    yield Statement(statement, start_line)
+                    yield Statement.of(statement, start_line)
         line += script.count("\n", begin, at)
     if start >= 0:
-        yield Statement(script[start:].strip(), start_line)
+        yield Statement.of(script[start:].strip(), start_line)
 
 
 def _comment_end(script: str, at: int) -> int:
