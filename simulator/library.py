@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from simulator.batch import MessageBatch
-from simulator.errors import UsageError
+from simulator.errors import SimulatorError, UsageError
 from simulator.formats.format import Broker
 from simulator.model import Message, RowChange, SchemaChange, Table, TableId
+from simulator.run.account import Account, Files, check_folder, facts_of
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, broker_of, open_job
 from simulator.run.pacing import parse_duration, parse_pace
 from simulator.run.pipeline import Run, Summary
@@ -97,16 +98,20 @@ def publish(
     sql_engine: str | None = None,
     envelope: bool = False,
     resume: str | Path | None = None,
+    summary_to: str | Path | None = None,
+    record: str | Path | None = None,
+    metrics: str | None = None,
     workers: int = 1,
     report: Callable[[Run], None] | None = None,
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`.
 
     `to` is a URL as `--to` takes it, the path of a folder or of a `.jsonl` file, or a sink, which stays open. `rate` is
-    `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position; `workers` processes
-    render, if more than one. `report` is called with the run about twice a second; its `stop`, set to True, ends the
-    run. Everything else is as the command has it. Raises UsageError before anything is sent, SinkError, and
-    DeliveryFailed.
+    `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position, `summary_to` and `record`
+    those that get the summary and the record as JSON, also of a run that fails; Prometheus may ask at `metrics`
+    (`127.0.0.1:9100`); `workers` processes render, if more than one. `report` is called with the run about twice a
+    second; its `stop`, set to True, ends the run. Everything else is as the command has it; Spark runs jobs as its data
+    source. Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
     """
     limits = _limits(start_at, limit, turns, parse_duration(duration) if duration else None)
     pace = parse_pace(rate) if rate else None
@@ -125,11 +130,17 @@ def publish(
         settings=_settings(settings),
     )
     job.addressed(route=route)  # a wrong route is an error before anything is opened
+    where = url if isinstance(url, str) else type(url).__name__
+    identity = job.identity(where, limits, route=route, snapshot=snapshot)
+    files = Files(*(None if path is None else Path(path) for path in (summary_to, record)))
+    check_folder("summary_to", files.summary)
+    check_folder("record", files.record)
     resumed = None
     if resume is not None:
         if not isinstance(url, str) or url == "-":
             raise UsageError("resume: only files and brokers that a URL names can be gone on with.")
-        resumed = Resumed(Path(resume), job.identity(url, limits, route=route, snapshot=snapshot))
+        resumed = Resumed(Path(resume), identity)
+    account = Account(files, identity, metrics)
     layout = job.codec.layout
     sizes = None if resumed is None else resumed.sizes
     opened: AbstractContextManager[Sink] = (
@@ -140,7 +151,8 @@ def publish(
     with opened as sink:
         if resumed is not None:
             resumed.ask(sink)
-        summary = job.run(
+        account.watch(sink, resumed)
+        run = job.run(
             sink,
             limits=limits,
             route=route,
@@ -150,10 +162,18 @@ def publish(
             report=report,
             resumed=resumed,
             workers=_whole("workers", workers, 1) or 1,
-        )()
-    if job.failure is not None:
-        raise job.failure
-    return summary
+        )
+        failure: SimulatorError | None = None
+        with account.serving(run):
+            try:
+                run()
+            except SimulatorError as error:
+                failure = error
+        failure = failure or job.failure
+        files.write(facts_of(job, where, run.summary), lambda facts: account.document(facts, failure))
+    if failure is not None:
+        raise failure
+    return run.summary
 
 
 def simulate(

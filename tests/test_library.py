@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import ROOT
+from command import ROOT, summary
 
 import simulator
 
@@ -77,18 +77,24 @@ def test_the_page_is_made_of_the_docstrings(request: pytest.FixtureRequest) -> N
 
 def test_a_sink_of_ones_own() -> None:
     sink = simulator.MemorySink(partitions=4)
-    summary = simulator.publish("crud", "canal-json", sink, turns=50, rate="100000/s")
-    assert summary.delivered == len(list(sink.messages())) == 50
+    done = simulator.publish("crud", "canal-json", sink, turns=50, rate="100000/s")
+    assert done.delivered == len(list(sink.messages())) == 50
     expected = simulator.messages("crud", "canal-json", limit=None, turns=50, partitions=4)
     assert [(m.partition, m.value) for m in sink.messages()] == [(m.partition, m.value) for m in expected]
 
 
 def test_a_path_and_going_on(tmp_path: Path) -> None:
     file, mark = tmp_path / "all.jsonl", tmp_path / "mark"
+    facts, record = tmp_path / "facts.json", tmp_path / "record.json"
     for limit in (30, 80):
-        simulator.publish("crud", "dts-canal-json", file, limit=limit, resume=mark, settings={"seed": 5})
+        simulator.publish(
+            "crud", "dts-canal-json", file, limit=limit, resume=mark, settings={"seed": 5},
+            summary_to=facts, record=record, metrics="127.0.0.1:0",
+        )  # fmt: skip
     expected = [message.value for message in simulator.messages("crud", "dts-canal-json", limit=80, seed=5)]
     assert file.read_bytes().splitlines() == expected
+    assert summary(facts)["next_turn"] == summary(record)["next_turn"]
+    assert len(summary(record)["earlier"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -100,6 +106,8 @@ def test_a_path_and_going_on(tmp_path: Path) -> None:
         ({"clock": "real"}, "clock is 'real': it is 'simulated' or 'wall'."),
         ({"settings": {"tables.users.rows": None, "tables.nobody.rows": 1}}, "--set tables.nobody.rows=1: there is no"),
         ({"route": "columns:nope"}, "--route columns:nope: no table of scenarios/crud.yaml has a column 'nope'."),
+        ({"record": "nowhere/r.json"}, "record nowhere/r.json: there is no folder 'nowhere'."),
+        ({"metrics": "9100"}, "--metrics 9100: write a host and a port, as in 127.0.0.1:9100."),
         ({"resume": "mark"}, "resume: only files and brokers that a URL names can be gone on with."),
     ],
 )

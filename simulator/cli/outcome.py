@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.cli import progress
 from simulator.errors import SimulatorError
+from simulator.run.account import Files, facts_of
 
 if TYPE_CHECKING:
     from simulator.cli.opening import Opening
@@ -25,8 +25,7 @@ class Outcome:
     job: Job
     opening: Opening
     to: str
-    summary_to: Path | None
-    record: Path | None
+    files: Files
     quiet: bool
 
     def report(
@@ -36,20 +35,7 @@ class Outcome:
         from simulator.native import library
 
         job = self.job
-        facts = {
-            "scenario": job.scenario.file,
-            "format": self.opening.format,
-            "source": str(job.source),
-            "undocumented": job.undocumented,
-            "left_out": list(job.left_out),
-            "to": progress.public(self.to),
-            "seed": job.scenario.spec.seed,
-            **summary.as_dict(),
-        }
-        if self.summary_to is not None:
-            _write_json(self.summary_to, facts)
-        if self.record is not None:
-            _write_json(self.record, record_of(facts))
+        self.files.write(facts_of(job, self.to, summary), record_of)
         failure = failure or job.failure
         if not self.quiet and not (failure and summary.next_turn == 0 == summary.messages):  # nothing came before it
             click.echo(progress.summary(summary, job, self.to), err=True)
@@ -59,9 +45,3 @@ class Outcome:
                 click.echo("The compiled core was not built, so runs take longer: README.md says how it is.", err=True)
         if failure:
             raise failure
-
-
-def _write_json(path: Path, facts: object) -> None:
-    import orjson
-
-    path.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
 from simulator.model import HEARTBEAT, INSERT, READ, SECOND_NUMBERS
+from simulator.sinks.url import public
 
 if TYPE_CHECKING:
     from simulator.cli.opening import Opening
@@ -26,15 +26,6 @@ PLAIN_SECONDS = 5.0
 STALLED_SECONDS = 1.5
 # Sent at this part of the rate or more, a run has kept to it.
 ON_RATE = 0.95
-
-
-def public(url: str) -> str:
-    """The URL without a password."""
-    if "@" not in url:
-        return url
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{parts.username or ''}@{host}" if parts.username else host))
 
 
 class Line:

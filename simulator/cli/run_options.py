@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.errors import UsageError
-
 if TYPE_CHECKING:
+    from simulator.run.account import Files
     from simulator.run.plan import Limits
 
 
@@ -43,18 +42,21 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class About:
     """What a run writes about itself."""
 
     summary_to: Path | None
     record: Path | None
     resume: Path | None
+    metrics: str | None
 
-    def check(self) -> None:
+    def files(self) -> Files:
         """Raises UsageError for a folder that is not there."""
+        from simulator.run.account import Files, check_folder
+
         for option, path in (("--summary-to", self.summary_to), ("--record", self.record), ("--resume", self.resume)):
-            if path is not None and not path.absolute().parent.is_dir():
-                raise UsageError(f"{option} {path}: there is no folder {str(path.parent)!r}.")
+            check_folder(option, path)
+        return Files(self.summary_to, self.record)
 
 
 @dataclass(frozen=True, slots=True)

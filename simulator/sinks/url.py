@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from simulator.errors import OptionError, UsageError, did_you_mean
 
@@ -19,6 +19,15 @@ Options = Mapping[str, Parser]
 
 SERVER: Final = re.compile(r"(?:[^\s:@/\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
 PLACEHOLDERS: Final = ("database", "schema", "table")
+
+
+def public(url: str) -> str:
+    """The URL without a password."""
+    if "@" not in url:
+        return url
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username or ''}@{host}" if parts.username else host))
 
 
 def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> dict[str, Any]:

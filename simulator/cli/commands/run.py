@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +21,7 @@ from simulator.cli.options import (
     snapshot_option,
     start_option,
 )
-from simulator.cli.run_options import Engine, Files, Sending, Span
+from simulator.cli.run_options import About, Engine, Sending, Span
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
 from simulator.errors import DeliveryFailed, SimulatorError, UsageError
 
@@ -99,14 +98,12 @@ if TYPE_CHECKING:
     help="Render in N processes, to the same bytes; no faster on machines of two cores.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
-@gathered(opening=Opening, span=Span, sending=Sending, files=Files, engine=Engine)
-def run(
-    opening: Opening, span: Span, sending: Sending, files: Files, engine: Engine, metrics: str | None, quiet: bool
-) -> int:
+@gathered(opening=Opening, span=Span, sending=Sending, about=About, engine=Engine)
+def run(opening: Opening, span: Span, sending: Sending, about: About, engine: Engine, quiet: bool) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
     from simulator.cli.outcome import Outcome
 
-    if opening.start == "now" and files.resume is not None:
+    if opening.start == "now" and about.resume is not None:
         time = opening.all_settings[-1].removeprefix("start=")
         raise UsageError(f"--start now: a resumed run must begin at the same time as before; write --start {time}.")
     job = opening.job(sending.to, quiet=quiet)
@@ -116,39 +113,32 @@ def run(
             f"-f {opening.format} is binary, not lines of text: write files with --to file:DIR, or JSON lines with "
             "--envelope."
         )
-    files.check()
-    outcome = Outcome(job, opening, sending.to, files.summary_to, files.record, quiet)
+    files = about.files()
+    outcome = Outcome(job, opening, sending.to, files, quiet)
     if engine.engine == "spark":
         from simulator.cli.commands import spark
 
-        spark.check(job, span, sending, files, engine, metrics)
+        spark.check(job, span, sending, about, engine)
         return spark.run(job, span, sending, engine, outcome)
     if engine.master is not None or engine.conf or engine.tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
-    if files.resume is not None and sending.to.partition(":")[0] in ("-", "parquet"):
+    if about.resume is not None and sending.to.partition(":")[0] in ("-", "parquet"):
         raise UsageError(f"--resume: a run to {sending.to} cannot be resumed; write to file:DIR or a broker's URL.")
-    return _run_here(job, span, sending, files, engine.workers, metrics, outcome)
+    return _run_here(job, span, sending, about, engine.workers, outcome)
 
 
-def _run_here(
-    job: Job, span: Span, sending: Sending, files: Files, workers: int, metrics: str | None, outcome: Outcome
-) -> int:
+def _run_here(job: Job, span: Span, sending: Sending, about: About, workers: int, outcome: Outcome) -> int:
     """Run in this process and its workers; the exit status. Raises SimulatorError."""
     from simulator.cli import progress
-    from simulator.run.latencies import Latencies
+    from simulator.run.account import Account
     from simulator.run.pacing import parse_pace
-    from simulator.run.record import Recorder, earlier
     from simulator.run.resume import Resumed
     from simulator.sinks import open_sink
 
     pace, limits = parse_pace(sending.rate) if sending.rate else None, span.limits()
     identity = job.identity(sending.to, limits, route=sending.route, snapshot=span.snapshot)
-    address = None
-    if metrics is not None:  # an HTTP server takes a while to import
-        from simulator.run.metrics import parse_address, served
-
-        address = parse_address(metrics)
-    resumed = None if files.resume is None else Resumed(files.resume, identity)
+    account = Account(outcome.files, identity, about.metrics)
+    resumed = None if about.resume is None else Resumed(about.resume, identity)
     sizes = None if resumed is None else resumed.sizes
     layout = job.codec.layout
     with open_sink(
@@ -156,22 +146,14 @@ def _run_here(
     ) as sink:
         if resumed is not None:
             resumed.ask(sink)
-        latencies = Latencies()
-        if files.record is not None or metrics is not None:
-            sink.ledger.latencies = latencies
-        recorder = None
-        if files.record is not None:
-            recorder = Recorder(sink, latencies)
-            if resumed is not None and not resumed.begins:
-                recorder.resumed_from, recorder.earlier = resumed.start, earlier(files.record, identity)
+        account.watch(sink, resumed)
         this = job.run(
             sink, limits=limits, route=sending.route, snapshot=span.snapshot, pace=pace,
             wall_clock=sending.clock == "wall", report=progress.reporter(limits, sending.to, quiet=outcome.quiet),
             resumed=resumed, workers=workers,
         )  # fmt: skip
         failure: SimulatorError | None = None
-        serving = nullcontext() if address is None else served(address, this, latencies)
-        with serving, stopped_by_signals(this), progress.waiting(sink, quiet=outcome.quiet):
+        with account.serving(this), stopped_by_signals(this), progress.waiting(sink, quiet=outcome.quiet):
             try:
                 this()
             except SimulatorError as error:
@@ -182,9 +164,5 @@ def _run_here(
             except KeyboardInterrupt:  # the second: what is on its way is counted as failed
                 sink.close()
                 this.summary.delivered, this.summary.failed = sink.delivered, sink.failed
-
-        def recorded(facts: dict[str, Any]) -> object:
-            return None if recorder is None else recorder.document({**facts, "run": identity}, failure or job.failure)
-
-        outcome.report(this.summary, recorded, failure)
+        outcome.report(this.summary, lambda facts: account.document(facts, failure or job.failure), failure)
         return INTERRUPTED if this.summary.interrupted else 0

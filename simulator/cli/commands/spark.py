@@ -9,29 +9,30 @@ from urllib.parse import parse_qs
 
 import click
 
-from simulator.cli.progress import Line, counted, public
+from simulator.cli.progress import Line, counted
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
 from simulator.errors import SimulatorError, UsageError
 from simulator.sinks import BROKERS
 from simulator.sinks.files import is_file, parse_folder
+from simulator.sinks.url import public
 
 if TYPE_CHECKING:
     from simulator.cli.outcome import Outcome
-    from simulator.cli.run_options import Engine, Files, Sending, Span
+    from simulator.cli.run_options import About, Engine, Sending, Span
     from simulator.run.job import Job
     from simulator.spark.engine import SparkRun
 
 FOLDERS: Final = ("file", "parquet")
 
 
-def check(job: Job, span: Span, sending: Sending, files: Files, engine: Engine, metrics: str | None) -> None:
+def check(job: Job, span: Span, sending: Sending, about: About, engine: Engine) -> None:
     """Raises UsageError for what only the local engine does."""
     to = sending.to
     unfit = {
         "--rate": sending.rate,
         "--duration": span.duration,
-        "--resume": files.resume,
-        "--metrics": metrics,
+        "--resume": about.resume,
+        "--metrics": about.metrics,
         "--workers": engine.workers > 1,
         "--clock wall": sending.clock == "wall",
     }
@@ -74,7 +75,7 @@ def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome
         from simulator.spark.writing import FileRun
 
         path, partitions = parse_folder(to)
-        parquet, recorded = scheme == "parquet", outcome.record is not None
+        parquet, recorded = scheme == "parquet", outcome.files.record is not None
         folder = Folder(str(path.absolute()), partitions, sending.envelope, recorded, parquet)
         job = job.addressed(route=sending.route, partitions=Partitions(partitions))
         make = partial(_given, FileRun, job, folder, options)
