@@ -61,7 +61,8 @@ def nulls(identities: Bits, changes: Ints, salt: np.uint64, share: int, between:
 def decimals(values: npt.NDArray[np.floating[Any]]) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Of each value a number and its scale, and whether these are surely the digits that Java prints."""
     assert LIBRARY is not None
-    wide = np.ascontiguousarray(values, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # some processors' signal for a signaling NaN
+        wide = np.ascontiguousarray(values, dtype=np.float64)
     pairs, easy = np.empty((len(wide), 2), dtype=np.int64), np.empty(len(wide), dtype=np.bool_)
     LIBRARY.cdcsim_decimals(memory(wide), len(wide), values.dtype == np.float32, memory(pairs), memory(easy))
     return pairs, easy
