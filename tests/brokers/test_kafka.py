@@ -572,8 +572,9 @@ def test_a_broker_whose_disk_is_full(breakable: Any, topic: str, properties: Any
     with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=1&linger_ms=5&properties={file}") as sink:
         sink.send(batch(topic, [b"x"] * 10))
         sink.flush()
-        resource.prlimit(breakable.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-        sentence = failure(sink, batch(topic, [b"y" * 5000] * 10, first_turn=70))
+        most = breakable.log.stat().st_size + 50_000  # the broker writes what it says of this to a file, too
+        resource.prlimit(breakable.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+        sentence = failure(sink, batch(topic, [b"y" * 950_000] * 10, first_turn=70))
         assert sentence.startswith(f"10 of 20 messages were not delivered; the first was turn 70.0 for topic '{topic}'")
         assert "Message timed out; the last trouble with a connection was: " in sentence
         assert (sink.delivered, sink.failed) == (10, 10)

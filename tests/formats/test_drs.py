@@ -505,8 +505,8 @@ def test_a_full_load_has_the_text_of_its_tables(source: str, tmp_path: Path) -> 
     typed = (
         "create table t (id int unsigned auto_increment primary key, n varchar(9) default 'x' collate latin1_bin, "
         "d decimal(8,2) default 1.5, ts timestamp(3) default now(3) on update now(3), j json, b text, "
-        "e enum('a','b') not null, g int generated always as (1+1) stored, unique key uk (n, e), key k (n(3)), "
-        "constraint up foreign key (g) references t (id) on delete cascade) default charset latin1"
+        "e enum('a','b') not null, g int unsigned generated always as (1+1) stored, unique key uk (n, e), "
+        "key k (n(3)), constraint up foreign key (g) references t (id) on delete cascade) default charset latin1"
     )
     printed = text(typed)
     assert printed == (
@@ -519,7 +519,7 @@ def test_a_full_load_has_the_text_of_its_tables(source: str, tmp_path: Path) -> 
         "  `j` json DEFAULT NULL,\n"
         "  `b` text,\n"
         "  `e` enum('a','b') NOT NULL,\n"
-        f"  `g` int{'' if source == 'mysql-8.0' else '(11)'} GENERATED ALWAYS AS (1+1) STORED,\n"
+        f"  `g` int{'' if source == 'mysql-8.0' else '(10)'} unsigned GENERATED ALWAYS AS (1+1) STORED,\n"
         "  PRIMARY KEY (`id`),\n"
         "  UNIQUE KEY `uk` (`n`,`e`),\n"
         "  KEY `k` (`n`(3)),\n"

@@ -143,7 +143,7 @@ def test_literal_values_that_no_block_holds(tmp_path: Path) -> None:
     file = tmp_path / "large.sql"
     file.write_text(
         "create database d; use d; create table t(id int primary key, b longtext); insert into t values (0, 'a');\n"
-        "begin; " + "".join(f"insert into t values({n}, repeat('x', 30000000));" for n in range(1, 11)) + "commit;"
+        "begin; " + "".join(f"insert into t values({n}, repeat('x', 4000000));" for n in range(1, 76)) + "commit;"
     )
     job = open_job(str(file), "canal-json")
     with pytest.raises(UsageError) as error:
