@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-# Of `write.c`: a library of another number was built from other sources.
+# Of the C files here: a library of another number was built from other sources.
 ABI: Final = 9
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")

@@ -4,6 +4,7 @@
    Nothing here allocates. What a table names is compared with the tables' sizes before it is read; functions give 0 where
    it is not there. */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define GOLDEN 0x9E3779B97F4A7C15u
@@ -101,6 +102,16 @@ static int sound(const struct traffic *t) {
     return 1;
 }
 
+/* The cohort of that number, and a slot's number within its group; NULL for what the tables do not have. */
+static inline const struct cohort *slot_of(const struct traffic *t, int64_t cohort, int64_t number, int64_t *slot,
+                                           int64_t *group) {
+    if (cohort < 0 || cohort >= t->count) return NULL;
+    const struct cohort *c = t->cohorts + cohort;
+    *slot = by(number - c->base, c->groups);
+    *group = number - c->base - *slot * c->groups;
+    return *slot < 0 || *slot >= c->slots ? NULL : c;
+}
+
 /* (slot, place) of the n-th visit of each row's cohort. */
 int64_t cdcsim_visits(const struct traffic *t, const int64_t *cohorts, const int64_t *nth, int64_t rows, int64_t *slots,
                       int64_t *places) {
@@ -127,12 +138,9 @@ int64_t cdcsim_nth(const struct traffic *t, const int64_t *cohorts, const int64_
                    int64_t rows, int64_t *nth) {
     if (!sound(t)) return 0;
     for (int64_t row = 0; row < rows; row++) {
-        int64_t cohort = cohorts[row];
-        if (cohort < 0 || cohort >= t->count) return 0;
-        const struct cohort *c = t->cohorts + cohort;
-        int64_t slot = by(slots[row] - c->base, c->groups);
-        int64_t group = slots[row] - c->base - slot * c->groups;
-        if (slot < 0 || slot >= c->slots) return 0;
+        int64_t cohort = cohorts[row], slot, group;
+        const struct cohort *c = slot_of(t, cohort, slots[row], &slot, &group);
+        if (!c) return 0;
         int64_t before = places[row] - origin(t, cohort, slot, group);
         int64_t round = by(c->slots, c->shift) * c->decks, stay = by(c->hot, c->shift) * c->decks;
         int64_t whole = round * c->visits + stay * c->more, rounds = floored(before, whole), rest = before - rounds * whole;
@@ -154,11 +162,10 @@ int64_t cdcsim_phases(const struct traffic *t, const int64_t *cohorts, const int
                       int64_t *phases) {
     if (!sound(t)) return 0;
     for (int64_t row = 0; row < rows; row++) {
-        int64_t cohort = cohorts[row];
-        if (cohort < 0 || cohort >= t->count) return 0;
-        const struct cohort *c = t->cohorts + cohort;
-        int64_t slot = by(slots[row] - c->base, c->groups);
-        phases[row] = ahead(c, slot, 0) + origin(t, cohort, slot, slots[row] - c->base - slot * c->groups);
+        int64_t cohort = cohorts[row], slot, group;
+        const struct cohort *c = slot_of(t, cohort, slots[row], &slot, &group);
+        if (!c) return 0;
+        phases[row] = ahead(c, slot, 0) + origin(t, cohort, slot, group);
     }
     return 1;
 }
@@ -168,12 +175,9 @@ int64_t cdcsim_places(const struct traffic *t, const int64_t *cohorts, const int
                       int64_t rows, int64_t *places) {
     if (!sound(t)) return 0;
     for (int64_t row = 0; row < rows; row++) {
-        int64_t cohort = cohorts[row];
-        if (cohort < 0 || cohort >= t->count) return 0;
-        const struct cohort *c = t->cohorts + cohort;
-        int64_t slot = by(slots[row] - c->base, c->groups);
-        int64_t group = slots[row] - c->base - slot * c->groups;
-        if (slot < 0 || slot >= c->slots) return 0;
+        int64_t cohort = cohorts[row], slot, group;
+        const struct cohort *c = slot_of(t, cohort, slots[row], &slot, &group);
+        if (!c) return 0;
         int64_t dealing = by(nth[row], c->groups);
         int64_t number = floored(dealing, c->cards), card = dealing - number * c->cards;
         int64_t turn = group - first_group(t, cohort, card);
