@@ -235,14 +235,18 @@ class MessageBatch:
     """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange.
 
     Where the compiled library writes, `values` is the program of a part's values, whose column stays empty until
-    `concat` has the values of all parts of a block written in stream order.
+    `concat` has the values of all parts of a block written in stream order; `check` is then told how many bytes the
+    longest value of the part has.
     """
 
     columns: pa.RecordBatch
     values: Program | None = None
+    check: Callable[[int], None] | None = None
 
     @classmethod
-    def of(cls, count: int, values: Program | None = None, **columns: Any) -> MessageBatch:
+    def of(
+        cls, count: int, values: Program | None = None, check: Callable[[int], None] | None = None, **columns: Any
+    ) -> MessageBatch:
         """A batch from some of the schema's columns; the rest is null."""
         filled = {**columns, "value": _unwritten(count)} if values is not None else columns
         return cls(
@@ -254,6 +258,7 @@ class MessageBatch:
                 schema=MESSAGE_SCHEMA,
             ),
             values,
+            check,
         )
 
     def __len__(self) -> int:
@@ -337,7 +342,14 @@ def _written(batches: Sequence[MessageBatch], order: Ints) -> pa.Array:
     sizes = [len(batch) for batch in batches]
     of = np.repeat(np.arange(len(batches), dtype=np.int32), sizes)[order]
     rows = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])[order]
-    return write(programs, len(order), of, rows, nulls=np.concatenate(nulls)[order], type=pa.binary())
+    values = write(programs, len(order), of, rows, nulls=np.concatenate(nulls)[order], type=pa.binary())
+    if any(batch.check is not None for batch in batches):
+        longest = np.zeros(len(batches), dtype=np.int32)
+        np.maximum.at(longest, of, np.asarray(pc.binary_length(values).fill_null(0)))
+        for batch, size in zip(batches, longest.tolist(), strict=True):
+            if batch.check is not None:
+                batch.check(size)
+    return values
 
 
 def _unwritten(count: int) -> pa.Array:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulator import sources
-from simulator.batch import ChangeBatch, Envelope, Ints
+from simulator.batch import ChangeBatch, Envelope, Ints, concat
 from simulator.delivery.pack import cut, pack
 from simulator.delivery.router import parse_route
 from simulator.errors import OptionError
@@ -155,9 +155,9 @@ def numbers_of(table: Table, rows: Sequence[Row]) -> Ints:
 
 
 def encoded(codec: Codec, batch: ChangeBatch) -> list[bytes]:
-    """The values of the messages that a batch makes, all in one partition."""
+    """The values of the messages that a batch makes, all in one partition: written with their block, as in a run."""
     packed = cut(batch, pack(batch, codec.layout.packing), topic="t", partition=None, key=None)
-    return codec.messages(packed)["value"].to_pylist()
+    return concat([codec.messages(packed, part=True)])["value"].to_pylist()
 
 
 # ---------------------------------------------------------------------------------------------------------- cases

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.batch import MESSAGE_SCHEMA, MessageBatch, PackedBatch
 from simulator.delivery.pack import Packing
 from simulator.delivery.routing import Address, Routing
+from simulator.errors import DeliveryFailed
 from simulator.formats.options import Option, described, parsed, refuse_without_effect, refuse_without_route
 from simulator.model import (
     DDL,
@@ -32,6 +35,7 @@ from simulator.model import (
     SchemaChange,
     SchemaChangeKind,
     Table,
+    TableId,
 )
 from simulator.native.program import compiled
 from simulator.sources import DEFAULT
@@ -115,7 +119,8 @@ class Layout:
     * `event_time`: changes report the commit time of their transaction, or that of the one before.
     * `second_number`: the member, if any, that has the number of a change within its second.
     * `heartbeat_ms`: how often the product sends heartbeats, where it sends any and the scenario does not say.
-    * `complete`: has the last word on the messages of a pack: it may drop some, add tombstones, or refuse a value.
+    * `complete`: has the last word on the messages of a pack: it may drop some or add tombstones.
+    * `max_bytes`: the product refuses larger values; None: it has no limit of its own.
     * `typed_json`: the product prints binary JSON documents itself, dates and decimals in its own way.
     * `row_images`: of the source's settings with which its log lacks columns of rows ("": a server's own log does),
       those with which the product works; None: all. Its writer looks at `ChangeBatch.logged`, or `logged_is_whole`: to
@@ -141,6 +146,7 @@ class Layout:
     second_number: str = ""
     heartbeat_ms: int = 1000
     complete: Callable[[PackedBatch, MessageBatch], MessageBatch] | None = None
+    max_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -233,9 +239,13 @@ class Codec:
             values = None
         if values is None:
             columns["value"] = join(pieces, count, pa.binary())
+        check = None if layout.max_bytes is None else partial(self._check_size, batch.table.id, layout.max_bytes)
+        if check is not None and values is None and count:
+            check(pc.max(pc.binary_length(columns["value"])).as_py())
         messages = MessageBatch.of(
             count,
             values,
+            check,
             phase=pa.array(np.full(count, envelope.phase, dtype=np.int8)),
             turn=pa.array(envelope.turn[first]),
             ordinal=pa.array(envelope.ordinal[first]),
@@ -245,6 +255,13 @@ class Codec:
             **columns,
         )
         return messages if layout.complete is None else layout.complete(packed, messages)
+
+    def _check_size(self, table: TableId, most: int, longest: int) -> None:
+        if longest > most:
+            raise DeliveryFailed(
+                f"-f {self.format.id}: a message about {table} has {longest:,} bytes, and {self.format.product} "
+                f"delivers up to {most:,}. Write smaller values, or drop the column."
+            )
 
     def event_messages(self, events: Sequence[Event], addresses: Sequence[Address]) -> MessageBatch:
         """The messages of DDL statements, logged texts and heartbeats: one for each partition of their addresses."""

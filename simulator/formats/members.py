@@ -13,7 +13,7 @@ from simulator.batch import ChangeBatch, Ints
 from simulator.model import DDL, DELETE, INSERT, READ, STATEMENT, UPDATE, Column, Event, Kind, SchemaChange, Table
 from simulator.sources.log import Entries, entries, entry
 from simulator.text.json_style import Style, quote
-from simulator.text.template import join
+from simulator.text.template import Piece
 from simulator.wire.fields import Order, PerChange, PerTable, json_text, table_order
 
 
@@ -28,15 +28,18 @@ def table_of(event: SchemaChange) -> Table | None:
 
 
 def per_entry(of: Callable[[Entries], Ints | pa.Array]) -> PerChange:
-    """A position: a number or a text of each change's entry in the source's log, `per_entry(source.log.position)`."""
+    """A position of each change's entry in the source's log, `per_entry(source.log.position)`: NumPy's numbers stay
+    numbers, of Arrow's arrays the text is in quotes."""
 
-    def changes(batch: ChangeBatch) -> Ints | pa.Array:
+    def changes(batch: ChangeBatch) -> Ints | list[Piece]:
         values = of(entries(batch.envelope))
-        return values if isinstance(values, np.ndarray) else join(['"', values, '"'], len(values))
+        return values if isinstance(values, np.ndarray) else ['"', values, '"']
 
     def event(event: Event) -> Any:
         value = of(entry(event))[0]
-        return value.as_py() if isinstance(value, pa.Scalar) else int(value)
+        if not isinstance(value, pa.Scalar):
+            return int(value)
+        return str(value) if value.is_valid else None
 
     return PerChange(changes, event)
 

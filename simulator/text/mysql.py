@@ -216,7 +216,11 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
     | `12:34:56`, `-00:00:01` | `12:34:56.70`, `-00:00:00.05` |
     | `838:59:59`, `-100:00:00` | `00:00:00.00` |
     """
-    digits = type.length or 0
+    return join([time_piece(array, type.length or 0)], len(array))
+
+
+def time_piece(array: pa.Array, digits: int) -> Piece:
+    """The text of `time_fixed`, to be joined with more; null where the value is."""
     if compiled() and (written := _written_clock(array, Kind.CLOCK, digits)) is not None:
         return written
     clock, fraction = _clock(array)
@@ -227,17 +231,22 @@ def time_fixed(array: pa.Array, type: ColumnType) -> pa.Array:
 
 def time_trimmed(array: pa.Array, type: ColumnType) -> pa.Array:
     """A time without zeros at the end of its fraction: `00:00:00.5`, `-838:59:59`."""
+    return join([trimmed_time_piece(array)], len(array))
+
+
+def trimmed_time_piece(array: pa.Array) -> Piece:
+    """The text of `time_trimmed`, to be joined with more; null where the value is."""
     if compiled() and (written := _written_clock(array, Kind.TRIMMED_CLOCK, 0)) is not None:
         return written
     return with_trimmed(*_clock(array))
 
 
-def _written_clock(array: pa.Array, kind: Kind, digits: int) -> pa.Array | None:
+def _written_clock(array: pa.Array, kind: Kind, digits: int) -> Times | None:
     """Times of day as the library writes them; None if one is too long."""
     us, nulls = whole_numbers(array)
     if not len(us) or int(us.min()) <= -CLOCK_END_US or int(us.max()) >= CLOCK_END_US:
         return None
-    return join([Times(us, kind, digits, nulls)], len(us))
+    return Times(us, kind, digits, nulls)
 
 
 @lru_cache(maxsize=2)

@@ -98,6 +98,10 @@ class Encoder:
 
     def _per_change(self, lead: str, field: PerChange, packed: PackedBatch) -> list[Piece]:
         values = field.of(packed.changes)
+        if isinstance(values, list):
+            if packed.single:
+                return [lead, *values]
+            values = join(values, len(packed.changes))
         if not packed.single:
             at = packed.starts[:-1]
             values = values.take(pa.array(at)) if isinstance(values, pa.Array) else values[at]

@@ -17,9 +17,10 @@ import orjson
 import pyarrow as pa
 
 from simulator.batch import ChangeBatch
-from simulator.model import ABSENT, Column, Event, Kind, Table
+from simulator.model import ABSENT, Column, ColumnType, Event, Kind, Table
 from simulator.native.program import Cells as Table256
-from simulator.text.json_style import Style, quote
+from simulator.text.json_style import Style, escape, quote
+from simulator.text.pieces import PIECES
 from simulator.text.template import Piece, join
 
 Ints = npt.NDArray[np.int64]
@@ -30,8 +31,8 @@ class Cell:
     """How a column's values look: `text` makes a column of text of a column of carriers, nulls stay null.
 
     `quoted`: a JSON string, otherwise the text stands bare (a number). `escaped`: the text may hold characters that
-    JSON escapes. `null` is what stands for a null. `parts`, of columns without nulls, gives the text in pieces side by
-    side, which saves one join.
+    JSON escapes. `null` is what stands for a null. `piece` gives the text as something that need not be a column: the
+    compiled library writes it where it belongs.
     """
 
     text: Callable[[pa.Array], pa.Array]
@@ -39,9 +40,22 @@ class Cell:
     escaped: bool = False
     null: str = "null"
     constant: str | None = None  # all values, nulls too, have this text
-    parts: Callable[[pa.Array], list[Piece]] | None = None
+    piece: Callable[[pa.Array], Piece] | None = None
     # where the text is made byte by byte, the text of each byte, before it is escaped
     bytes: Table256 | None = None
+
+
+def rendered(
+    render: Callable[..., pa.Array], type: ColumnType, *, escaped: bool = False, quoted: bool = True, **options: Any
+) -> Cell:
+    """The cell of values whose text is `render(array, type, **options)`."""
+    piece = PIECES.get(render)
+    return Cell(
+        lambda array: render(array, type, **options),
+        quoted=quoted,
+        escaped=escaped,
+        piece=None if piece is None else lambda array: piece(array, type, **options),
+    )
 
 
 # The cell of a column: chosen once per column of a table version.
@@ -68,10 +82,10 @@ class PerTable:
 class PerChange:
     """A column with one value per change; a message shows its first row's. `event` gives the value for single events.
 
-    `of(batch)` gives whole numbers, or finished JSON text.
+    `of(batch)` gives whole numbers, or finished JSON text: a column, or the pieces of one.
     """
 
-    of: Callable[[ChangeBatch], Ints | pa.Array]
+    of: Callable[[ChangeBatch], Ints | pa.Array | list[Piece]]
     event: Callable[[Event], Any] | None = None
 
 
@@ -165,6 +179,13 @@ def json_text(value: Any, style: Style) -> str:
 def number_text(numbers: Ints) -> pa.Array:
     """Whole numbers as text."""
     return join(number_pieces("", numbers), len(numbers))
+
+
+def inner_text(cell: Cell, array: pa.Array, style: Style) -> Piece:
+    """Values inside a JSON string, escaped and without quotes of their own; nothing for null."""
+    if cell.piece is not None and not array.null_count and not pa.types.is_dictionary(array.type):
+        return cell.piece(array)
+    return escape(plain(cell.text(array)), style).fill_null("")
 
 
 def number_pieces(lead: str, numbers: Ints) -> list[Piece]:

@@ -13,7 +13,7 @@ from simulator.batch import Delta, Ints, PackedBatch
 from simulator.carriers import picked
 from simulator.text.bytewise import Mapped
 from simulator.text.json_style import escaped
-from simulator.text.template import COMMAS, Choice, Members, Piece, Run, nulls_of, object_pieces
+from simulator.text.template import COMMAS, Choice, Members, Piece, Run, is_text, nulls_of, object_pieces
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import Cells, Rows
 
@@ -103,8 +103,9 @@ class Images:
         cell, array = self.table.cell(column), picked(array)
         if pa.types.is_dictionary(array.type):
             return self.table.texts(column, array)
-        if cell.parts is not None:
-            return cell.parts(array)
+        if cell.piece is not None:
+            piece = cell.piece(array)
+            return piece if isinstance(piece, pa.Array) and is_text(piece) else [piece]
         if cell.bytes is not None:
             return [Mapped(array, self.table.escaped_bytes(column))]
         text = cell.text(array)

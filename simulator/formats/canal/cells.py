@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,8 +20,7 @@ from simulator.sources.mysql.type_table import CHARSETS, DEFAULT_CHARSET, family
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
 from simulator.text.bytewise import LATIN1
-from simulator.text.template import Piece
-from simulator.wire.fields import Cell
+from simulator.wire.fields import Cell, rendered
 
 # Column values: type name (or family of types) to its text. Canal LogBuffer.fetchValue, LogEventConvert.parseOneRow.
 TEXT: Final[Mapping[str, Any]] = {
@@ -38,15 +38,6 @@ TEXT: Final[Mapping[str, Any]] = {
     "enum": binlog_text.enum_index,
     "set": binlog_text.set_mask,
     "geometry": binlog_text.latin1_bytes,
-}
-
-
-# The same as pieces, of those that have one.
-PIECES: Final[Mapping[str, Callable[[pa.Array, ColumnType], Piece]]] = {
-    **dict.fromkeys(("integer", "bit", "enum", "set"), lambda array, type: array),
-    "decimal": lambda array, type: decimal_text.decimal_piece(array, grouped=True),
-    "date": lambda array, type: binlog_text.date_piece(array),
-    "datetime": lambda array, type: binlog_text.datetime_piece(array, type.length or 0),
 }
 ESCAPED: Final = frozenset({"text", "binary", "json", "geometry"})
 
@@ -67,18 +58,11 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
     if type.name == "binary":
         return Cell(lambda array: binlog_text.binary_stripped(array, type), escaped=True)
     if type.name == "timestamp":
-        zone = settings.options.timezone
-        return Cell(
-            lambda array: binlog_text.datetime_fixed(array, type, zone=zone),
-            parts=lambda array: [binlog_text.datetime_piece(array, type.length or 0, zone)],
-        )
+        return rendered(binlog_text.datetime_fixed, type, zone=settings.options.timezone)
     if words == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
-    render = TEXT[words]
-    piece = PIECES.get(words)
-    parts = None if piece is None else (lambda array: [piece(array, type)])
     table = LATIN1 if words in ("binary", "geometry") else None
-    return Cell(lambda array: render(array, type), escaped=words in ESCAPED, parts=parts, bytes=table)
+    return replace(rendered(TEXT[words], type, escaped=words in ESCAPED), bytes=table)
 
 
 def in_charset(array: pa.Array, charset: str) -> pa.Array:

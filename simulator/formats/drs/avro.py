@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, PackedBatch
 from simulator.delivery.routing import fill
@@ -40,6 +40,7 @@ from simulator.formats.drs.systems.system import TableSystem
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.logged import LoggedRows, in_after, in_before
 from simulator.model import READ, Column, Event, Kind, SchemaChange, Table
+from simulator.text.template import Choice
 from simulator.wire import avro
 from simulator.wire.fields import plain
 
@@ -75,7 +76,7 @@ class Records:
             record.FRAME + avro.string(VERSION),
             avro.Longs(batch.envelope.offset),
             avro.long(SHARD),
-            avro.strings(pa.array(batch.envelope.offset).cast(pa.string())),
+            avro.Sized([pa.array(batch.envelope.offset)], len(batch)),
             avro.Longs(event_times(batch)),
             shape.head,
         ]
@@ -85,20 +86,20 @@ class Records:
 
     def _images(self, batch: ChangeBatch, values: Mapping[int, Values]) -> list[list[avro.Bytes] | None]:
         """The arrays of beforeImages and of afterImages; None where there is no such image."""
-        after, before = dict[int, pa.Array](), dict[int, pa.Array]()
+        after, before = dict[int, list[avro.Bytes]](), dict[int, list[avro.Bytes]]()
         after_rows = before_rows = None
         if batch.after is not None:
             after_rows = in_after(batch)
-            after = {i: column(write(batch.after[i]), after_rows, i) for i, write in values.items()}
+            after = {i: column(write(batch.after[i]), after_rows, i, len(batch)) for i, write in values.items()}
         if batch.before is not None:
             before_rows = in_before(batch)
             for i, write in values.items():
                 # an unchanged column has the bytes of its after image
                 same = i in after and after_rows is None and before_rows is None and batch.before[i] is None
-                before[i] = after[i] if same else column(write(batch.full_before(i)), before_rows, i)
+                before[i] = after[i] if same else column(write(batch.full_before(i)), before_rows, i, len(batch))
         size = avro.long(len(values))
         return [
-            None if missing else [size, *image.values(), END] if image else [END]
+            None if missing else [size, *chain.from_iterable(image.values()), END] if image else [END]
             for missing, image in ((batch.before is None, before), (batch.after is None, after))
         ]
 
@@ -137,14 +138,14 @@ class Records:
         return plain(self._system.cell(column, self._options, None).text(array))
 
 
-def column(values: pa.Array, logged: LoggedRows, i: int) -> pa.Array:
+def column(values: list[avro.Bytes], logged: LoggedRows, i: int, count: int) -> list[avro.Bytes]:
     """A column of an image, with null where the log did not hold it."""
     if logged is None:
         return values
-    rows, mask = logged[i], np.zeros(len(values), dtype=bool)
+    rows, slots = logged[i], np.full(count, -1, dtype=np.int32)
     if rows is not None:
-        mask[rows] = True
-    return pc.if_else(pa.array(mask), plain(values), pa.scalar(NULL, pa.binary()))
+        slots[rows] = rows
+    return [Choice(values, slots, NULL, count)]
 
 
 def layout(settings: Settings[AvroOptions]) -> Layout:

@@ -17,21 +17,23 @@ from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.text.fixed_width import whole_numbers
+from simulator.text.template import Choice, Piece
 from simulator.wire import avro
+from simulator.wire.avro import Bytes
+from simulator.wire.columns import Dictionaries
 
 FINGERPRINT: Final = 0xCC78AC4009A39E4E
 FRAME: Final = b"\xc3\x01" + FINGERPRINT.to_bytes(8, "little")
 NULL: Final = avro.long(0)
 CHARSET: Final = "utf8"
 
-# A column of carriers to a column of the union's bytes; a null is the branch of null.
-Values: TypeAlias = Callable[[pa.Array], pa.Array]
-# A column of carriers to a column of text, or of bytes.
-Texts: TypeAlias = Callable[[pa.Array], pa.Array]
+# A column of carriers to the pieces of the union's values; a null is the branch of null.
+Values: TypeAlias = Callable[[pa.Array], list[Bytes]]
+# A column of carriers to its text, or to bytes.
+Texts: TypeAlias = Callable[[pa.Array], Piece]
 
 
 @lru_cache(maxsize=1)
@@ -41,24 +43,24 @@ def schema() -> str:
 
 def integer(text: Texts, precision: int) -> Values:
     """Integer{precision, value}: the number as text; the precision is the bytes of the type."""
-    return _class(1, avro.long(precision), lambda array: _strings(text(array)))
+    return _of_text(1, avro.long(precision), text)
 
 
 def character(text: Texts) -> Values:
     """Character{charset, value}: UTF-8 under the name utf8."""
-    return _class(2, avro.string(CHARSET), lambda array: _strings(text(array)))
+    return _of_text(2, avro.string(CHARSET), text)
 
 
 def decimal(text: Texts, precision: int, scale: int) -> Values:
     """Decimal{value, precision, scale}: the number as text."""
-    return _class(3, b"", lambda array: _strings(text(array)), avro.long(precision) + avro.long(scale))
+    return _of_text(3, b"", text, avro.long(precision) + avro.long(scale))
 
 
 def floating(precision: int, scale: int) -> Values:
     """Float{value, precision, scale}: a float32 is widened."""
 
-    def values(array: pa.Array) -> pa.Array:
-        return avro.doubles(np.asarray(array.cast(pa.float64()).fill_null(0.0)))
+    def values(array: pa.Array) -> list[Bytes]:
+        return [avro.doubles(np.asarray(array.cast(pa.float64()).fill_null(0.0)))]
 
     return _class(4, b"", values, avro.long(precision) + avro.long(scale))
 
@@ -67,45 +69,52 @@ def timestamp(*, zero_dates: bool = False) -> Values:
     """Timestamp{timestamp, millis}: seconds since 1970 and the milliseconds above. `zero_dates`: zero dates, whose
     carriers are before the year 1, are 0."""
 
-    def values(array: pa.Array) -> pa.Array:
+    def values(array: pa.Array) -> list[Bytes]:
         us, _ = whole_numbers(array)
         if zero_dates:
             us = np.where(us < FIRST_DAY * US_PER_DAY, 0, us)
         seconds = us // 1_000_000
-        return avro.join([avro.Longs(seconds), avro.Longs((us - seconds * 1_000_000) // 1000)], len(us))
+        return [avro.Longs(seconds), avro.Longs((us - seconds * 1_000_000) // 1000)]
 
     return _class(5, b"", values)
 
 
 def date(text: Texts) -> Values:
     """Date{value}: the text of a date, a time or both."""
-    return _class(6, b"", lambda array: _strings(text(array)))
+    return _of_text(6, b"", text)
 
 
 def bit(text: Texts, precision: int) -> Values:
     """Bit{precision, value}."""
-    return _class(7, avro.long(precision), lambda array: _strings(text(array)))
+    return _of_text(7, avro.long(precision), text)
 
 
 def binary(type: str, values: Texts) -> Values:
     """BinaryObject{type, value}: the source's name of the type, and the bytes."""
-    return _class(8, avro.string(type), lambda array: _strings(values(array)))
+    return _of_text(8, avro.string(type), values)
 
 
-def _class(branch: int, lead: bytes, body: Callable[[pa.Array], pa.Array], tail: bytes = b"") -> Values:
-    def values(array: pa.Array) -> pa.Array:
+def _of_text(branch: int, lead: bytes, text: Texts, tail: bytes = b"") -> Values:
+    def body(array: pa.Array) -> list[Bytes]:
+        piece = text(array)
+        if isinstance(piece, pa.Array) and not pa.types.is_integer(piece.type):
+            return [avro.Strings(piece)]
+        return [avro.Sized([piece], len(array))]
+
+    return _class(branch, lead, body, tail)
+
+
+def _class(branch: int, lead: bytes, body: Callable[[pa.Array], list[Bytes]], tail: bytes = b"") -> Values:
+    pools = Dictionaries()
+
+    def values(array: pa.Array) -> list[Bytes]:
         if pa.types.is_dictionary(array.type):
-            return avro.present(pa.DictionaryArray.from_arrays(array.indices, values(array.dictionary)), NULL)
-        joined = avro.join([avro.long(branch) + lead, body(array), tail], len(array))
-        return pc.if_else(array.is_valid(), joined, pa.scalar(NULL, pa.binary())) if array.null_count else joined
+            pool = pools.of(array.dictionary, None, lambda pool: avro.join(values(pool), len(pool)))
+            return [avro.present(pa.DictionaryArray.from_arrays(array.indices, pool), NULL)]
+        pieces: list[Bytes] = [avro.long(branch) + lead, *body(array), tail]
+        if not array.null_count:
+            return pieces
+        slots = np.where(np.asarray(array.is_valid()), np.arange(len(array)), -1).astype(np.int32)
+        return [Choice(pieces, slots, NULL, len(array))]
 
     return values
-
-
-def _strings(texts: pa.Array) -> pa.Array:
-    """Texts or bytes with their lengths; nulls like empty ones."""
-    if pa.types.is_dictionary(texts.type):
-        return avro.present(avro.strings(texts), b"")
-    if texts.null_count:
-        texts = texts.fill_null(b"" if pa.types.is_binary(texts.type) else "")
-    return avro.strings(texts)

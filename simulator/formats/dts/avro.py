@@ -41,7 +41,7 @@ import pyarrow as pa
 
 from simulator.batch import PackedBatch
 from simulator.errors import OptionError
-from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_large, routing
+from simulator.formats.dts.delivery import MAX_BYTES, PRODUCT, SPEC, STATEMENTS, routing
 from simulator.formats.dts.options import AvroOptions, TextOptions
 from simulator.formats.dts.record.record import schema
 from simulator.formats.dts.record.writer import Writer
@@ -96,7 +96,7 @@ def layout(settings: Settings[AvroOptions]) -> Layout:
         else routing(options, system),
         metadata=Timestamps(),
         container=Container(schema(options.schema_variant), framing=5 if options.framing == "confluent" else 0),
-        complete=refuse_large(FORMAT.id),
+        max_bytes=MAX_BYTES,
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=sends(options),

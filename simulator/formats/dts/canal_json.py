@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 from simulator.batch import decoded
 from simulator.carriers import numbers
 from simulator.formats.canal.codes import PROMOTED
-from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_large, routing
+from simulator.formats.dts.delivery import MAX_BYTES, PRODUCT, SPEC, STATEMENTS, routing
 from simulator.formats.dts.options import CanalOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings, opens_snapshot
@@ -199,7 +199,7 @@ def layout(settings: Settings[CanalOptions]) -> Layout:
     return Layout(
         Encoder(fields(settings), lambda column: system.cell(column, settings), json_style.FASTJSON2),
         routing(settings.options, system),
-        complete=refuse_large(FORMAT.id),
+        max_bytes=MAX_BYTES,
         second_number="id" if settings.options.id_style == "ts_offset" else "",
         statements=STATEMENTS,
         omits=opens_snapshot,

@@ -14,19 +14,14 @@ without a separator, the hash without its sign, modulo the partitions. The page'
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-import pyarrow.compute as pc
-
-from simulator.batch import MessageBatch, PackedBatch
 from simulator.delivery.hashes import JAVA_MASK
 from simulator.delivery.policies.names import ByName
 from simulator.delivery.policies.single import Single
 from simulator.delivery.policies.texts import ByText
 from simulator.delivery.routing import Destination, Policy, Routing, Statements, Topics, hashed_text
-from simulator.errors import DeliveryFailed
 from simulator.formats.dts.options import DeliveryOptions
 from simulator.formats.dts.systems.system import System
 from simulator.model import IN_DATABASE, WITHOUT_TABLE, Event, SchemaChangeKind, TableId
@@ -77,18 +72,3 @@ def routing(
         DtsStatements(options.ddl_topic, "old", by_table=by_table, keys=keys),
         counts_halves=not split_all,
     )
-
-
-def refuse_large(format: str) -> Callable[[PackedBatch, MessageBatch], MessageBatch]:
-    """Refuses a value that is too large for the product. Raises DeliveryFailed."""
-
-    def check(packed: PackedBatch, messages: MessageBatch) -> MessageBatch:
-        values = messages["value"]
-        if values.nbytes > MAX_BYTES and (longest := pc.max(pc.binary_length(values)).as_py()) > MAX_BYTES:
-            raise DeliveryFailed(
-                f"-f {format}: a message about {packed.changes.table.id} has {longest:,} bytes, and "
-                f"{PRODUCT} delivers up to {MAX_BYTES:,}. Write smaller values, or drop the column."
-            )
-        return messages
-
-    return check

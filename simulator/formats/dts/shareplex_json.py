@@ -42,7 +42,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.batch import ChangeBatch, Ints
-from simulator.formats.dts.delivery import PRODUCT, SPEC, STATEMENTS, refuse_large, routing
+from simulator.formats.dts.delivery import MAX_BYTES, PRODUCT, SPEC, STATEMENTS, routing
 from simulator.formats.dts.options import SharePlexOptions
 from simulator.formats.dts.systems import system_of
 from simulator.formats.format import Format, Layout, Settings, opens_snapshot
@@ -63,16 +63,27 @@ from simulator.model import (
     SchemaChangeKind,
     Table,
 )
-from simulator.sources.log import Log, text
+from simulator.sources.log import Log
 from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.oracle.log import OracleLog
 from simulator.sources.oracle.rowid import rowid
 from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.text import json_style
-from simulator.text.json_style import Style, escape, quote
-from simulator.text.template import Piece, join, repeat
+from simulator.text.json_style import Style, quote
+from simulator.text.template import Piece, repeat
 from simulator.wire.encoder import Encoder
-from simulator.wire.fields import Cell, Field, Members, PerChange, PerEvent, PerTable, Rows, plain
+from simulator.wire.fields import (
+    Cell,
+    Field,
+    Members,
+    PerChange,
+    PerEvent,
+    PerTable,
+    Rows,
+    inner_text,
+    number_pieces,
+    plain,
+)
 
 STYLE: Final = json_style.FASTJSON2
 OPS: Final = {READ: "ins", INSERT: "ins", UPDATE: "upd", DELETE: "del"}
@@ -109,11 +120,11 @@ def ops(options: SharePlexOptions) -> dict[Kind, Any]:
     values: dict[Kind, Any] = {**words, DDL: PerEvent(lambda event: DDL_WORDS.get(event.kind, "ddl"))}
     if options.update_style == "split":
 
-        def half(batch: ChangeBatch) -> pa.Array:
+        def half(batch: ChangeBatch) -> list[Piece]:
             word = words[batch.kind]
             if batch.moved:
                 word = "UPDATE BEFORE" if batch.kind is DELETE else "UPDATE AFTER"
-            return repeat(f'"{word}"', len(batch))
+            return [f'"{word}"']
 
         values[DELETE] = values[INSERT] = PerChange(half)
     return values
@@ -121,7 +132,7 @@ def ops(options: SharePlexOptions) -> dict[Kind, Any]:
 
 def scn(log: Log) -> PerChange:
     """The number of the commit; of rows of the full load where the log begins."""
-    return per_entry(lambda at: text(log.commit_number(at)))
+    return per_entry(lambda at: pa.array(log.commit_number(at)))
 
 
 def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerChange]:
@@ -136,17 +147,16 @@ def trans(settings: Settings[SharePlexOptions]) -> PerChange | dict[Kind, PerCha
 
 
 def rowids(settings: Settings[SharePlexOptions]) -> PerChange:
-    def of(batch: ChangeBatch) -> pa.Array:
+    def of(batch: ChangeBatch) -> list[Piece]:
         table = batch.table
         if system_of(settings.source).rowids:
             assert batch.row_numbers is not None
-            return join(['"', rowid(table.id, batch.row_numbers()), '"'], len(batch))
+            return ['"', rowid(table.id, batch.row_numbers()), '"']
         pieces: list[Piece] = []
         for i in table.row_key_positions:
             array = batch.image()[i] if batch.before is None else batch.full_before(i)
-            value = plain(cell(table.columns[i], settings).text(array))
-            pieces += ["\\u0001" if pieces else "", escape(value, STYLE)]
-        return join([quote(f"{table_text(table)}-", STYLE)[:-1], *pieces, '"'], len(batch))
+            pieces += ["\\u0001" if pieces else "", inner_text(cell(table.columns[i], settings), array, STYLE)]
+        return [quote(f"{table_text(table)}-", STYLE)[:-1], *pieces, '"']
 
     return PerChange(of, lambda event: "")
 
@@ -160,8 +170,8 @@ def ddl_table(event: SchemaChange) -> str:
     return table_text(table) if table else event.database
 
 
-def indexes(batch: ChangeBatch) -> pa.Array:
-    return join(['"', text(batch.envelope.place), "/", text(batch.envelope.places), '"'], len(batch))
+def indexes(batch: ChangeBatch) -> list[Piece]:
+    return [*number_pieces('"', batch.envelope.place), *number_pieces("/", batch.envelope.places), '"']
 
 
 def meta(settings: Settings[SharePlexOptions]) -> Members:
@@ -214,7 +224,7 @@ def layout(settings: Settings[SharePlexOptions]) -> Layout:
     return Layout(
         Encoder(fields, lambda column: cell(column, settings), STYLE),
         routing(options, system_of(settings.source), split_all=options.update_style == "split"),
-        complete=refuse_large(FORMAT.id),
+        max_bytes=MAX_BYTES,
         statements=STATEMENTS,
         omits=opens_snapshot,
         sends=FORMAT.sends if options.ddl else FORMAT.sends - {DDL},

@@ -17,7 +17,7 @@ from simulator.formats.oms.options import DefaultOptions, OmsOptions
 from simulator.sources.log import entries
 from simulator.sources.mysql.log import MysqlLog
 from simulator.sources.oceanbase.log import OceanbaseLog
-from simulator.text.template import join
+from simulator.text.template import Piece
 from simulator.wire.fields import PerChange, number_pieces
 
 SEQUENCES_A_SECOND: Final = 100_000
@@ -26,8 +26,8 @@ SEQUENCES_A_SECOND: Final = 100_000
 def as_text(number: PerChange) -> PerChange:
     """Whole numbers as JSON strings."""
 
-    def of(batch: ChangeBatch) -> pa.Array:
-        return join([*number_pieces('"', number.of(batch)), '"'], len(batch))
+    def of(batch: ChangeBatch) -> list[Piece]:
+        return ['"', pa.array(number.of(batch)), '"']
 
     return PerChange(of, lambda event: str(number.event(event)) if number.event else "")
 
@@ -53,15 +53,15 @@ def unique_id(settings: Settings[DefaultOptions]) -> PerChange:
     MySQL file and offset in the binary log and the row, of other systems transaction, position and row."""
     log = settings.source.log
 
-    def of(batch: ChangeBatch) -> pa.Array:
+    def of(batch: ChangeBatch) -> list[Piece]:
         at = entries(batch.envelope)
         row = number_pieces("_", batch.envelope.place - 1)
         if isinstance(log, OceanbaseLog):
             stream = f'"{settings.options.tenant_id}_{settings.options.log_stream}_'
             redo = number_pieces("_", log.redo_lsn(at))
-            return join([stream, log.transaction_id(at), *redo, *row, '"'], len(batch))
+            return [stream, log.transaction_id(at), *redo, *row, '"']
         if isinstance(log, MysqlLog):
-            return join(['"', log.file(at), *number_pieces("_", log.offset(at)), *row, '"'], len(batch))
-        return join(['"', log.transaction_id(at), "_", log.position(at), *row, '"'], len(batch))
+            return ['"', log.file(at), *number_pieces("_", log.offset(at)), *row, '"']
+        return ['"', log.transaction_id(at), "_", log.position(at), *row, '"']
 
     return PerChange(of)

@@ -20,8 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import pyarrow as pa
-
 from simulator.batch import ChangeBatch, Envelope, Ints
 from simulator.formats.format import Format, Layout, Settings
 from simulator.formats.oms.keys import key_values
@@ -34,7 +32,7 @@ from simulator.formats.oms.systems import SOURCE, SOURCES
 from simulator.formats.oms.types.columns import Columns
 from simulator.model import ABSENT, BEGIN, COMMIT, DDL, DELETE, HEARTBEAT, INSERT, READ, ROW_KINDS, UPDATE, Kind, Table
 from simulator.text.json_style import quote
-from simulator.text.template import join
+from simulator.text.template import Piece
 from simulator.text.timestamps import wall_clock
 from simulator.wire.fields import Field, PerChange, PerTable, Rows, number_pieces
 
@@ -44,16 +42,16 @@ OPERATIONS: Final = {READ: "ins", INSERT: "ins", UPDATE: "upd", DELETE: "del"}
 def local_time(milliseconds: Callable[[Envelope], Ints], zone: str) -> PerChange:
     """`"2020-11-25T00:01:02"`"""
 
-    def of(batch: ChangeBatch) -> pa.Array:
-        return join(['"', wall_clock(milliseconds(batch.envelope) // 1000, zone), '"'], len(batch))
+    def of(batch: ChangeBatch) -> list[Piece]:
+        return ['"', wall_clock(milliseconds(batch.envelope) // 1000, zone), '"']
 
     return PerChange(of)
 
 
-def index(batch: ChangeBatch) -> pa.Array:
+def index(batch: ChangeBatch) -> list[Piece]:
     """`"2/3"`: the second of three changes."""
     envelope = batch.envelope
-    return join([*number_pieces('"', envelope.place), *number_pieces("/", envelope.places), '"'], len(batch))
+    return [*number_pieces('"', envelope.place), *number_pieces("/", envelope.places), '"']
 
 
 def qualified(table: Table) -> str:

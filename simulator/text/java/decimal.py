@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from simulator.batch import decoded
 from simulator.carriers import is_narrow, numbers, unscaled
 from simulator.model import ColumnType
-from simulator.text.decimals import decimal_plain
-from simulator.text.template import constant
+from simulator.text import decimals
+from simulator.text.template import Piece, constant, join
 
 # Scales up to this are always plain.
 _PLAIN_SCALE: Final = 6
@@ -50,16 +50,21 @@ def decimal_text(array: pa.Array) -> pa.Array:
     >>> decimal_text(column).to_pylist()
     ['0E-7', '1E-7', '12.3000000', None]
     """
+    return join([decimal_piece(array)], len(array))
+
+
+def decimal_piece(array: pa.Array) -> Piece:
+    """The text of `decimal_text`, to be joined with more; null where the value is."""
     scale = array.type.scale
     if scale <= _PLAIN_SCALE:
-        return decimal_plain(array, _UNUSED)
+        return decimals.decimal_piece(array, grouped=False)
     if not is_narrow(array):
         return _distinct(array, text)
-    plain = decimal_plain(array, _UNUSED)
     small = np.abs(unscaled(array)) < 10 ** (scale - _PLAIN_SCALE)
     small &= np.asarray(array.is_valid())
     if not small.any():
-        return plain
+        return decimals.decimal_piece(array, grouped=False)
+    plain = decimals.decimal_plain(array, _UNUSED)
     return pc.replace_with_mask(plain, pa.array(small), _distinct(array.filter(pa.array(small)), text))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,15 +18,17 @@ from simulator import registry
 from simulator.errors import UnsupportedType
 from simulator.formats.cloudcanal.options import CommonOptions
 from simulator.formats.cloudcanal.systems import system_of
-from simulator.formats.cloudcanal.values.families import SAFE, Values
+from simulator.formats.cloudcanal.values.families import SAFE, Values, as_logged, carrier
 from simulator.formats.format import Settings
 from simulator.model import READ, Column, ColumnType, Table
 from simulator.text import mysql as binlog_text
 from simulator.text.fixed_width import distinct_text
 from simulator.text.json_style import FASTJSON2
+from simulator.text.pieces import PIECES
+from simulator.text.template import Piece
 from simulator.wire.by_kind import ByKind
 from simulator.wire.encoder import Encoder
-from simulator.wire.fields import Cell, Field
+from simulator.wire.fields import Cell, Field, rendered
 
 # By the rows of `types.csv`; imported when a run needs them.
 _HERE: Final = "simulator.formats.cloudcanal.values"
@@ -47,9 +49,11 @@ def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = F
     if family in ("datetime", "timestamptz"):
         timestamp = values.scanned if scanned and options.full_datetime == "millis" else values.timestamp
         zone = options.timestamp_zone if family == "timestamptz" or type.name in values.local else None
-        return Cell(zero_dates(lambda array: timestamp(array, type, zone), options.zero_date))
+        text = zero_dates(lambda array: timestamp(array, type, zone), options.zero_date)
+        return Cell(text, piece=time_piece(timestamp, text, type, zone=zone))
     if family == "date":
-        return Cell(zero_dates(lambda array: values.date(array, type), options.zero_date[:10]))
+        text = zero_dates(lambda array: values.date(array, type), options.zero_date[:10])
+        return Cell(text, piece=time_piece(values.date, text, type))
     if family == "float":
         float_text = plain_float if options.float_text == "plain" else binlog_text.float_
         return Cell(
@@ -61,9 +65,8 @@ def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = F
         return Cell(lambda array: pa.nulls(len(array), pa.string()))
     if family not in values.texts:
         raise UnsupportedType(f"{type.name} of column {column.name} has no rendering")
-    text = values.texts[family]
     native = family == "integer" and options.value_types == "native"
-    return Cell(lambda array: text(array, type), quoted=not native, escaped=family not in SAFE)
+    return rendered(values.texts[family], type, quoted=not native, escaped=family not in SAFE)
 
 
 def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[pa.Array], pa.Array]:
@@ -76,6 +79,21 @@ def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[
         return pc.if_else(pc.starts_with(texts, "0000-00-00"), instead, texts)
 
     return replaced
+
+
+def time_piece(
+    render: Any, text: Callable[[pa.Array], pa.Array], type: ColumnType, **options: Any
+) -> Callable[[pa.Array], Piece] | None:
+    """Dates and times of the calendar as pieces, others by `text`, which replaces zero dates."""
+    piece = PIECES.get(binlog_text.datetime_fixed if render is as_logged else render)
+    if piece is None:
+        return None
+
+    def written(array: pa.Array) -> Piece:
+        made = text(array) if pa.types.is_string(carrier(array)) else piece(array, type, **options)
+        return text(array) if isinstance(made, pa.Array) else made
+
+    return written
 
 
 def well_known(

@@ -19,7 +19,9 @@ from simulator.model import READ, Column, ColumnType, Kind
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.wire.fields import Cell
+from simulator.text.pieces import PIECES
+from simulator.text.template import Piece
+from simulator.wire.fields import Cell, rendered
 
 TEXT: Final[Mapping[str, Any]] = {
     "integer": binlog_text.integer,  # sample
@@ -48,26 +50,25 @@ def cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
     """A column's values: always strings. A timestamp is epoch seconds: 1624614713.201 in the sample."""
     type, family = column.type, mysql_table.family(column.type)
     if type.name == "timestamp":
-        return Cell(lambda array: binlog_text.epoch_fixed(array, type))
+        return rendered(binlog_text.epoch_fixed, type)
     if type.name == "binary" and not padded(kind, options):
-        return Cell(lambda array: binlog_text.byte_list_stripped(array, type))
-    render = TEXT[family]
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED)
+        return rendered(binlog_text.byte_list_stripped, type)
+    return rendered(TEXT[family], type, escaped=family in ESCAPED)
 
 
 def json_c_cell(column: Column, options: DrsOptions, kind: Kind | None = None) -> Cell:
     """In JSON-C a timestamp is a date and time in the session's time zone."""
     if column.type.name != "timestamp":
         return cell(column, options, kind)
-    return Cell(lambda array: binlog_text.datetime_fixed(array, _WHOLE_SECONDS, zone=options.timezone))
+    return rendered(binlog_text.datetime_fixed, _WHOLE_SECONDS, zone=options.timezone)
 
 
 def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Values:
     """The Avro class of a column's values."""
     type, family = column.type, mysql_table.family(column.type)
 
-    def text(array: pa.Array) -> pa.Array:
-        return TEXT[family](array, type)
+    def text(array: pa.Array) -> Piece:
+        return PIECES.get(TEXT[family], TEXT[family])(array, type)
 
     match family:
         case "integer":

@@ -66,7 +66,7 @@ def values(column: Column, options: DrsOptions, kind: Kind | None = None) -> Val
         return text(array, type)
 
     if kind is DELETE and type.name in _NOT_DELETED:
-        return lambda array: pa.array([NULL] * len(array), pa.binary())
+        return lambda array: [NULL]
     match type.name:
         case "tinyint" | "smallint" | "int" | "bigint":
             return integer(printed, _BYTES_OF[type.name])

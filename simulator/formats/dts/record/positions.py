@@ -21,6 +21,7 @@ from simulator.sources.log import Entries, Log
 from simulator.sources.mongodb.log import MongodbLog
 from simulator.sources.mysql.log import MysqlLog
 from simulator.text.template import join
+from simulator.wire.avro import Sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +45,12 @@ def positions(log: Log, at: Entries) -> Positions:
     return Positions(position, position, log.transaction_id(at))
 
 
+def shown(position: Texts) -> str:
+    """The position of a statement or a heartbeat."""
+    if isinstance(position, Sized):
+        position = join(position.pieces, position.count)
+    return position if isinstance(position, str) else str(position[0])
+
+
 def _mysql(log: MysqlLog, at: Entries) -> Texts:
-    return join([pa.array(log.offset(at)), "@", pa.array(log.file_number(at))], len(at))
+    return Sized([pa.array(log.offset(at)), "@", pa.array(log.file_number(at))], len(at))

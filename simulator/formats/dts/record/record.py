@@ -24,7 +24,7 @@ from simulator.wire.avro import Bytes
 Ints = npt.NDArray[np.int64]
 # The same for all rows, or a column.
 Numbers: TypeAlias = int | Ints
-Texts: TypeAlias = str | pa.Array
+Texts: TypeAlias = str | pa.Array | avro.Sized
 
 SOURCE_TYPES: Final = (
     "MySQL", "Oracle", "SQLServer", "PostgreSQL", "MongoDB", "Redis", "DB2", "PPAS", "DRDS", "HBASE", "HDFS", "FILE",
@@ -115,6 +115,8 @@ def text(value: Texts) -> list[Bytes]:
     """A string; whole numbers as their digits."""
     if isinstance(value, str):
         return [avro.string(value)]
+    if isinstance(value, avro.Sized):
+        return [value]
     return [avro.Sized([value], len(value)) if pa.types.is_integer(value.type) else avro.Strings(value)]
 
 

@@ -12,7 +12,7 @@ from simulator.batch import ChangeBatch, PackedBatch
 from simulator.formats.dts.options import RecordOptions
 from simulator.formats.dts.record import documents, drds
 from simulator.formats.dts.record.images import HIDDEN_KEY, Images
-from simulator.formats.dts.record.positions import Positions, positions
+from simulator.formats.dts.record.positions import Positions, positions, shown
 from simulator.formats.dts.record.record import NO_IMAGE, NOTHING, Texts, fields_of, object_name, records, statement
 from simulator.formats.dts.record.tags import Tags, keys, version_of
 from simulator.formats.dts.record.values import Values
@@ -196,7 +196,7 @@ class Writer:
         if self.options.noop:
             # a record of 48 bytes, more where the position is long
             bare = self._event(event, "NOOP", last_ms, event.event_ms, Positions())
-            where = Positions(str(where.source[0]).rjust(NOOP_BYTES - len(bare), "0"))
+            where = Positions(shown(where.source).rjust(NOOP_BYTES - len(bare), "0"))
             return self.prefix + self._event(event, "NOOP", last_ms, event.event_ms, where)
         tags = {"readerThroughoutTime": str(event.write_ms)}
         return self.prefix + self._event(event, self.operations[kind], last_ms, event.event_ms, where, tags)

@@ -4,12 +4,10 @@ seconds and labels."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
-
-import pyarrow as pa
 
 from simulator.formats.canal import cells as canal
 from simulator.formats.dts.options import TextOptions
@@ -21,8 +19,7 @@ from simulator.model import Column, ColumnType
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.template import Piece
-from simulator.wire.fields import Cell
+from simulator.wire.fields import Cell, rendered
 
 TEXT: Final[Mapping[str, Any]] = {
     **canal.TEXT,
@@ -32,11 +29,6 @@ TEXT: Final[Mapping[str, Any]] = {
     "enum": binlog_text.enum_label,
     "set": binlog_text.set_labels,
 }
-PIECES: Final[Mapping[str, Callable[[pa.Array, ColumnType], Piece]]] = {
-    **{family: piece for family, piece in canal.PIECES.items() if family not in ("enum", "set")},
-    "decimal": lambda array, type: decimal_text.decimal_piece(array, grouped=False),
-    "datetime": lambda array, type: binlog_text.trimmed_datetime_piece(array),
-}
 ESCAPED: Final = canal.ESCAPED | {"enum", "set"}
 
 
@@ -45,19 +37,13 @@ def cell(column: Column, settings: Settings[TextOptions]) -> Cell:
     options, type, family = settings.options, column.type, mysql_table.family(column.type)
     padded = options.frac == "pad"
     if type.name == "timestamp":
-        zone, datetime = options.timestamp_zone, binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
-        return Cell(
-            lambda array: datetime(array, type, zone=zone),
-            parts=None if padded else lambda array: [binlog_text.trimmed_datetime_piece(array, zone)],
-        )
+        datetime = binlog_text.datetime_fixed if padded else binlog_text.datetime_trimmed
+        return rendered(datetime, type, zone=options.timestamp_zone)
     if padded and family in ("datetime", "time"):
-        return Cell(lambda array: canal.TEXT[family](array, type))
+        return rendered(canal.TEXT[family], type)
     if options.binary == "hex" and family in ("binary", "geometry"):
-        return Cell(lambda array: binlog_text.hex_bytes(array, type))
-    render = TEXT[family]
-    piece = PIECES.get(family)
-    parts = None if piece is None else (lambda array: [piece(array, type)])
-    return Cell(lambda array: render(array, type), escaped=family in ESCAPED, parts=parts)
+        return rendered(binlog_text.hex_bytes, type)
+    return rendered(TEXT[family], type, escaped=family in ESCAPED)
 
 
 def values(dts: DtsType, type: ColumnType, fraction: int) -> Values:

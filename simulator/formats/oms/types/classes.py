@@ -39,6 +39,7 @@ from simulator.text import mysql as binlog_text
 from simulator.text.base64 import base64, number_bytes
 from simulator.text.fixed_width import distinct_text, whole_numbers
 from simulator.text.java import decimal as java_decimal
+from simulator.text.template import Piece
 from simulator.text.timestamps import (
     chosen,
     epoch_trimmed,
@@ -63,7 +64,7 @@ class ValueStyle:
     zone: str = "Asia/Shanghai"
 
 
-Text = Callable[[pa.Array, ColumnType, ValueStyle], pa.Array]
+Text = Callable[[pa.Array, ColumnType, ValueStyle], Piece]
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,17 @@ class Class:
     lossy: bool = False
 
 
-def long(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
-    return (
-        array.cast(pa.int8()).cast(pa.string()) if pa.types.is_boolean(array.type) else binlog_text.integer(array, type)
-    )
+def long(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
+    return array.cast(pa.int8()).cast(pa.string()) if pa.types.is_boolean(array.type) else array
 
 
-def big_decimal(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
+def big_decimal(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
     """An exact number of any carrier."""
     if pa.types.is_integer(array.type):
-        return binlog_text.integer(array, type)
+        return array
     if not pa.types.is_decimal(array.type):
         return java_decimal.quoted_where_none(java_decimal.number_text(array, plain=style.plain))
-    return decimal_text.decimal_plain(array, type) if style.plain else java_decimal.decimal_text(array)
+    return decimal_text.decimal_piece(array, grouped=False) if style.plain else java_decimal.decimal_piece(array)
 
 
 def double(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
@@ -120,23 +119,27 @@ def bit(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
     return base64(number_bytes(array, ((type.length or 1) + 7) // 8 if style.full else None))
 
 
-def date(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
-    return binlog_text.date(array, type)
+def date(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
+    return binlog_text.date_piece(array)
 
 
-def time(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
+def time(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
     if pa.types.is_string(array.type):
         return shortened(array) if style.legacy else without_zeros(array)
     us, _ = whole_numbers(array)
     outside = (us < 0) | (us >= US_PER_DAY)
+    if not style.legacy and not outside.any():
+        return binlog_text.trimmed_time_piece(array)
     texts = local_time(array) if style.legacy else binlog_text.time_trimmed(array, type)
     return chosen(outside, binlog_text.time_fixed(array, type), texts) if outside.any() else texts
 
 
-def datetime(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
+def datetime(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
     if pa.types.is_string(array.type):
         return shortened(pc.replace_substring(array, " ", "T")) if style.legacy else without_zeros(array)
     invalid = partial(array)
+    if not style.legacy and not invalid.any():
+        return binlog_text.trimmed_datetime_piece(array)
     texts = local_datetime(array) if style.legacy else binlog_text.datetime_trimmed(array, type)
     return chosen(invalid, binlog_text.datetime_fixed(array, type), texts) if invalid.any() else texts
 

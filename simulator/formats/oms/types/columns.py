@@ -20,6 +20,7 @@ from simulator.formats.oms.types.classes import CLASSES, Class, ValueStyle
 from simulator.model import Column, ColumnType, Table
 from simulator.sources.source import Source
 from simulator.tables import rows
+from simulator.text.template import Piece, join
 from simulator.wire.fields import Cell
 
 
@@ -86,9 +87,15 @@ class Columns:
         def text(array: pa.Array) -> pa.Array:
             if pa.types.is_dictionary(array.type):
                 return pa.DictionaryArray.from_arrays(array.indices, text(array.dictionary))
+            made = piece(array)
+            return (
+                made if isinstance(made, pa.Array) and not pa.types.is_integer(made.type) else join([made], len(array))
+            )
+
+        def piece(array: pa.Array) -> Piece:
             return values.text(array, type, style)
 
-        return Cell(text, quoted=quoted, escaped=values.escaped)
+        return Cell(text, quoted=quoted, escaped=values.escaped, piece=None if values.escaped else piece)
 
     def name(self, column: Column) -> str:
         """The name of a column's type, without parameters: `VARCHAR`."""

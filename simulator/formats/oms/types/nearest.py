@@ -36,6 +36,7 @@ from simulator.text import postgresql as postgresql_text
 from simulator.text.base64 import base64
 from simulator.text.fixed_width import nulls_of
 from simulator.text.java.decimal import number_text
+from simulator.text.template import Piece, join
 from simulator.text.timestamps import chosen
 
 # 9999-12-31
@@ -114,7 +115,7 @@ def bit_string(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array
 def in_calendar(text: Text, own: OwnText) -> Text:
     """The class's text for what is in the calendar, the system's own for the rest."""
 
-    def written(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
+    def written(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
         if not pa.types.is_date32(array.type) and not pa.types.is_timestamp(array.type):
             return text(array, type, style)
         unit = 1 if pa.types.is_date32(array.type) else US_PER_DAY
@@ -124,6 +125,6 @@ def in_calendar(text: Text, own: OwnText) -> Text:
         if not rare.any():
             return text(array, type, style)
         usual = primitive(raw * ~rare, array.type, nulls_of(array))
-        return chosen(rare, own(array, type), text(usual, type, style))
+        return chosen(rare, own(array, type), join([text(usual, type, style)], len(array)))
 
     return written

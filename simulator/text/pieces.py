@@ -1,0 +1,30 @@
+"""Texts that the compiled library writes itself, as pieces: what is joined with more needs no column of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+
+from simulator.model import ColumnType
+from simulator.text import decimals, mysql
+from simulator.text.template import Piece
+
+
+def digits(array: pa.Array, type: ColumnType) -> Piece:
+    """Whole numbers; a column of them stands for its digits."""
+    return array
+
+
+# By the function that makes a column of text of the same values.
+PIECES: Final[Mapping[Any, Callable[..., Piece]]] = {
+    **dict.fromkeys((mysql.integer, mysql.bit, mysql.enum_index, mysql.set_mask), digits),
+    decimals.decimal_plain: lambda array, type: decimals.decimal_piece(array, grouped=False),
+    decimals.decimal_groups: lambda array, type: decimals.decimal_piece(array, grouped=True),
+    mysql.date: lambda array, type: mysql.date_piece(array),
+    mysql.datetime_fixed: lambda array, type, zone=None: mysql.datetime_piece(array, type.length or 0, zone),
+    mysql.datetime_trimmed: lambda array, type, zone=None: mysql.trimmed_datetime_piece(array, zone),
+    mysql.time_fixed: lambda array, type: mysql.time_piece(array, type.length or 0),
+    mysql.time_trimmed: lambda array, type: mysql.trimmed_time_piece(array),
+}
