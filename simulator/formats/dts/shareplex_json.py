@@ -70,7 +70,7 @@ from simulator.sources.oracle.rowid import rowid
 from simulator.sources.postgresql.log import PostgresqlLog
 from simulator.text import json_style
 from simulator.text.json_style import Style, quote
-from simulator.text.template import Piece, repeat
+from simulator.text.template import Piece
 from simulator.wire.encoder import Encoder
 from simulator.wire.fields import (
     Cell,
