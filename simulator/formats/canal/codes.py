@@ -14,7 +14,7 @@ from simulator.formats.canal.options import CanalOptions
 from simulator.formats.format import Settings
 from simulator.model import Column
 from simulator.sources.mysql.type_table import TYPES
-from simulator.text.template import repeat
+from simulator.text.template import Piece, column_of
 from simulator.wire.fields import Cell
 
 # The code of nulls, where it is not the type's: since 1.1.7, and up to 1.1.6.
@@ -50,14 +50,14 @@ def code_cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
 
     codes = pa.array([str(code), str(promoted), str(null)], pa.string())
 
-    def text(array: pa.Array) -> pa.Array:
+    def piece(array: pa.Array) -> Piece:
         if array.null_count == 0 and not promoted:
-            return repeat(str(code), len(array))
-        indices = np.zeros(len(array), dtype=np.int8)
+            return str(code)
+        indices = np.zeros(len(array), dtype=np.int32)
         if promoted:
             indices[numbers(array) > high] = 1
         if array.null_count:
             indices[np.asarray(array.is_null())] = 2
-        return codes.take(pa.array(indices))
+        return pa.DictionaryArray.from_arrays(pa.array(indices), codes)
 
-    return Cell(text, quoted=False)
+    return Cell(lambda array: column_of(piece(array), len(array)), quoted=False, piece=piece)

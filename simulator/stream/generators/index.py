@@ -121,20 +121,22 @@ class Picks:
     def __init__(self, values: pa.Array) -> None:
         self.values, self.count = values, len(values)
         self.differ = len(values) > 1 and len(values.unique()) == len(values)
-        self.most_bytes, self._places = SHORT_BYTES, None
+        self.most_bytes = SHORT_BYTES
+        self._places: npt.NDArray[np.int32] | None = None
         some = values.null_count < max(len(values), 1)
         self._dictionary = _is_text(values.type) and some
         if self._dictionary:
             self.most_bytes = max(SHORT_BYTES, pc.max(pc.binary_length(values)).as_py() or 0)
         if values.null_count and some:
             there = np.asarray(values.is_valid())
-            self._places = pa.array((np.cumsum(there) - 1).astype(np.int32), mask=~there)
+            self._places, self._null = (np.cumsum(there) - 1).astype(np.int32), ~there
             self.values = values.drop_null()
 
     def __call__(self, index: npt.NDArray[np.signedinteger]) -> pa.Array:
-        places = pa.array(index.astype(np.int32, copy=False))
-        if self._places is not None:
-            places = self._places.take(places)
+        if self._places is None:
+            places = pa.array(index.astype(np.int32, copy=False))
+        else:
+            places = pa.array(self._places[index], mask=self._null[index])
         return pa.DictionaryArray.from_arrays(places, self.values) if self._dictionary else pick(self.values, places)
 
 

@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -105,7 +106,8 @@ def _check(tree: ast.expr, text: str) -> None:
             )
 
 
-def columns(tree: ast.expr) -> set[tuple[str | None, str]]:
+@lru_cache(maxsize=1024)  # asked for each batch
+def columns(tree: ast.expr) -> frozenset[tuple[str | None, str]]:
     """The columns it reads: (table, column), table None for the row's own."""
     found: set[tuple[str | None, str]] = set()
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
@@ -120,7 +122,7 @@ def columns(tree: ast.expr) -> set[tuple[str | None, str]]:
             found.add((node.value.id, node.attr))
         elif isinstance(node, ast.Name) and id(node) not in called | tables | counted:
             found.add((None, node.id))
-    return found
+    return frozenset(found)
 
 
 def constant(literal: float) -> tuple[int, int]:
