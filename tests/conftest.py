@@ -16,6 +16,7 @@ from simulator.cli import commands as cli
 
 # Where it is not installed, pyarrow would look for it on the disk with each value whose type it infers.
 sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
+sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # and, where it is, load it with the first array
 
 # In CI a property is tried with the same examples each time: a new counterexample is found at a desk, where someone
 # can look at it, not by a change that has nothing to do with it.
@@ -58,6 +59,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.log.level": "OFF",  # of tasks that fail on purpose
         "spark.sql.shuffle.partitions": "2",
         "spark.python.authenticate.socketTimeout": "5min",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": "0",
     }
     with pytest.MonkeyPatch.context() as patch:
         path = os.pathsep.join((str(Path(__file__).parent), environment()["PYTHONPATH"]))
@@ -73,6 +76,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session = builder.getOrCreate()
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def connect(spark: Any) -> Iterator[str]:
+    """The URL of a Spark Connect server, which is in the Java of the session and ends with it."""
+    service = spark.sparkContext._jvm.org.apache.spark.sql.connect.service.SparkConnectService
+    service.start(spark.sparkContext._jsc.sc())
+    yield f"sc://127.0.0.1:{service.localPort()}"
+    service.stop(spark.sparkContext._jvm.scala.Option.empty(), spark.sparkContext._jvm.scala.Option.empty())
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -1,4 +1,4 @@
-"""What tasks do for a broker: they render, Spark brings each broker partition's messages to one task, which sends them.
+"""Runs into a broker: window by window, each rendered, brought to the senders of its broker partitions, and sent.
 
 A task renders its share and hands on, for each block and each topic and partition, the messages as one Arrow buffer.
 Spark brings buffers to the sender of their partition and sorts them by task and block, which is stream order.
@@ -6,25 +6,113 @@ Spark brings buffers to the sender of their partition and sorts them by task and
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
 from zlib import crc32
 
 import pyarrow as pa
 
 from simulator.batch import MESSAGE_SCHEMA, MessageBatch
-from simulator.errors import SimulatorError
+from simulator.errors import DeliveryFailed, SimulatorError, UsageError
+from simulator.run.job import Job
 from simulator.run.pipeline import Run, Summary
 from simulator.sinks import open_sink
-from simulator.sinks.ledger import Ints, Parcel, Progress
+from simulator.sinks.ledger import Ints, Parcel, Place
+from simulator.sinks.ledger import Progress as Sends
 from simulator.sinks.sink import Sink
+from simulator.spark.engine import Progress, SparkRun, joined, total
+from simulator.spark.jobs import Buffer, Stopped, Tasks, task_context
 from simulator.spark.work import Work
 
-# The sender, and the place in its order: task, block, and number in the block.
-Key: TypeAlias = tuple[int, tuple[int, int, int]]
+# A task renders so many blocks, which it holds at once; a window has so many tasks for each core.
+BLOCKS_A_TASK = 4
+TASKS_A_CORE = 2
 # In front of all messages: what a task has rendered.
 SUMMARY: Final = -1
+
+
+class BrokerRun(SparkRun):
+    """A run into a broker. When it is stopped, it ends behind the window that is being sent.
+
+    Windows follow each other, and within one each broker partition has one sender: so a partition has its messages in
+    stream order, but for those that a task sends again which takes the place of one that died.
+    """
+
+    blocks_a_task = BLOCKS_A_TASK
+
+    def __init__(self, session: Any, job: Job, to: Broker, **options: Any) -> None:
+        if session.conf.get("spark.speculation", "false") == "true":
+            raise UsageError(
+                "spark.speculation: two tasks at once would send the same messages, in no order; set it to false for "
+                "runs into a broker."
+            )
+        super().__init__(session, job, **options)
+        self._to = to
+        self._sends: dict[Place, Sends] = {}
+
+    def cancels(self) -> bool:
+        return False
+
+    def run(self) -> None:
+        todo = self.work()
+        self.summary = Summary(todo.first, todo.first)
+        with self._to.open() as sink:
+            senders = self._senders(sink.partitions)
+        window = TASKS_A_CORE * self.jobs.cores
+        for first in range(0, todo.tasks, window):
+            tasks = range(first, min(first + window, todo.tasks))
+            self.progress = Progress(todo, Tasks(first, len(tasks), todo.tasks))
+            self._add(todo, tasks, self._send(todo, tasks, senders))
+            if self.stop and tasks.stop < todo.tasks:
+                raise Stopped
+
+    def watch(self, tasks: Tasks) -> None:
+        """What is rendered in a window counts when it is sent."""
+        super().watch(self.progress.tasks if self.progress is not None else tasks)
+
+    def _senders(self, partitions: Any) -> int:
+        """As many as there are broker partitions of the tables, and no more than tasks that run at once."""
+        router = self.job.renderer(partitions).router
+        topics = {router.topics.of(table.id) for table in self.job.stream.first_tables}
+        return max(1, min(sum(map(router.count, topics)), self.jobs.cores))
+
+    def _send(self, todo: Work, tasks: range, senders: int) -> list[Sent]:
+        return self.jobs.exchange(partial(render, self._to, todo, senders), tasks, partial(send, self._to), senders)
+
+    def _add(self, todo: Work, tasks: range, sent: Iterable[Sent]) -> None:
+        """Account for a window. Raises DeliveryFailed."""
+        sent = list(sent)
+        summary = total(todo, [self.summary, *(part for each in sent for part in each.rendered)])
+        done = [progress for each in sent for progress in each.progress]
+        share = todo.share(tasks[-1])
+        # what was rendered counts as sent and delivered when the senders say so
+        self.summary = replace(
+            summary,
+            next_turn=share.block(share.numbers[-1]).stop if share.numbers else todo.first,
+            delivered=self.summary.delivered + sum(each.delivered for each in done),
+            failed=self.summary.failed + sum(each.failed for each in done),
+            repeated=self.summary.repeated + self._repeated(sent),
+        )
+        for progress in done:
+            place = progress.topic, progress.partition
+            before = self._sends.get(place)
+            self._sends[place] = progress if before is None else joined(before, progress)
+        if failures := [each.failure for each in sent if each.failure is not None]:
+            missing = self.summary.messages - self.summary.delivered
+            self.summary.failed = missing
+            raise DeliveryFailed(failures[0]) if self.summary.delivered else SimulatorError(failures[0])
+
+    def _repeated(self, sent: Iterable[Sent]) -> int:
+        """Messages that may have been sent before: by a task that died, or by all of a stage that was begun anew."""
+        if self.jobs.again:
+            return sum(progress.sent for each in sent for progress in each.progress)
+        return sum(each.repeated for each in sent)
+
+    def partitions(self) -> Iterable[tuple[Sends, dict[str, Any]]]:
+        return ((each, {}) for _, each in sorted(self._sends.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +132,7 @@ class Outbox(Sink):
     def __init__(self, broker: Sink, task: int, senders: int) -> None:
         super().__init__()
         self.topic_pattern = broker.topic_pattern
-        self.buffers: list[tuple[Key, bytes]] = []
+        self.buffers: list[Buffer] = []
         self._broker, self._task, self._senders = broker, task, senders
         self._block = 0
 
@@ -79,12 +167,12 @@ def unpacked(buffer: bytes) -> Iterator[MessageBatch]:
         yield from map(MessageBatch, stream)
 
 
-def render(broker: Broker, work: Work, senders: int, task: int) -> list[tuple[Key, Any]]:
+def render(broker: Broker, work: Work, senders: int, task: int) -> list[Buffer]:
     """A task's share as buffers, behind a summary of it."""
     with broker.open() as sink:
         outbox = Outbox(sink, task, senders)
         summary = Run(work.share(task), work.open().renderer(sink.partitions), outbox)()
-    return [((task % senders, (SUMMARY, task, 0)), summary), *outbox.buffers]
+    return [((task % senders, (SUMMARY, task, 0)), pickle.dumps(summary)), *outbox.buffers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,29 +180,25 @@ class Sent:
     """What a sender did. `repeated` were sent by an attempt that was not the first."""
 
     rendered: list[Summary]
-    progress: list[Progress] = field(default_factory=list)
+    progress: list[Sends] = field(default_factory=list)
     repeated: int = 0
     failure: str | None = None
 
 
-def send(broker: Broker, buffers: Iterable[tuple[Key, Any]]) -> Iterator[Sent]:
+def send(broker: Broker, buffers: Iterable[Buffer]) -> Iterator[Sent]:
     """Send the buffers in their order.
 
     What the broker refuses is part of the account, and is not tried again. A task that dies is: Spark gives another one
     all of its buffers, so that what the first one sent is there twice.
     """
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    again = context.attemptNumber() > 0
+    again = task_context().attemptNumber() > 0
     rendered: list[Summary] = []
     sink: Sink | None = None
     failure: str | None = None
     try:
         for (_, (kind, _, _)), content in buffers:
             if kind == SUMMARY:
-                rendered.append(content)
+                rendered.append(pickle.loads(content))
                 continue
             sink = sink or broker.open()
             for batch in unpacked(content):

@@ -12,10 +12,14 @@ from itertools import chain
 from typing import Any, Final
 
 from simulator.errors import SimulatorError, UsageError
+from simulator.model import OrderKey
+from simulator.run import record
 from simulator.run.job import Job
 from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits, Plan
+from simulator.sinks.ledger import Progress as Sends
 from simulator.spark.jobs import Jobs, Stopped, Tasks, cut
+from simulator.spark.session import jobs_of
 from simulator.spark.work import BLOCKS_A_TASK, Work, opened, work
 from simulator.stream.engine.block import SnapshotPart
 
@@ -45,7 +49,7 @@ class SparkRun(ABC):
         self.progress: Progress | None = None
         self.failure: SimulatorError | None = None
         self.job, self._tasks, self._report = job, tasks, report
-        self.jobs = Jobs(session, self.cancels, self.watch)
+        self.jobs: Jobs = jobs_of(session)(session, self.cancels, self.watch)
         self._plan = job.plan(limits, snapshot=snapshot)
         if self._plan.stop is None and limits.changes is None:
             raise UsageError("--engine spark: the stream has no end; say where the run ends, with --limit or --turns.")
@@ -57,8 +61,8 @@ class SparkRun(ABC):
         """The run, with its summary. Raises SimulatorError, Stopped."""
 
     @abstractmethod
-    def record(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """The run's record. `facts` are those of the summary."""
+    def partitions(self) -> Iterable[tuple[Sends, dict[str, Any]]]:
+        """What was written to each partition, and what else the record says of it."""
 
     def __call__(self) -> Summary:
         """Run to the end. Raises SimulatorError; the summary has what was done before."""
@@ -87,6 +91,14 @@ class SparkRun(ABC):
     def elapsed(self) -> float:
         return time.monotonic() - self._began
 
+    def record(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """The run's record, which is that of a local run. `facts` are those of the summary."""
+        partitions = list(self.partitions())
+        last = max((each.last for each, _ in partitions), default=None)
+        position = None if last is None else OrderKey(last.phase, last.turn, last.ordinal + 1)
+        listed = [{**record.partition(each), **more} for each, more in partitions]
+        return record.document(facts, position, listed, self.failure or self.job.failure)
+
     def work(self) -> Work:
         """The run's work, with its end and its snapshot counted. Raises UsageError beyond the stream's last turn."""
         plan = self._plan.counted(self._count_blocks, most=MOST_COUNTED)
@@ -109,7 +121,7 @@ class SparkRun(ABC):
 
     def _in_tasks(self, function: Callable[[Any], list[int]], items: Sequence[Any]) -> Iterable[int]:
         pieces = cut(items, 4 * self.jobs.cores)
-        return chain.from_iterable(self.jobs.map(function, pieces, tasks=len(pieces)))
+        return chain.from_iterable(self.jobs.run(partial(_of_piece, function, pieces), len(pieces)))
 
     def watch(self, tasks: Tasks) -> None:
         if self.progress is not None:
@@ -141,6 +153,10 @@ def count_parts(job: bytes, turn: int, parts: Sequence[SnapshotPart]) -> list[in
     return [stream.count_part(turn, part) for part in parts]
 
 
+def _of_piece(function: Callable[[Any], list[int]], pieces: Sequence[Any], number: int) -> list[int]:
+    return function(pieces[number])
+
+
 def total(work: Work, summaries: Iterable[Summary]) -> Summary:
     """What all tasks did together."""
     found = Summary(work.first, work.stop)
@@ -151,3 +167,15 @@ def total(work: Work, summaries: Iterable[Summary]) -> Summary:
         for topic, count in each.topics.items():
             found.topics[topic] = found.topics.get(topic, 0) + count
     return found
+
+
+def joined(before: Sends, now: Sends) -> Sends:
+    """What happened on a partition, and then happened there."""
+    return replace(
+        now,
+        sent=before.sent + now.sent,
+        delivered=before.delivered + now.delivered,
+        failed=before.failed + now.failed,
+        first=before.first,
+        acknowledged=now.acknowledged or before.acknowledged,
+    )

@@ -1,4 +1,4 @@
-"""What a task does for `file:DIR` and `parquet:DIR`: its share as files, which take their names when they are whole.
+"""Runs into `file:DIR` and `parquet:DIR`: each task writes its files, which take their names when they are whole.
 
     DIR/orders-0/part-0000000.jsonl     topic orders, partition 0: the messages of the first task
     DIR/orders-0/part-0000001.jsonl     those of the second, and so on: `cat DIR/orders-0/*` is the partition
@@ -13,17 +13,23 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from simulator.errors import SinkError
+from simulator.run.job import Job
 from simulator.run.latencies import Latencies
 from simulator.run.pipeline import Run, Summary
 from simulator.run.record import Recorder
 from simulator.sinks.files import FolderSink
 from simulator.sinks.framing import framing
-from simulator.sinks.ledger import Progress
+from simulator.sinks.ledger import Place
+from simulator.sinks.ledger import Progress as Written
+from simulator.spark.engine import Progress, SparkRun, joined, total
+from simulator.spark.jobs import Tasks, task_context
 from simulator.spark.work import Work
 from simulator.wire.avro import Container
 
@@ -31,11 +37,42 @@ UNFINISHED: Final = ".unfinished"
 SUCCESS: Final = "_SUCCESS"
 
 
+class FileRun(SparkRun):
+    """A run into a folder. A run that is stopped has no end and no marker of success."""
+
+    def __init__(self, session: Any, job: Job, to: Folder, **options: Any) -> None:
+        super().__init__(session, job, **options)
+        self._to = to
+        self._done: list[Done] = []
+
+    @property
+    def messages(self) -> int:
+        return self.jobs.counted
+
+    def run(self) -> None:
+        todo = self.work()
+        self.jobs.once(self._to.begin)
+        self.progress = Progress(todo, Tasks(0, 0, todo.tasks))
+        self._done = self.jobs.run(partial(write, self._to, todo), todo.tasks, messages)
+        self.summary = total(todo, (each.summary for each in self._done))
+        self.jobs.once(partial(self._to.finish, sum(each.count for each in self._done)))
+
+    def partitions(self) -> Iterable[tuple[Written, dict[str, Any]]]:
+        """Each with its files, which have a digest each."""
+        places: dict[Place, list[File]] = {}
+        for file in (file for task in self._done for file in task.files):
+            places.setdefault((file.progress.topic, file.progress.partition), []).append(file)
+        for _, files in sorted(places.items()):
+            whole = reduce(joined, (file.progress for file in files))
+            listed = [{"file": file.name, "bytes": file.bytes, "sha256": file.sha256} for file in files]
+            yield whole, {"files": listed}
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file of a partition, its place below the folder, and the SHA-256 of its values."""
 
-    progress: Progress
+    progress: Written
     name: str
     bytes: int
     sha256: str
@@ -65,7 +102,7 @@ class Folder:
         return f"{'parquet' if self.parquet else 'file'}:{self.path}"
 
     def begin(self) -> None:
-        """Make the folder, on the driver. Raises SinkError where anything is in it."""
+        """Make the folder. Raises SinkError where anything is in it."""
         path = Path(self.path)
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -108,10 +145,19 @@ class Folder:
         there = sum(len(files) for _, _, files in os.walk(path))
         if there < count:
             raise SinkError(
-                f"{self.url}: {count - there} of {count} files are missing: driver and executors must share "
-                "the folder; name one on a file system that all of them have."
+                f"{self.url}: {count - there} of {count} files are missing: all of Spark's processes must share the "
+                "folder; name one on a file system that all of them have."
             )
         (path / SUCCESS).touch()
+
+
+def write(to: Folder, todo: Work, task: int) -> Done:
+    """What a task does, in a folder of this attempt."""
+    return to.write(todo, task, task_context().taskAttemptId())
+
+
+def messages(done: Done) -> int:
+    return done.summary.messages
 
 
 def _rename(file: Path, name: Path) -> None:

@@ -1,19 +1,26 @@
-"""Functions over numbers in Spark's tasks, watched and stopped from the thread that waits for them."""
+"""What a run asks of Spark: functions in tasks, which the thread that waits for them watches and stops.
+
+`classic` asks a driver of this process, `connect` a server.
+"""
 
 from __future__ import annotations
 
 import threading
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
-from simulator.spark.session import sentence
+from simulator.spark.failures import sentence
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-WATCH_SECONDS = 0.25
+WATCH_SECONDS: Final = 0.25
+# Which part a buffer goes to, and its place there: task, block, number in the block.
+Key: TypeAlias = tuple[int, tuple[int, int, int]]
+Buffer: TypeAlias = tuple[Key, bytes]
 
 
 class Stopped(Exception):
@@ -22,95 +29,100 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """How far the jobs of a step are, and whether Spark began a stage of them anew."""
+    """How far the jobs of a step are."""
 
     done: int
     running: int
     all: int
-    again: bool = False
 
 
-class Jobs:
+def nothing(result: object) -> int:
+    return 0
+
+
+class Jobs(ABC):
     """The jobs of a run. `stopped` says whether to cancel them, `watch` sees how far they are."""
 
-    def __init__(self, session: Any, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
-        self._context = session.sparkContext
+    cores: int
+    # Whether Spark is known to have begun a stage of the last job anew.
+    again = False
+
+    def __init__(self, stopped: Callable[[], bool], watch: Callable[[Tasks], None]) -> None:
         self._stopped, self._watch = stopped, watch
-        self.again = False  # whether Spark began a stage of the last job anew
-        self.cores: int = self._context.defaultParallelism
 
-    def map(self, function: Callable[[T], R], items: Iterable[T], *, tasks: int) -> list[R]:
-        """The function of each item, in order, in so many tasks. Raises Stopped, SimulatorError."""
-        return self.collect(self._context.parallelize(items, tasks).map(function))
+    @property
+    @abstractmethod
+    def counted(self) -> int:
+        """The sum of `count` over the results of `run` so far."""
 
-    def flat_map(self, function: Callable[[int], Iterable[Any]], numbers: range) -> Any:
-        """An RDD of what the function gives for each number, in a task each."""
-        return self._context.parallelize(numbers, len(numbers)).flatMap(function)
+    @abstractmethod
+    def run(self, function: Callable[[int], R], tasks: int, count: Callable[[R], int] = nothing) -> list[R]:
+        """The function of each number below `tasks`, in order, in a task each. Raises Stopped, SimulatorError."""
 
-    def map_tasks(self, function: Callable[[int, int], R], tasks: int) -> list[R]:
-        """The function of each number below `tasks` and of the attempt's own number, a task each."""
-        return self.collect(self._context.parallelize(range(tasks), tasks).mapPartitions(_OfTask(function)))
+    @abstractmethod
+    def exchange(
+        self,
+        make: Callable[[int], Iterable[Buffer]],
+        numbers: range,
+        take: Callable[[Iterator[Buffer]], Iterable[R]],
+        parts: int,
+    ) -> list[R]:
+        """Buffers that are made of each number in a task, and taken in a task for each part, in the order of their
+        keys. Raises Stopped, SimulatorError."""
 
-    def collect(self, rdd: Any) -> list[Any]:
-        """What is in an RDD. Raises Stopped, SimulatorError."""
-        from pyspark import InheritableThread
+    @abstractmethod
+    def once(self, function: Callable[[], None]) -> None:
+        """A function, where the disk is that tasks write to. Raises SimulatorError."""
 
-        group, found, failures = f"cdcsim-{uuid.uuid4()}", list[Any](), list[Exception]()
+    @abstractmethod
+    def _thread(self, target: Callable[[], None]) -> threading.Thread:
+        """A thread that may use Spark."""
 
-        def work() -> None:
-            self._context.setJobGroup(group, "cdcsim", interruptOnCancel=True)
+    @abstractmethod
+    def _tasks(self, name: str) -> Tasks:
+        """How far the job of a name is."""
+
+    @abstractmethod
+    def _cancel(self, name: str) -> None:
+        """Cancel the job of a name."""
+
+    def _results(self, work: Callable[[str], Iterable[R]]) -> list[R]:
+        """What a job gives, under a name of its own. Raises Stopped, SimulatorError."""
+        name, found, failures = f"cdcsim-{uuid.uuid4()}", list[R](), list[Exception]()
+
+        def collect() -> None:
             try:
-                found.extend(rdd.collect())
+                found.extend(work(name))
             except Exception as error:
                 failures.append(error)
 
-        thread: threading.Thread = InheritableThread(target=work, name="cdcsim-spark", daemon=True)
+        thread = self._thread(collect)
         thread.start()
-        canceled = False
-        while thread.is_alive():
+        canceled = ended = False
+        while not ended:
             thread.join(WATCH_SECONDS)
-            if self._stopped() and not canceled:
+            ended = not thread.is_alive()
+            if self._stopped() and not (canceled or ended):
                 canceled = True
-                self._context.cancelJobGroup(group)
-            self._watch(self._tasks(group))
-        self.again = self._tasks(group).again
+                self._cancel(name)
+            self._watch(self._tasks(name))
         if canceled and failures:
             raise Stopped
         if failures:
             raise sentence(failures[0]) from None
         return found
 
-    def _tasks(self, group: str) -> Tasks:
-        tracker = self._context.statusTracker()
-        jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(group))
-        stages = map(tracker.getStageInfo, {stage for job in jobs if job is not None for stage in job.stageIds})
-        done = running = tasks = 0
-        again = False
-        for stage in stages:
-            if stage is not None:
-                done += stage.numCompletedTasks
-                running += stage.numActiveTasks
-                tasks += stage.numTasks
-                again |= stage.currentAttemptId > 0
-        return Tasks(done, running, tasks, again)
-
-
-class _OfTask:
-    """A function of a task's number as one of the partition that holds it."""
-
-    def __init__(self, function: Callable[[int, int], Any]) -> None:
-        self._function = function
-
-    def __call__(self, numbers: Iterator[int]) -> Iterator[Any]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        for number in numbers:
-            yield self._function(number, context.taskAttemptId())
-
 
 def cut(items: Sequence[T], pieces: int) -> list[Sequence[T]]:
     """Neighbours in about equal pieces, none of them empty."""
     pieces = max(1, min(pieces, len(items)))
     return [items[i * len(items) // pieces : (i + 1) * len(items) // pieces] for i in range(pieces)]
+
+
+def task_context() -> Any:
+    """Spark's account of the task that this process works on."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context

@@ -1,19 +1,25 @@
-"""Opening Spark, and its errors as sentences."""
+"""Opening Spark: a driver in this process, or a session on a Spark Connect server."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
+import socket
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-from simulator import errors
 from simulator.errors import MissingPackage, OptionError, SimulatorError, UsageError
+from simulator.spark.classic import ClassicJobs
+from simulator.spark.connect import ConnectJobs
+from simulator.spark.failures import sentence
 
 INSTALL: Final = "--engine spark needs pyspark 4.2 or later: pip install 'cdc-simulator[spark]'."
 JAVA: Final = "--engine spark needs Java 17 or later: install a JRE, or let JAVA_HOME name one."
+CONNECT: Final = "sc://"
+CONNECT_PORT: Final = 15002
+CONNECT_SECONDS: Final = 10
 
 # Unless --conf says otherwise.
 SETTINGS: Final = {
@@ -30,6 +36,8 @@ LOCAL_SETTINGS: Final = {
     # Python renders and writes. Java starts and hands out tasks, for which its best compiler costs more than it gains.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
+# What a sender takes at once, of buffers of megabytes.
+CONNECT_SETTINGS: Final = {"spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20)}
 
 
 def parse_settings(texts: tuple[str, ...]) -> dict[str, str]:
@@ -49,17 +57,28 @@ def open_session(master: str | None, settings: Mapping[str, str]) -> tuple[Any, 
     Without a master that of spark-submit is used, else `local[*]`. Raises MissingPackage, UsageError, SimulatorError.
     """
     try:
-        from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingPackage(INSTALL) from None
     if (active := SparkSession.getActiveSession()) is not None:
         return active, False
-    if master is not None and master.startswith("sc://"):
-        raise UsageError(
-            f"--master {master}: Spark Connect keeps Spark's driver on its server, and a run leads from the driver; "
-            "name the cluster itself."
-        )
+    if master is not None and master.startswith(CONNECT):
+        return _connected(master, settings), True
+    return _started(master, settings), True
+
+
+def jobs_of(session: Any) -> type[ClassicJobs] | type[ConnectJobs]:
+    """How a session's jobs are run."""
+    from pyspark.sql import SparkSession
+
+    return ClassicJobs if isinstance(session, SparkSession) else ConnectJobs
+
+
+def _started(master: str | None, settings: Mapping[str, str]) -> Any:
+    """A session whose driver is here."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # by spark-submit, which has started Java
     if not submitted and shutil.which("java", path=_java_path()) is None:
         raise MissingPackage(JAVA)
@@ -77,7 +96,7 @@ def open_session(master: str | None, settings: Mapping[str, str]) -> tuple[Any, 
     for name, value in {**SETTINGS, **settings}.items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate(), True
+        return builder.getOrCreate()
     except PySparkException as error:
         if "JAVA_GATEWAY_EXITED" in str(error):
             raise MissingPackage(f"Java did not start, or is too old (its words stand above). {JAVA}") from None
@@ -91,31 +110,39 @@ def _java_path() -> str | None:
     return os.path.join(home, "bin") if home else None
 
 
-def sentence(error: Exception) -> SimulatorError:
-    """What failed on Spark as one of our errors: a task's own, or Spark's first words."""
-    text = str(error)
-    # a task's traceback ends with its error
-    if raised := re.findall(r"^\s*simulator\.errors\.(\w+): (.+)$", text, re.MULTILINE):
-        name, words = raised[-1]
-        kind = getattr(errors, name, SimulatorError)
-        return UsageError(words) if issubclass(kind, UsageError) else SimulatorError(words)
-    if missing := re.findall(r"ModuleNotFoundError: No module named '([^'.]+)", text):
-        return MissingPackage(
-            f"the Python of Spark's executors has no package {missing[-1]!r}: install cdc-simulator there, or name a "
-            "Python that has it with --conf spark.pyspark.python=FILE."
-        )
-    if missing := re.findall(r'Cannot run program "([^"]+)"', text):
-        return SimulatorError(
-            f"Spark's executors have no program {missing[-1]!r}: name their Python, --conf spark.pyspark.python=FILE."
-        )
-    if "PYTHON_VERSION_MISMATCH" in text:
-        return SimulatorError(
-            "Spark's executors have another version of Python than the driver: name one of the same version with "
-            "--conf spark.pyspark.python=FILE."
-        )
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    reason = next(
-        (line for line in lines if "failed" in line or "Exception" in line), lines[0] if lines else repr(error)
-    )
-    reason = re.sub(r"^.*?(Job aborted|: )", r"\1", reason, count=1).removeprefix(": ")
-    return SimulatorError(f"Spark could not do it: {reason[:500].rstrip('.')}.")
+def _connected(master: str, settings: Mapping[str, str]) -> Any:
+    """A session on a Spark Connect server."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        url = urlsplit(master)
+        address = url.hostname or "", url.port or CONNECT_PORT
+    except ValueError:
+        address = "", 0
+    if not address[0]:
+        raise OptionError("--master: write the URL of a Spark Connect server as sc://host:15002.")
+    where = f"--master {CONNECT}{address[0]}:{address[1]}"  # behind that there may be a token
+    if sys.modules.get("pandas", sys) is None:  # kept away by the command
+        del sys.modules["pandas"]
+    try:
+        import pyspark.sql.connect.session  # noqa: F401
+    except ImportError as error:
+        words = str(error).partition("] ")[2] or str(error)
+        raise MissingPackage(f"{where}: {words.rstrip('.')}: pip install 'cdc-simulator[connect]'.") from None
+    try:
+        socket.create_connection(address, CONNECT_SECONDS).close()  # Spark would try for ten minutes
+        session = SparkSession.builder.remote(master).getOrCreate()
+        session.version  # noqa: B018 (the first thing that the server is asked)
+    except OSError as error:
+        raise SimulatorError(f"{where}: no Spark Connect server answers there: {error.strerror or error}.") from None
+    except Exception as error:
+        raise sentence(error) from None
+    for name, value in {**CONNECT_SETTINGS, **settings}.items():
+        try:
+            session.conf.set(name, value)
+        except PySparkException:
+            raise UsageError(
+                f"--conf {name}={value}: this is not a session's setting; give it to the server when it is started."
+            ) from None
+    return session

@@ -14,7 +14,7 @@ from test_runs import BROKERS, PARTITIONS, contents, destination, kinds
 
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.plan import Limits
-from simulator.spark.sending import BrokerRun
+from simulator.spark.brokers import BrokerRun
 
 pytestmark = pytest.mark.spark
 EACH = pytest.mark.parametrize("kind", kinds(*BROKERS))

@@ -17,8 +17,7 @@ from written import digests
 from simulator.errors import SimulatorError, UsageError
 from simulator.run.job import Job, open_job
 from simulator.run.plan import Limits
-from simulator.spark.files import Folder
-from simulator.spark.writing import FileRun
+from simulator.spark.files import FileRun, Folder
 
 pytestmark = pytest.mark.spark
 
@@ -56,7 +55,11 @@ def test_a_task_that_is_done_again_changes_nothing(spark: Any, tmp_path: Path) -
     ("fault", "begins", "ends"),
     [
         (Full, "file:/dev/null/full/.unfinished/", ": the folder cannot be made: Not a directory."),
-        (Absent, "the Python of Spark's executors has no package 'absent_package': ", "spark.pyspark.python=FILE."),
+        (
+            Absent,
+            "the Python of Spark's executors has no package 'absent_package': ",
+            "Spark's setting spark.pyspark.python.",
+        ),
     ],
 )
 def test_a_task_that_never_ends_well_is_one_sentence(

@@ -87,7 +87,9 @@ if TYPE_CHECKING:
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
     help="Run in this process, or as tasks of Spark.",
 )  # fmt: skip
-@click.option("--master", metavar="URL", help="Use this Spark master; default: spark-submit's, else local[*].")
+@click.option(
+    "--master", metavar="URL", help="Use this Spark master, or sc://HOST; default: spark-submit's, else local[*]."
+)
 @click.option("--conf", multiple=True, metavar="KEY=VALUE", help="Set Spark's setting, such as spark.driver.memory=4g.")
 @click.option(
     "--tasks", type=WholeNumber(1, MOST_TASKS), metavar="N",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
@@ -58,38 +57,33 @@ def check(job: Job, span: Span, sending: Sending, about: About, engine: Engine) 
 def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome) -> int:
     """Run on a session that ends with the run, unless it was there before; the exit status. Raises SimulatorError."""
     from simulator.run.job import Partitions
-    from simulator.spark.session import open_session, parse_settings
+    from simulator.spark.brokers import Broker, BrokerRun
+    from simulator.spark.files import FileRun, Folder
+    from simulator.spark.session import CONNECT, open_session, parse_settings
 
     to, limits, settings = sending.to, span.limits(), parse_settings(engine.conf)
     identity = job.identity(to, limits, route=sending.route, snapshot=span.snapshot)
-    options = {
-        "limits": limits,
-        "snapshot": span.snapshot,
-        "tasks": engine.tasks,
-        "report": None if outcome.quiet else reporter(),
-    }
-    make: Callable[[Any], SparkRun]
+    kind: Callable[..., SparkRun]
+    target: Folder | Broker
     scheme = to.partition(":")[0]
     if scheme in FOLDERS:
-        from simulator.spark.files import Folder
-        from simulator.spark.writing import FileRun
-
         path, partitions = parse_folder(to)
+        if (engine.master or "").startswith(CONNECT) and not path.is_absolute():
+            raise UsageError(
+                f"--to {to}: the server's executors write there, on their disks; write the whole path, as in "
+                f"{scheme}:/data/orders."
+            )
         parquet, recorded = scheme == "parquet", outcome.files.record is not None
-        folder = Folder(str(path.absolute()), partitions, sending.envelope, recorded, parquet)
+        kind, target = FileRun, Folder(str(path.absolute()), partitions, sending.envelope, recorded, parquet)
         job = job.addressed(route=sending.route, partitions=Partitions(partitions))
-        make = partial(_given, FileRun, job, folder, options)
     else:
-        from simulator.spark.brokers import Broker
-        from simulator.spark.sending import BrokerRun
-
-        broker = Broker(to, job.codec.layout.rabbitmq)
-        with broker.open() as sink:  # what is wrong with it is an error before Spark starts
+        kind, target = BrokerRun, Broker(to, job.codec.layout.rabbitmq)
+        with target.open() as sink:  # what is wrong with it is an error before Spark starts
             job = job.addressed(route=sending.route, topic=sink.topic_pattern)
-        make = partial(_given, BrokerRun, job, broker, options)
     session, ours = open_session(engine.master, settings)
     try:
-        this = make(session)
+        report = None if outcome.quiet else reporter()
+        this = kind(session, job, target, limits=limits, snapshot=span.snapshot, tasks=engine.tasks, report=report)
         with stopped_by_signals(this):
             return _done(this, to, outcome, identity)
     finally:
@@ -111,10 +105,6 @@ def _done(this: SparkRun, to: str, outcome: Outcome, identity: dict[str, Any]) -
         return INTERRUPTED
     outcome.report(summary, lambda facts: this.record({**facts, "run": identity}), failure)
     return INTERRUPTED if summary.interrupted else 0
-
-
-def _given(run: Callable[..., SparkRun], job: Job, to: object, options: dict[str, Any], session: object) -> SparkRun:
-    return run(session, job, to, **options)
 
 
 def reporter() -> Callable[[SparkRun], None]:

@@ -11,8 +11,7 @@ from typing import Any
 from simulator.run.job import open_job
 from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits
-from simulator.spark.brokers import Broker
-from simulator.spark.sending import BrokerRun
+from simulator.spark.brokers import Broker, BrokerRun
 
 
 def fill(spark: Any, scenario: str, format: str, changes: int, url: str) -> Summary:

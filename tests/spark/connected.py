@@ -1,0 +1,92 @@
+"""A client of a Spark Connect server, in a process of its own: one process has either a driver or a server.
+
+connected.py SERVER SCENARIO FOLDER     runs commands of FOLDER/runs.json, then the data source; writes what came of it
+
+A run is the command's words, and what goes wrong: a fault of `spark_faults` in its tasks (Stuck: Ctrl-C ends it), or a
+package that is missing here.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import spark_faults as faults
+
+import simulator.spark.files as files
+from simulator.cli.commands import main
+
+
+def run(words: Sequence[str], wrong: str | None, folder: Path) -> tuple[Any, str]:
+    """The exit status of a command, and what it said."""
+    sys.argv = ["cdcsim", *words]
+    said, whole = io.StringIO(), files.Folder
+    if wrong in ("Absent", "Stuck"):
+        files.Folder = {"Absent": faults.Absent, "Stuck": faults.Stuck}[wrong]  # type: ignore[misc]
+    elif wrong is not None:
+        sys.modules[wrong] = None  # type: ignore[assignment]
+    if wrong == "Stuck":
+        threading.Thread(target=interrupt, args=(folder,), daemon=True).start()
+    try:
+        with redirect_stderr(said):
+            main()
+    except SystemExit as end:
+        return end.code, said.getvalue()
+    finally:
+        files.Folder = whole  # type: ignore[misc]
+        if wrong in sys.modules and sys.modules[wrong] is None:
+            del sys.modules[wrong]
+
+
+def interrupt(folder: Path) -> None:
+    """Ctrl-C, once the task that is stuck has begun."""
+    while not (folder / "1.0").exists():
+        time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def read(server: str, scenario: str, folder: Path) -> dict[str, Any]:
+    """Messages, changes that a filter leaves, and a stream in two queries, the second from the checkpoint."""
+    from pyspark.sql import SparkSession
+
+    from simulator.spark import CdcSimDataSource
+
+    spark = SparkSession.builder.remote(server).getOrCreate()
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    spark.dataSource.register(CdcSimDataSource)
+    options = {"scenario": scenario, "format": "dts-canal-json", "turns": 300, "snapshot": "true", "table": "users"}
+    changes = spark.read.format("cdcsim").options(**options, view="changes", pushdown="true").load()
+    found = {
+        "messages": spark.read.format("cdcsim").options(**options).load().orderBy("position").toArrow().to_pylist(),
+        "deletes": changes.where("op = 'DELETE'").orderBy("position").toArrow().to_pylist(),
+        "all": changes.orderBy("position").toArrow().to_pylist(),
+        "live": [],
+    }
+    stream = spark.readStream.format("cdcsim").options(**options, turns_per_batch=150).load()
+    for _ in range(2):
+        writer = stream.writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
+        writer.trigger(availableNow=True).start(str(folder / "live")).awaitTermination()
+        live = spark.read.parquet(str(folder / "live")).orderBy("position").toArrow()
+        found["live"].append(live["value"].to_pylist())
+    spark.stop()
+    return found
+
+
+def everything(server: str, scenario: str, folder: Path) -> None:
+    steps = json.loads((folder / "runs.json").read_bytes())
+    ended = {name: run(words, wrong, folder) for name, (words, wrong) in steps.items()}
+    (folder / "found.pickle").write_bytes(pickle.dumps((ended, read(server, scenario, folder))))
+
+
+if __name__ == "__main__":
+    everything(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
