@@ -16,7 +16,6 @@ from simulator.cli import commands as cli
 
 # Where it is not installed, pyarrow would look for it on the disk with each value whose type it infers.
 sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
-sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # and, where it is, load it with the first array
 
 # In CI a property is tried with the same examples each time: a new counterexample is found at a desk, where someone
 # can look at it, not by a change that has nothing to do with it.

@@ -123,8 +123,6 @@ def _connected(master: str, settings: Mapping[str, str]) -> Any:
     if not address[0]:
         raise OptionError("--master: write the URL of a Spark Connect server as sc://host:15002.")
     where = f"--master {CONNECT}{address[0]}:{address[1]}"  # behind that there may be a token
-    if sys.modules.get("pandas", sys) is None:  # kept away by the command
-        del sys.modules["pandas"]
     try:
         import pyspark.sql.connect.session  # noqa: F401
     except ImportError as error:

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import click
 
+from simulator.cli import pandas
 from simulator.cli.commands import about, files, look, run  # noqa: F401 (their commands are the group's)
 from simulator.cli.group import ReaderGone, cli
 from simulator.cli.mistakes import sentence
@@ -20,8 +21,7 @@ def main() -> NoReturn:
     # Arrow's allocator gives freed memory back to the system after 10 ms; taking it again, page by page, costs a fifth
     # of a run. Read when Arrow is loaded, so set before.
     os.environ.setdefault("MIMALLOC_PURGE_DELAY", "5000")
-    # Nothing here uses pandas, which Arrow, where it is installed, would load with its first array: 0.4 s.
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    pandas.keep_away()
     if sys.stderr is None:  # closed by whoever started this: what is said there goes nowhere, and not into a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 (until the process ends)

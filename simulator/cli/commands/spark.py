@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 
 import click
 
+from simulator.cli import pandas
 from simulator.cli.progress import Line, counted
 from simulator.cli.signals import INTERRUPTED, stopped_by_signals
 from simulator.errors import SimulatorError, UsageError
@@ -63,12 +64,14 @@ def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome
 
     to, limits, settings = sending.to, span.limits(), parse_settings(engine.conf)
     identity = job.identity(to, limits, route=sending.route, snapshot=span.snapshot)
+    if remote := (engine.master or "").startswith(CONNECT):
+        pandas.let_in()
     kind: Callable[..., SparkRun]
     target: Folder | Broker
     scheme = to.partition(":")[0]
     if scheme in FOLDERS:
         path, partitions = parse_folder(to)
-        if (engine.master or "").startswith(CONNECT) and not path.is_absolute():
+        if remote and not path.is_absolute():
             raise UsageError(
                 f"--to {to}: the server's executors write there, on their disks; write the whole path, as in "
                 f"{scheme}:/data/orders."
