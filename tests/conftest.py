@@ -80,10 +80,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def connect(spark: Any) -> Iterator[str]:
     """The URL of a Spark Connect server, which is in the Java of the session and ends with it."""
-    service = spark.sparkContext._jvm.org.apache.spark.sql.connect.service.SparkConnectService
+    java = spark.sparkContext._jvm
+    service = getattr(getattr(java.org.apache.spark.sql.connect.service, "SparkConnectService$"), "MODULE$")
     service.start(spark.sparkContext._jsc.sc())
     yield f"sc://127.0.0.1:{service.localPort()}"
-    service.stop(spark.sparkContext._jvm.scala.Option.empty(), spark.sparkContext._jvm.scala.Option.empty())
+    service.stop(java.scala.Option.empty(), java.scala.Option.empty())
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

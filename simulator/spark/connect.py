@@ -34,7 +34,7 @@ class ConnectJobs(Jobs):
         self._session = session
         self._sum = 0
         self._reported = Tasks(0, 0, 0)
-        [[last]] = self._now(session.range(MANY).selectExpr("max(spark_partition_id())"))
+        [[last]] = self._now(session.range(MANY).selectExpr("spark_partition_id() as number").selectExpr("max(number)"))
         self.cores = last + 1
 
     @property

@@ -1,4 +1,4 @@
-"""What runs on Spark share: their end is counted in tasks, their blocks are divided, their counts added up."""
+"""What all runs on Spark do: count in tasks where they end, divide their blocks, add up what was done."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class SparkRun(ABC):
         self.progress: Progress | None = None
         self.failure: SimulatorError | None = None
         self.job, self._tasks, self._report = job, tasks, report
-        self.jobs: Jobs = jobs_of(session)(session, self.cancels, self.watch)
         self._plan = job.plan(limits, snapshot=snapshot)
         if self._plan.stop is None and limits.changes is None:
             raise UsageError("--engine spark: the stream has no end; say where the run ends, with --limit or --turns.")
+        self.jobs: Jobs = jobs_of(session)(session, self.cancels, self.watch)
         self._pickled = pickle.dumps(job)
         self._began = time.monotonic()
 

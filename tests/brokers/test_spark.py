@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Command, summary
+from command import Command, environment, summary
 from spark_faults import Deadly
 from test_kafka import read
 from test_runs import BROKERS, PARTITIONS, contents, destination, kinds
@@ -70,6 +72,24 @@ def test_a_sender_that_dies(spark: Any, kind: str, request: pytest.FixtureReques
     assert 0 < sum(map(len, there.values())) - done.messages <= done.repeated
     for number, each in there.items():
         assert list(dict.fromkeys(each)) == wanted[number]
+
+
+@pytest.mark.broker("kafka")
+def test_through_spark_connect(connect: str, kafka: str, tmp_path: Path) -> None:
+    """A client in a process of its own; senders that die are tried again on the server, as above."""
+    topic, facts = f"test_{uuid.uuid4().hex}", tmp_path / "summary.json"
+    program = "import spark_faults, simulator.spark.brokers as brokers; brokers.Broker = spark_faults.Deadly; "
+    client = [sys.executable, "-c", program + "from simulator.cli.commands import main; main()"]
+    words = [
+        "run", "bank", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "--snapshot", "--engine", "spark",
+        "--master", connect, "--tasks", "7", "--to", destination("kafka", kafka, topic), "--summary-to", str(facts),
+    ]  # fmt: skip
+    subprocess.run([*client, *words], env=environment(), check=True, timeout=300)
+    wanted, done = local(job_for("kafka"), snapshot=True), summary(facts)
+    there = {number: [(each.key(), each.value()) for each in found] for number, found in read(kafka, topic).items()}
+    assert {number: list(dict.fromkeys(found)) for number, found in there.items()} == wanted
+    assert done["messages"] == done["delivered"] == sum(map(len, wanted.values()))
+    assert 0 < sum(map(len, there.values())) - done["messages"] <= done["repeated"]
 
 
 @pytest.mark.broker("kafka")

@@ -55,29 +55,22 @@ def interrupt(folder: Path) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def read(server: str, scenario: str, folder: Path) -> dict[str, Any]:
-    """Messages, changes that a filter leaves, and a stream in two queries, the second from the checkpoint."""
+def read(server: str, scenario: str, folder: Path) -> list[list[str]]:
+    """Values of messages: of a batch, and of a stream that stops half way and goes on from its checkpoint."""
     from pyspark.sql import SparkSession
 
     from simulator.spark import CdcSimDataSource
 
     spark = SparkSession.builder.remote(server).getOrCreate()
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     spark.dataSource.register(CdcSimDataSource)
-    options = {"scenario": scenario, "format": "dts-canal-json", "turns": 300, "snapshot": "true", "table": "users"}
-    changes = spark.read.format("cdcsim").options(**options, view="changes", pushdown="true").load()
-    found = {
-        "messages": spark.read.format("cdcsim").options(**options).load().orderBy("position").toArrow().to_pylist(),
-        "deletes": changes.where("op = 'DELETE'").orderBy("position").toArrow().to_pylist(),
-        "all": changes.orderBy("position").toArrow().to_pylist(),
-        "live": [],
-    }
-    stream = spark.readStream.format("cdcsim").options(**options, turns_per_batch=150).load()
-    for _ in range(2):
+    options = {"scenario": scenario, "format": "dts-canal-json", "snapshot": "true"}
+    frames = [spark.read.format("cdcsim").options(**options, turns=300, partitions=3).load()]
+    for turns in (150, 300):
+        stream = spark.readStream.format("cdcsim").options(**options, turns=turns).load()
         writer = stream.writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
         writer.trigger(availableNow=True).start(str(folder / "live")).awaitTermination()
-        live = spark.read.parquet(str(folder / "live")).orderBy("position").toArrow()
-        found["live"].append(live["value"].to_pylist())
+    frames.append(spark.read.parquet(str(folder / "live")))
+    found = [frame.orderBy("position").toArrow()["value"].to_pylist() for frame in frames]
     spark.stop()
     return found
 

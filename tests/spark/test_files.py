@@ -38,7 +38,7 @@ def test_equal_to_the_local_engine(spark: Any, tmp_path: Path, format: str, scen
     local = write_locally(job, tmp_path / "local", envelope=True)
     done = run(spark, job, Folder(str(tmp_path / "spark"), PARTITIONS, envelope=True), tasks)
     assert digests(tmp_path / "spark") == digests(tmp_path / "local")
-    assert local.messages > 0
+    assert done.messages == local.messages > 0
     assert {**done.summary.as_dict(), "seconds": 0} == {**local.as_dict(), "seconds": 0}
     assert sorted(path.name for path in (tmp_path / "spark").iterdir() if path.is_file()) == ["_SUCCESS"]
 
