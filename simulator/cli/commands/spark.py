@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
@@ -66,8 +67,7 @@ def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome
     identity = job.identity(to, limits, route=sending.route, snapshot=span.snapshot)
     if remote := (engine.master or "").startswith(CONNECT):
         pandas.let_in()
-    kind: Callable[..., SparkRun]
-    target: Folder | Broker
+    make: Callable[..., SparkRun]
     scheme = to.partition(":")[0]
     if scheme in FOLDERS:
         path, partitions = parse_folder(to)
@@ -77,16 +77,18 @@ def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome
                 f"{scheme}:/data/orders."
             )
         parquet, recorded = scheme == "parquet", outcome.files.record is not None
-        kind, target = FileRun, Folder(str(path.absolute()), partitions, sending.envelope, recorded, parquet)
+        folder = Folder(str(path.absolute()), partitions, sending.envelope, recorded, parquet)
         job = job.addressed(route=sending.route, partitions=Partitions(partitions))
+        make = partial(FileRun, job=job, to=folder)
     else:
-        kind, target = BrokerRun, Broker(to, job.codec.layout.rabbitmq)
-        with target.open() as sink:  # what is wrong with it is an error before Spark starts
+        broker = Broker(to, job.codec.layout.rabbitmq)
+        with broker.open() as sink:  # what is wrong with it is an error before Spark starts
             job = job.addressed(route=sending.route, topic=sink.topic_pattern)
+        make = partial(BrokerRun, job=job, to=broker)
     session, ours = open_session(engine.master, settings)
     try:
         report = None if outcome.quiet else reporter()
-        this = kind(session, job, target, limits=limits, snapshot=span.snapshot, tasks=engine.tasks, report=report)
+        this = make(session, limits=limits, snapshot=span.snapshot, tasks=engine.tasks, report=report)
         with stopped_by_signals(this):
             return _done(this, to, outcome, identity)
     finally:
