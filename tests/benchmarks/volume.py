@@ -3,10 +3,12 @@
 
 python tests/benchmarks/volume.py files --dbldatagen PYTHON     100 million messages to Parquet
 python tests/benchmarks/volume.py kafka                         10 million into 12 partitions of a real Kafka
+python tests/benchmarks/volume.py flink                         5 million as lines, beside Flink's datagen
 
 `files` compares `cdcsim run --engine spark` with the local engine, and with dbldatagen and `to_json` for the same
 columns: of fewer messages, since rates are what is compared. `kafka` compares with the local engine, whose digest of
-each partition is what a consumer of its own must find.
+each partition is what a consumer of its own must find. `flink` has the local engine write text, and Flink's datagen with
+its canal-json.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ COLUMNS: Final = ("", "messages", "seconds", "messages/s", "CPU s/million", "of 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Spark at its size: see the first lines of this file.")
-    parser.add_argument("name", choices=["files", "kafka"])
-    parser.add_argument("--messages", type=int, help="default: 100,000,000 to files, 10,000,000 to Kafka")
+    parser.add_argument("name", choices=["files", "kafka", "flink"])
+    parser.add_argument(
+        "--messages", type=int, help="default: 100,000,000 to files, 10,000,000 to Kafka, 5,000,000 of Flink"
+    )
     parser.add_argument("--dbldatagen", metavar="PYTHON", help="a Python that has dbldatagen, pyspark and pandas<3")
     parser.add_argument("--folder", help="where scratch files go; default: the system's temporary folder")
     options = parser.parse_args()
@@ -44,6 +48,8 @@ def main() -> None:
     with others(), tempfile.TemporaryDirectory(prefix="cdcsim-bench-", dir=options.folder) as scratch:
         if options.name == "files":
             files(options.messages or 100_000_000, Path(scratch), options.dbldatagen)
+        elif options.name == "flink":
+            flink(options.messages or 5_000_000, Path(scratch))
         else:
             kafka(options.messages or 10_000_000, Path(scratch))
 
@@ -101,6 +107,60 @@ def row(name: str, count: int, took: Family, size: int | None) -> list[str]:
 
 def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.parquet"))
+
+
+# ---------------------------------------------------------------------------------------------------------------- Flink
+
+FLINK: Final = "2.3.0"
+PARTS: Final = (
+    "clients", "table-planner-loader", "table-runtime", "table-api-java-bridge", "connector-files", "connector-datagen",
+    "json",
+)  # fmt: skip
+# Flink's own list for Java 17 (conf/config.yaml), of it what a batch job needs.
+OPENED: Final = ("java.lang", "java.net", "java.util", "java.util.concurrent", "java.time", "java.io", "java.nio")
+
+
+def flink(messages: int, scratch: Path) -> None:
+    """Whole processes, start included; both write lines of JSON."""
+    sys.path.insert(0, str(ROOT / "docker" / "native"))
+    native: Any = importlib.import_module("fetching")
+    dependencies = "".join(
+        f"<dependency><groupId>org.apache.flink</groupId><artifactId>flink-{part}</artifactId><version>{FLINK}</version>"
+        "</dependency>"
+        for part in PARTS
+    )
+    pom = (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>cdcsim</groupId>'
+        f"<artifactId>flink-datagen</artifactId><version>1</version><packaging>pom</packaging>"
+        f"<dependencies>{dependencies}</dependencies></project>"
+    )
+    jars, java = (
+        native.fetched(f"flink-datagen-{FLINK}", pom, title="Flink"),
+        native.java_tool("java", wanted_by="Flink"),
+    )
+    opened = [f"--add-opens=java.base/{each}=ALL-UNNAMED" for each in OPENED]
+    program = Path(__file__).with_name("FlinkRows.java")
+    own = ["run", SCENARIO, "-f", "canal-json", "-q", "--limit", messages, "--to", f"file:{scratch}/own.jsonl"]
+    contenders = {"cdcsim, canal-json": cdcsim(*own)}
+    for each in (1, 2):
+        arguments = [str(program), str(messages), str(scratch / f"flink-{each}"), str(each)]
+        contenders[f"Flink, {each} at once"] = [java, *opened, "-cp", f"{jars}/*", *arguments]
+    rows, took = [], list[Family]()
+    for name, command in contenders.items():
+        progress(name)
+        took.append(family(command))
+        written = [path for path in scratch.rglob("*") if path.is_file()]
+        rows.append(row(name, messages, took[-1], sum(path.stat().st_size for path in written)))
+        for path in written:
+            path.unlink()
+    cpu = [other.cpu_seconds / took[0].cpu_seconds for other in took[1:]]
+    clock = [other.seconds / took[0].seconds for other in took[1:]]
+    table(
+        f"flink: columns of {SCENARIO} as lines of canal-json", COLUMNS, rows,
+        f"Messages/s of cdcsim to Flink {FLINK}: {min(cpu):.1f} by processor seconds, {min(clock):.1f} by the clock, to "
+        "the better of the two. All processes, their start included. Flink's messages are inserts alone, without types, "
+        "positions and keys.",
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------------------- Kafka
