@@ -158,8 +158,8 @@ def flink(messages: int, scratch: Path) -> None:
     table(
         f"flink: columns of {SCENARIO} as lines of canal-json", COLUMNS, rows,
         f"Messages/s of cdcsim to those of Flink {FLINK}, the better of the two: {min(cpu):.1f} by processor seconds, "
-        f"{min(clock):.1f} by the clock. All processes, their start included. Flink's messages are inserts alone, without "
-        "types, positions and keys.",
+        f"{min(clock):.1f} by the clock. All processes, their start included. Flink's messages are inserts alone, "
+        "without types, positions and keys.",
     )  # fmt: skip
 
 
