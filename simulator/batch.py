@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from simulator.model import ABSENT, SECOND_NUMBERS, Absent, Kind, Message, OrderKey, Table
-from simulator.native.program import Program, compiled, write
+from simulator.native.program import ARROW, Program, RoomOf, compiled, write
 
 Ints = npt.NDArray[np.int64]
 
@@ -302,8 +302,9 @@ class MessageBatch:
         return MessageBatch(self.columns.slice(offset, length))
 
 
-def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
-    """Batches put together and sorted into stream order (by order key; equal keys keep their order).
+def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageBatch:
+    """Batches put together and sorted into stream order (by order key; equal keys keep their order). Where the compiled
+    library writes the values, `room_of` gives it memory for them.
 
     Raises OverflowError where the values have more than 2 GiB together.
     """
@@ -315,7 +316,7 @@ def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
     for field in MESSAGE_SCHEMA:
         parts = [batch[field.name] for batch in batches]
         if field.name == "value" and compiled():
-            columns.append(_written(batches, order))
+            columns.append(_written(batches, order, room_of))
         elif all(part.null_count == len(part) for part in parts):
             columns.append(pa.nulls(len(order), field.type))  # nothing to sort: most products have no keys or headers
         elif pa.types.is_dictionary(field.type):
@@ -327,7 +328,7 @@ def concat(batches: Sequence[MessageBatch]) -> MessageBatch:
     return MessageBatch(pa.RecordBatch.from_arrays(columns, schema=MESSAGE_SCHEMA))
 
 
-def _written(batches: Sequence[MessageBatch], order: Ints) -> pa.Array:
+def _written(batches: Sequence[MessageBatch], order: Ints, room_of: RoomOf) -> pa.Array:
     """The values of all batches in this order, written by the library."""
     programs, nulls = list[Program](), list[npt.NDArray[np.bool_]]()
     for batch in batches:
@@ -342,7 +343,8 @@ def _written(batches: Sequence[MessageBatch], order: Ints) -> pa.Array:
     sizes = [len(batch) for batch in batches]
     of = np.repeat(np.arange(len(batches), dtype=np.int32), sizes)[order]
     rows = np.concatenate([np.arange(size, dtype=np.int32) for size in sizes])[order]
-    values = write(programs, len(order), of, rows, nulls=np.concatenate(nulls)[order], type=pa.binary())
+    missing = np.concatenate(nulls)[order]
+    values = write(programs, len(order), of, rows, nulls=missing, type=pa.binary(), room_of=room_of)
     if any(batch.check is not None for batch in batches):
         longest = np.zeros(len(batches), dtype=np.int32)
         np.maximum.at(longest, of, np.asarray(pc.binary_length(values).fill_null(0)))

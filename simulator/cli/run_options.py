@@ -64,7 +64,7 @@ class Engine:
     """What runs the job: threads of this process, more processes, or Spark."""
 
     engine: str
-    workers: int
+    workers: int | None  # None: as many as pay
     master: str | None
     conf: tuple[str, ...]
     tasks: int | None

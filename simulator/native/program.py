@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 # A table of short texts: cells of eight bytes, of which the last says how many of the others count.
 Cells = npt.NDArray[np.uint8]
+# What gives memory of so many bytes: Arrow, or whoever shares it with another process.
+RoomOf: TypeAlias = Callable[[int], pa.Buffer]
+ARROW: Final[RoomOf] = partial(pa.allocate_buffer, resizable=True)
 
 # Room behind constants and behind the buffer: the library copies in blocks of so many bytes.
 BLOCK: Final = 32
@@ -201,8 +205,10 @@ def write(
     *,
     nulls: npt.NDArray[np.bool_] | None = None,
     type: pa.DataType,
+    room_of: RoomOf = ARROW,
 ) -> pa.Array:
-    """`count` messages: message i is row `rows[i]` of program `of[i]`; without these, row i of the only one.
+    """`count` messages: message i is row `rows[i]` of program `of[i]`; without these, row i of the only one. `room_of`
+    gives memory for them.
 
     Raises OverflowError where they have more than 2 GiB together.
     """
@@ -214,7 +220,7 @@ def write(
     each = np.bincount(of, minlength=len(programs)) if of is not None else np.full(len(programs), count)
     # a little more than was counted: room that is taken anew is slower than any work on it
     room = int(1.03 * (each @ np.array([program.bytes_each for program in programs]))) + 4096
-    buffer = pa.allocate_buffer(min(room, MOST_BYTES) + BLOCK, resizable=True)
+    buffer = room_of(min(room, MOST_BYTES) + BLOCK)
     done = 0
     while True:
         done = LIBRARY.cdcsim_write(
@@ -227,10 +233,13 @@ def write(
             break
         if buffer.size >= MOST_BYTES + BLOCK:
             raise OverflowError("the messages have more than 2 GiB together")
-        buffer.resize(min(2 * buffer.size, MOST_BYTES + BLOCK))
+        smaller, buffer = buffer, room_of(min(2 * buffer.size, MOST_BYTES + BLOCK))
+        ctypes.memmove(buffer.address, smaller.address, int(offsets[done]))
     used = int(offsets[-1])
-    buffer.resize(used, shrink_to_fit=used < buffer.size * 3 // 4)
-    return pa.Array.from_buffers(type, count, [validity(nulls), pa.py_buffer(offsets), buffer], -1)
+    if isinstance(buffer, pa.ResizableBuffer):
+        buffer.resize(used, shrink_to_fit=used < buffer.size * 3 // 4)
+    data = buffer.slice(0, used)
+    return pa.Array.from_buffers(type, count, [validity(nulls), pa.py_buffer(offsets), data], -1)
 
 
 def _address(array: pa.Array, width: int) -> int:

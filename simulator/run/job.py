@@ -24,7 +24,7 @@ from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders, renders_images, window_turns
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
-from simulator.run.workers import Workers
+from simulator.run.workers import Workers, worth
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
@@ -170,11 +170,11 @@ class Job:
         wall_clock: bool = False,
         report: Callable[[Run], None] | None = None,
         resumed: Resumed | None = None,
-        workers: int = 1,
+        workers: int | None = 1,
     ) -> Run:
-        """The run, ready to be called; with `workers` so many processes render. Raises UsageError for the route, and
-        where the stream has no turn to begin with."""
-        if workers > 1 and self.runs_on_server:
+        """The run, ready to be called; `workers` processes render, or as many as pay (None). Raises UsageError for the
+        route, and where the stream has no turn to begin with."""
+        if workers is not None and workers > 1 and self.runs_on_server:
             raise UsageError(
                 f"--workers {workers}: a server runs {self.scenario.file}, and each worker would run it again; leave "
                 "out --workers."
@@ -185,6 +185,8 @@ class Job:
             plan = plan.shortened(pace.high_changes * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
         if resumed is not None and resumed.start is not None:
             plan = rest(plan, resumed.start)
+        if workers is None:
+            workers = 1 if pace is not None or self.runs_on_server else worth(plan)
         return Run(
             plan,
             job.renderer(sink.partitions, wall_clock=wall_clock),

@@ -20,6 +20,7 @@ from simulator.delivery.routing import Route
 from simulator.errors import UnsupportedType, UsageError
 from simulator.formats.format import Codec
 from simulator.model import DELETE, INSERT, MARKS, UPDATE, Event, Kind, OrderKey, SchemaChange, Table
+from simulator.native.program import ARROW, RoomOf
 from simulator.sources.source import Source
 from simulator.split import split
 from simulator.stream.engine.block import Block, SnapshotBlock, Stream, TurnBlock
@@ -223,16 +224,16 @@ class Rendered:
     def messages(self) -> MessageBatch | None:
         return in_order(self.block, self.parts)
 
-    def finished(self) -> Rendered:
-        """The messages in stream order, and of the block only what is counted."""
-        messages = self.messages()
+    def finished(self, room_of: RoomOf = ARROW) -> Rendered:
+        """The messages in stream order, and of the block only what is counted. `room_of` gives memory for values."""
+        messages = in_order(self.block, self.parts, room_of)
         return replace(self, block=replace(self.block, batches=()), parts=() if messages is None else (messages,))
 
 
-def in_order(block: Block, parts: Sequence[MessageBatch]) -> MessageBatch | None:
+def in_order(block: Block, parts: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageBatch | None:
     """The messages of a block in stream order, None if there are none. Raises UsageError for more than 2 GiB."""
     with _sizes_named(block.batches):
-        return concat(parts) if parts else None
+        return concat(parts, room_of) if parts else None
 
 
 @contextmanager

@@ -1,35 +1,56 @@
 """Rendering in several processes (`--workers N`): each renders every Nth block of a run and returns its messages.
 
-A worker is a Python process. It reads which blocks to render from standard input, and writes their messages to
-standard output, one block at a time. It waits until the run reads a block, so memory stays flat. It ends with its
-standard input, so no worker outlives the run, however that ends.
+A worker is a fork of the run, made before the run has threads: it shares what is imported and opened. Where other
+threads are already there (or the system is not Linux) it is a new Python process, which opens the job itself. Requests
+and answers go through a socket, messages through memory that both processes share. A worker waits until the run reads a
+block, so memory stays flat. It ends with its socket, so no worker outlives the run, however that ends.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
-import subprocess
+import socket
 import sys
 import threading
+import traceback
+import warnings
+import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, Any, Final, Protocol, TypeAlias
-
-import pyarrow as pa
+from functools import partial
+from typing import IO, Final, NoReturn, Protocol, TypeAlias
 
 from simulator.errors import SimulatorError, UsageError
+from simulator.run.plan import Plan
 from simulator.run.render import Rendered, Renderer
+from simulator.run.shared_memory import SharedMemory, Stored
 from simulator.stream.engine.block import SnapshotBlock, TurnBlock
 
 Where: TypeAlias = TurnBlock | SnapshotBlock
 
 # Blocks that each worker is asked for ahead: the one that it renders, and the next.
 ASKED: Final = 2
-# Reading from a pipe of 64 KiB, as Linux makes them, takes twice the processor time.
-PIPE_BYTES: Final = 1 << 18
+# The file descriptor of the memory in a new process.
+MEMORY: Final = 3
+
+
+# What a run has at least, in row changes or turns, to be shared out among the cores; at most so many of them, since one
+# process sends.
+SHARED_CHANGES: Final = 1_000_000
+SHARED_CORES: Final = 8
+
+
+def worth(plan: Plan) -> int:
+    """How many processes are worth their memory: those that the machine has cores for, one for a small run."""
+    turns = SHARED_CHANGES if plan.stop is None else plan.stop - plan.first
+    if min(turns, SHARED_CHANGES if plan.changes is None else plan.changes) < SHARED_CHANGES:
+        return 1
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(cores, SHARED_CORES)
 
 
 class WorkerEnded(SimulatorError):
@@ -37,76 +58,136 @@ class WorkerEnded(SimulatorError):
 
 
 class Task(Protocol):
-    """What a worker is given, pickled: a job."""
+    """What a worker is given: a job."""
 
     def renderer(self, partitions: Callable[[str], int], *, wall_clock: bool = False) -> Renderer: ...
 
 
+class Process:
+    """A worker as the run sees it. `slots` are those of the memory that it was asked to fill, in order."""
+
+    def __init__(self, job: Task, wall_clock: bool, others: Sequence[Process]) -> None:
+        self.slots = deque[int]()
+        self._status: int | None = None
+        self._socket, theirs = socket.socketpair()
+        self.memory = SharedMemory()
+        self._answers = self._socket.makefile("rb")
+        with theirs:
+            if _forks():
+                with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+                    self.pid = os.fork()
+                if not self.pid:
+                    for each in (*others, self):  # or a worker would not see the end of the run
+                        os.close(each._socket.fileno())
+                    serve(theirs, self.memory, job, wall_clock=wall_clock)
+            else:
+                self.pid = _spawned(theirs, self.memory)
+                self.send((job, wall_clock))
+
+    def send(self, request: object) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # of a process that ended: `answer` says so
+            self._socket.sendall(pickle.dumps(request))
+
+    def answer(self) -> object:
+        """What the worker says next. Raises WorkerEnded."""
+        try:
+            return pickle.load(self._answers)
+        except (EOFError, pickle.UnpicklingError, ConnectionResetError):
+            status = self.wait()
+            how = f"ended with status {status}" if status >= 0 else f"was killed by {signal.Signals(-status).name}"
+            raise WorkerEnded(f"worker process {self.pid} {how}") from None
+
+    def wait(self) -> int:
+        """The status with which it ends."""
+        if self._status is None:
+            try:
+                self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            except ChildProcessError:  # who started this lets the system forget the status
+                self._status = 0
+        return self._status
+
+    def kill(self) -> None:
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.wait()
+        self._answers.close()
+        self._socket.close()
+        self.memory.close()
+
+
 class Workers:
-    """The processes of a run, in place of its `Renderer`. They start when the first block is asked for."""
+    """The processes of a run, in place of its `Renderer`."""
 
     def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
         # two blocks are with the threads that begin and finish them
         self.ahead = ASKED * count - 2
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self._count, self._partitions = count, partitions
-        self._job = pickle.dumps((job, wall_clock))
+        self.processes: list[Process] = []
+        self._end = weakref.finalize(self, _end, self.processes)
+        for _ in range(count):
+            self.processes.append(Process(job, wall_clock, self.processes))
+        self._partitions = partitions
         # one thread asks for blocks, and another one answers questions
         self._writing = threading.Lock()
         self._begun = self._finished = 0
 
     def begin(self, where: Where) -> Where:
         """Ask a worker for a block."""
-        if not self.processes:
-            self.processes = [_process() for _ in range(self._count)]
-            for process in self.processes:
-                self._write(process, self._job)
-        self._write(self.processes[self._begun % self._count], pickle.dumps(where))
+        process = self.processes[self._begun % len(self.processes)]
         self._begun += 1
+        process.slots.append(slot := process.memory.free_slot())
+        with self._writing:
+            process.send((where, slot))
         return where
 
     def finish(self, begun: Where) -> Rendered:
         """The messages of the next block. Raises UsageError, SinkError, WorkerEnded."""
-        process = self.processes[self._finished % self._count]
+        process = self.processes[self._finished % len(self.processes)]
         self._finished += 1
-        assert process.stdout is not None
+        slot = process.slots.popleft()
         while True:
-            try:
-                answer = receive(process.stdout)
-            except (EOFError, pickle.UnpicklingError):
-                status = process.wait()
-                how = f"ended with status {status}" if status >= 0 else f"was killed by {signal.Signals(-status).name}"
-                raise WorkerEnded(f"worker process {process.pid} {how}") from None
-            match answer:
-                case Rendered():
-                    return answer
-                case SimulatorError():
-                    raise answer
-            self._write(process, pickle.dumps(self._partitions(answer)))
+            match process.answer():
+                case Stored() as stored:
+                    rendered = process.memory.read(slot, stored)
+                    assert isinstance(rendered, Rendered)
+                    return rendered
+                case SimulatorError() as error:
+                    raise error
+                case str(topic):
+                    partitions = self._partitions(topic)
+                    with self._writing:
+                        process.send(partitions)
 
     def close(self) -> None:
         """Kill the processes: nothing that they still do is needed."""
-        for process in self.processes:
-            process.kill()
-        for process in self.processes:
-            with process:
-                pass
-
-    def _write(self, process: subprocess.Popen[bytes], pickled: bytes) -> None:
-        assert process.stdin is not None
-        with self._writing, suppress(BrokenPipeError):  # of a process that ended: `finish` says so
-            process.stdin.write(pickled)
-            process.stdin.flush()
+        self._end()
 
 
-def _process() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+def _end(processes: Sequence[Process]) -> None:
+    for process in processes:
+        process.kill()
+    for process in processes:
+        process.close()
+
+
+def _forks() -> bool:
+    """Whether a fork can render: threads of others may hold locks that it takes, those of sinks hold none."""
+    threads = [each.name for each in threading.enumerate() if each is not threading.current_thread()]
+    return sys.platform == "linux" and all(name.startswith("cdcsim-") for name in threads)
+
+
+def _spawned(channel: socket.socket, memory: SharedMemory) -> int:
+    """A new process, with the socket as its standard input and the memory as the file `MEMORY`."""
+    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
+    return os.posix_spawn(
+        sys.executable,
         [sys.executable, "-P", "-c", f"from {__name__} import main; main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(each or os.getcwd() for each in sys.path)},
-        pipesize=PIPE_BYTES,
-        process_group=0,  # Ctrl-C is for the run, which ends its workers
+        {**os.environ, "PYTHONPATH": path},
+        file_actions=[
+            (os.POSIX_SPAWN_DUP2, channel.fileno(), 0),
+            (os.POSIX_SPAWN_DUP2, memory.file, MEMORY),
+        ],
     )
 
 
@@ -114,56 +195,55 @@ def _process() -> subprocess.Popen[bytes]:
 
 
 def main() -> None:
-    """A worker process, which ends when the run does."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    """A worker that is a new process."""
+    serve(socket.socket(fileno=0), SharedMemory(MEMORY))
+
+
+def serve(
+    channel: socket.socket, memory: SharedMemory, job: Task | None = None, *, wall_clock: bool = False
+) -> NoReturn:
+    """Render what the run asks for, and end when the run does. A new process reads the job first."""
+    status = 1
     try:
-        work(sys.stdin.buffer, answers)
-    except (EOFError, BrokenPipeError):
-        os._exit(0)
+        os.setpgid(0, 0)  # Ctrl-C is for the run, which ends its workers
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        gc.freeze()  # what the run has made stays in memory that both processes share
+        with channel.makefile("rwb") as file:
+            if job is None:
+                job, wall_clock = pickle.load(file)
+            work(file, memory, job, wall_clock=wall_clock)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
 
 
-def work(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Read a job, then render block after block. A topic's name among the answers asks how many partitions it has.
+def work(file: IO[bytes], memory: SharedMemory, job: Task, *, wall_clock: bool = False) -> None:
+    """Render block after block. A topic's name among the answers asks how many partitions it has.
 
     Raises EOFError at the end of the requests.
     """
-    waiting = deque[Where]()
+    waiting = deque[tuple[Where, int]]()
+
+    def answer(item: object) -> None:
+        pickle.dump(item, file)
+        file.flush()
 
     def partitions(topic: str) -> int:
-        send(topic, answers)
-        while not isinstance(answer := pickle.load(requests), int):
-            waiting.append(answer)
-        return answer
+        answer(topic)
+        while not isinstance(request := pickle.load(file), int):
+            waiting.append(request)
+        return request
 
-    job, wall_clock = pickle.load(requests)
     renderer = job.renderer(partitions, wall_clock=wall_clock)
     while True:
-        where = waiting.popleft() if waiting else pickle.load(requests)
+        where, slot = waiting.popleft() if waiting else pickle.load(file)
         try:
-            send(renderer.finish(renderer.begin(where)).finished(), answers)
+            rendered = renderer.finish(renderer.begin(where)).finished(partial(memory.room, slot))
+            answer(memory.write(slot, rendered))
+            del rendered
         except SimulatorError as error:  # others end the worker, with their traces
-            send((UsageError if isinstance(error, UsageError) else SimulatorError)(str(error)), answers)
-
-
-def send(item: object, stream: IO[bytes]) -> None:
-    """Write the sizes of an object's arrays, the arrays, which are not copied, then the object itself."""
-    pickled: list[pickle.PickleBuffer] = []
-    head = pickle.dumps(item, protocol=5, buffer_callback=pickled.append)
-    arrays = [each.raw() for each in pickled]
-    stream.write(pickle.dumps([each.nbytes for each in arrays]))
-    for each in arrays:
-        stream.write(each)
-    stream.write(head)
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> Any:
-    """The next object that `send` wrote. Raises EOFError and UnpicklingError for one that is cut off."""
-    arrays = []
-    for size in pickle.load(stream):
-        arrays.append(pa.allocate_buffer(size))
-        if stream.readinto(memoryview(arrays[-1])) < size:  # type: ignore[attr-defined]
-            raise EOFError
-    return pickle.load(stream, buffers=arrays)
+            answer((UsageError if isinstance(error, UsageError) else SimulatorError)(str(error)))

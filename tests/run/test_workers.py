@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 import re
+import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from command import start
 
@@ -18,8 +21,8 @@ from simulator.errors import UsageError
 from simulator.run.job import Job, Partitions, open_job
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits
-from simulator.run.render import Rendered
-from simulator.run.workers import WorkerEnded, Workers, receive, work
+from simulator.run.shared_memory import SharedMemory
+from simulator.run.workers import WorkerEnded, Workers, work
 from simulator.sinks.memory import MemorySink
 from simulator.stream.engine.block import TurnBlock
 
@@ -47,7 +50,9 @@ def test_several_processes_write_what_one_writes(tmp_path: Path) -> None:
 
     whole = publish("whole", 12_000)
     first = publish("again", 4000, workers=3, resume=tmp_path / "position", rate="20k/s")
-    second = publish("again", 12_000, workers=2, resume=tmp_path / "position", rate="20k/s")
+    with ThreadPoolExecutor(1) as thread:  # beside another thread, workers are new processes
+        more = {"workers": 2, "resume": tmp_path / "position", "rate": "20k/s"}
+        second = thread.submit(publish, "again", 12_000, **more).result()
     assert whole["ddl"]
     assert whole["snapshot_rows"] == first["snapshot_rows"]
     assert first["delivered"] + second["delivered"] == whole["delivered"]
@@ -76,7 +81,7 @@ def test_a_worker_that_is_killed_ends_the_run() -> None:
     assert run.summary.delivered == run.summary.messages == sum(map(len, sink.batches))
     assert run.plan.stream.count(0, run.summary.next_turn).sum() == run.summary.changes
     assert isinstance(run.rendering, Workers)
-    assert [process.returncode for process in run.rendering.processes] == [-9, -9]
+    assert [process.wait() for process in run.rendering.processes] == [-9, -9]
 
 
 def test_workers_end_when_the_run_is_killed(tmp_path: Path) -> None:
@@ -119,20 +124,40 @@ def test_a_worker_asks_for_partitions_and_answers_with_errors_in_turn() -> None:
     job = open_job("crud", "canal-json", settings=["tables.users.rows=100"]).addressed(partitions=Partitions(3))
     plan = job.plan(Limits(turns=300), most_turns=100)
     refusing = Refusing(**{each.name: getattr(job, each.name) for each in fields(job)})
-    requests = [(refusing, False), *plan.blocks(), 3]
-    answers = io.BytesIO()
-    with pytest.raises(EOFError):
-        work(io.BytesIO(b"".join(map(pickle.dumps, requests))), answers)
-    answers.seek(0)
-    assert receive(answers) == "example"
-    first, error, last = (receive(answers) for _ in range(3))
+    memory, (run, worker) = SharedMemory(), socket.socketpair()
+    slots = [memory.free_slot() for _ in range(3)]
+    with run, worker, run.makefile("rwb") as file, worker.makefile("rwb") as requests:
+        for request in (*zip(plan.blocks(), slots, strict=True), 3):
+            pickle.dump(request, file)
+        file.flush()
+        run.shutdown(socket.SHUT_WR)
+        with pytest.raises(EOFError):
+            work(requests, memory, refusing)
+        worker.shutdown(socket.SHUT_WR)
+        assert pickle.load(file) == "example"
+        first, error, last = (pickle.load(file) for _ in range(3))
     assert (type(error), str(error)) == (UsageError, "no such block.")
-    for rendered, block in ((first, 0), (last, 2)):
-        assert isinstance(rendered, Rendered)
+    for stored, block in ((first, 0), (last, 2)):
+        rendered = memory.read(slots[block], stored)
         messages, expected = rendered.messages(), job.renderer().render_block(plan.block(block))
         assert messages is not None
         assert expected is not None
         assert messages.columns.equals(expected.columns)
+    memory.close()
+
+
+def test_a_slot_is_free_when_nothing_refers_to_its_arrays() -> None:
+    memory = SharedMemory()
+    first = memory.read(memory.free_slot(), memory.write(0, [pa.array([1, 2]), pa.array(["a"])]))
+    assert memory.free_slot() == 1
+    part = first[0].slice(1)
+    del first
+    assert memory.free_slot() == 2
+    del part
+    assert memory.free_slot() == 0
+    long = pa.array(np.arange(1 << 22))  # more than was mapped
+    assert memory.read(0, memory.write(0, long)).equals(long)
+    memory.close()
 
 
 def test_a_script_that_a_server_runs_has_one_process(tmp_path: Path) -> None:

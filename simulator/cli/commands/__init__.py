@@ -21,6 +21,8 @@ def main() -> NoReturn:
     # Arrow's allocator gives freed memory back to the system after 10 ms; taking it again, page by page, costs a fifth
     # of a run. Read when Arrow is loaded, so set before.
     os.environ.setdefault("MIMALLOC_PURGE_DELAY", "5000")
+    # NumPy's library of linear algebra would start a thread for each core, and nothing here multiplies matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     pandas.keep_away()
     if sys.stderr is None:  # closed by whoever started this: what is said there goes nowhere, and not into a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

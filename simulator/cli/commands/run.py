@@ -96,8 +96,9 @@ if TYPE_CHECKING:
     help="Divide the run among N Spark tasks; default: by its size and the cores.",
 )  # fmt: skip
 @click.option(
-    "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N", default=1, show_default=True,
-    help="Render in N processes, to the same bytes; no faster on machines of two cores.",
+    "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N",
+    help="Render in N processes, to the same bytes; default: the cores of the machine, at most 8, and 1 with --rate or "
+    "for less than a million changes.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 @gathered(opening=Opening, span=Span, sending=Sending, about=About, engine=Engine)
@@ -129,7 +130,7 @@ def run(opening: Opening, span: Span, sending: Sending, about: About, engine: En
     return _run_here(job, span, sending, about, engine.workers, outcome)
 
 
-def _run_here(job: Job, span: Span, sending: Sending, about: About, workers: int, outcome: Outcome) -> int:
+def _run_here(job: Job, span: Span, sending: Sending, about: About, workers: int | None, outcome: Outcome) -> int:
     """Run in this process and its workers; the exit status. Raises SimulatorError."""
     from simulator.cli import progress
     from simulator.run.account import Account

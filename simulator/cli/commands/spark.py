@@ -34,7 +34,7 @@ def check(job: Job, span: Span, sending: Sending, about: About, engine: Engine) 
         "--duration": span.duration,
         "--resume": about.resume,
         "--metrics": about.metrics,
-        "--workers": engine.workers > 1,
+        "--workers": (engine.workers or 1) > 1,
         "--clock wall": sending.clock == "wall",
     }
     for option, given in unfit.items():
