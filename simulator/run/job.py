@@ -24,7 +24,7 @@ from simulator.run.plan import Limits, Plan, plan
 from simulator.run.render import Renderer, refusal, renders, renders_images, window_turns
 from simulator.run.resume import Resumed, rest
 from simulator.run.scenario import Draft, load, open_stream, possible_sources, resolve
-from simulator.run.workers import Workers, worth
+from simulator.run.workers import Workers, default_workers
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
@@ -183,10 +183,12 @@ class Job:
         plan = job.plan(limits, snapshot=snapshot)
         if pace is not None:
             plan = plan.shortened(pace.high_changes * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
+        if workers is None:
+            workers = 1 if pace is not None or self.runs_on_server else default_workers(plan)
+        if workers > 2:  # the run holds two blocks of each
+            plan = plan.halved()
         if resumed is not None and resumed.start is not None:
             plan = rest(plan, resumed.start)
-        if workers is None:
-            workers = 1 if pace is not None or self.runs_on_server else worth(plan)
         return Run(
             plan,
             job.renderer(sink.partitions, wall_clock=wall_clock),

@@ -36,21 +36,19 @@ Where: TypeAlias = TurnBlock | SnapshotBlock
 ASKED: Final = 2
 # The file descriptor of the memory in a new process.
 MEMORY: Final = 3
+# A run of fewer row changes or turns is rendered by one process unless asked otherwise, a longer one by as many as the
+# machine has cores, up to so many: one process sends what all of them render.
+LONG_CHANGES: Final = 1_000_000
+MOST_CORES: Final = 8
 
 
-# What a run has at least, in row changes or turns, to be shared out among the cores; at most so many of them, since one
-# process sends.
-SHARED_CHANGES: Final = 1_000_000
-SHARED_CORES: Final = 8
-
-
-def worth(plan: Plan) -> int:
-    """How many processes are worth their memory: those that the machine has cores for, one for a small run."""
-    turns = SHARED_CHANGES if plan.stop is None else plan.stop - plan.first
-    if min(turns, SHARED_CHANGES if plan.changes is None else plan.changes) < SHARED_CHANGES:
+def default_workers(plan: Plan) -> int:
+    """How many processes render a run that does not say so."""
+    turns = LONG_CHANGES if plan.stop is None else plan.stop - plan.first
+    if min(turns, LONG_CHANGES if plan.changes is None else plan.changes) < LONG_CHANGES:
         return 1
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return min(cores, SHARED_CORES)
+    return min(cores, MOST_CORES)
 
 
 class WorkerEnded(SimulatorError):
@@ -125,8 +123,11 @@ class Workers:
         self.ahead = ASKED * count - 2
         self.processes: list[Process] = []
         self._end = weakref.finalize(self, _end, self.processes)
-        for _ in range(count):
-            self.processes.append(Process(job, wall_clock, self.processes))
+        try:
+            for _ in range(count):
+                self.processes.append(Process(job, wall_clock, self.processes))
+        except OSError as error:
+            raise SimulatorError(f"--workers {count}: a process cannot be started: {error.strerror}; use 1.") from None
         self._partitions = partitions
         # one thread asks for blocks, and another one answers questions
         self._writing = threading.Lock()

@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--format", help="default: all formats for encode, eight for stages, canal-json for the rest")
     parser.add_argument("--source", help="source system for encode; default: the scenario's")
     parser.add_argument("--broker", choices=TOOLS, help="for produce and steady; default: all three")
+    parser.add_argument("--changes", type=int, help="row changes of run; default: 2 million, 200,000 with --quick")
     parser.add_argument("--folder", help="where scratch files go, up to 2 GB; default: the system's temporary folder")
     options = parser.parse_args()
     if unknown := set(options.names) - set(NAMES):
@@ -59,7 +60,7 @@ def main() -> None:
                     formats = [options.format] if options.format else list(FORMATS)
                     encode.run(scenario, formats, options.source, quick=quick)
                 case "run":
-                    whole.run(scenario, format, Path(scratch), quick=quick)
+                    whole.run(scenario, format, Path(scratch), options.changes, quick=quick)
                 case "produce":
                     produce.run(scenario, format, Path(scratch), brokers=brokers, quick=quick)
                 case "memory":

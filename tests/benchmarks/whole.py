@@ -1,4 +1,4 @@
-"""`cdcsim run` to a file as a whole process, against a loop of orjson that writes the same bytes to a file."""
+"""`cdcsim run` to a file, all its processes, against a loop of orjson that writes the same bytes to a file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from rowwise import dicts
 READY = 20_000
 
 
-def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
-    changes = 200_000 if quick else 2_000_000
+def run(scenario: str, format: str, folder: Path, changes: int | None, *, quick: bool) -> None:
+    changes = changes or (200_000 if quick else 2_000_000)
     command = cdcsim("run", scenario, "-f", format, "-q", "--limit")
     target, lines = folder / "run", folder / "lines"
     cpu: dict[str, list[float]] = defaultdict(list)
+    peak: dict[str, int] = defaultdict(int)
 
     process([*command, str(changes)], output=lines)
     with lines.open("rb") as file:
@@ -30,11 +31,12 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     size = lines.stat().st_size / messages
     lines.unlink()
 
-    def whole(name: str, limit: int, *options: str, one_core: bool = False) -> float:
+    def whole(name: str, limit: int, workers: int, *, one_core: bool = False) -> float:
         lead = ["taskset", "-c", "0"] if one_core else []
-        used = process([*lead, *command, str(limit), "--to", f"file:{target}", *options])
+        used = process([*lead, *command, str(limit), "--to", f"file:{target}", "--workers", str(workers)])
         shutil.rmtree(target)
         cpu[name].append(used.cpu_seconds)
+        peak[name] = max(peak[name], used.peak_bytes)
         return used.seconds
 
     def row_by_row() -> float:
@@ -51,34 +53,30 @@ def run(scenario: str, format: str, folder: Path, *, quick: bool) -> None:
     found = in_turns(
         3,
         {
-            "cdcsim": lambda: whole("cdcsim", changes),
-            **({"one core": lambda: whole("one core", changes, one_core=True)} if shutil.which("taskset") else {}),
-            "2 workers": lambda: whole("2 workers", changes, "--workers", "2"),
-            "4 workers": lambda: whole("4 workers", changes, "--workers", "4"),
-            "start-up": lambda: whole("start-up", 1),
+            "1 worker": lambda: whole("1 worker", changes, 1),
+            **({"one core": lambda: whole("one core", changes, 1, one_core=True)} if shutil.which("taskset") else {}),
+            "2 workers": lambda: whole("2 workers", changes, 2),
+            "4 workers": lambda: whole("4 workers", changes, 4),
+            "start-up": lambda: whole("start-up", 1, 1),
             "orjson": row_by_row,
         },
     )
     took = {name: (median(found[name]), median(cpu[name])) for name in found}
-    start, start_cpu = took["start-up"]
-    theirs, theirs_cpu = took["orjson"]
+    start, start_cpu = took.pop("start-up")
+    one, (theirs, theirs_cpu) = took["1 worker"][0], took["orjson"]
+    took["1 worker, less the start"] = one - start, took["1 worker"][1] - start_cpu
     rows = []
-    for text, name, seconds, cpu_seconds in (
-        ("cdcsim run, whole process", "cdcsim", *took["cdcsim"]),
-        *([("cdcsim run, on one core", "one core", *took["one core"])] if "one core" in took else []),
-        ("cdcsim run --workers 2, all processes", "2 workers", *took["2 workers"]),
-        ("cdcsim run --workers 4, all processes", "4 workers", *took["4 workers"]),
-        ("cdcsim run, less the start", "cdcsim", took["cdcsim"][0] - start, took["cdcsim"][1] - start_cpu),
-        ("orjson over ready-made dicts", "orjson", theirs, theirs_cpu),
-    ):
-        rate = f"{messages / seconds:,.0f} {spread(found[name])}"
+    for name, (seconds, cpu_seconds) in took.items():
+        rate = f"{messages / seconds:,.0f} {spread(found[name.partition(',')[0]])}"
         throughput = f"{messages * size / seconds / 1e6:,.0f}"
         per_million = f"{cpu_seconds / messages * 1e6:.2f}"
-        ratios = f"{theirs / seconds:.2f}", f"{theirs_cpu / cpu_seconds:.2f}"
-        rows.append([text, rate, throughput, per_million, *ratios])
+        ratios = f"{one / seconds:.2f}", f"{theirs / seconds:.2f}", f"{theirs_cpu / cpu_seconds:.2f}"
+        rows.append([name, rate, throughput, per_million, *ratios, f"{peak[name] / 2**20:,.0f}" if peak[name] else ""])
     table(
         f"run: {scenario}, {format}, {changes:,} changes to a file",
-        ("", "messages/s", "MB/s", "CPU s/million", "ratio", "ratio by CPU"),
+        ("", "messages/s", "MB/s", "CPU s/million", "to 1 worker", "to orjson", "by CPU", "MiB of the largest process"),
         rows,
-        f"`cdcsim` makes up the changes, too; the loop only writes. The start is a run of one change: {start:.2f} s.",
+        "1 worker is one process of three threads (one core: with `taskset`), 2 and 4 are as many processes that render "
+        "and one that sends. `cdcsim` makes up the changes, too; the loop of orjson writes dicts that are ready. The start "
+        f"is a run of one change: {start:.2f} s.",
     )

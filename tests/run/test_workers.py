@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import socket
@@ -11,7 +12,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from command import start
@@ -22,7 +22,7 @@ from simulator.run.job import Job, Partitions, open_job
 from simulator.run.pipeline import Run
 from simulator.run.plan import Limits
 from simulator.run.shared_memory import SharedMemory
-from simulator.run.workers import WorkerEnded, Workers, work
+from simulator.run.workers import WorkerEnded, Workers, default_workers, work
 from simulator.sinks.memory import MemorySink
 from simulator.stream.engine.block import TurnBlock
 
@@ -146,6 +146,23 @@ def test_a_worker_asks_for_partitions_and_answers_with_errors_in_turn() -> None:
     memory.close()
 
 
+@pytest.mark.parametrize(
+    ("limits", "several"),
+    [
+        (Limits(), True),
+        (Limits(changes=1_000_000), True),
+        (Limits(changes=999_999), False),
+        (Limits(turns=999_999), False),
+        (Limits(seconds=10, turns=1_000_000), True),
+        (Limits(turns=1_000_000, changes=10), False),
+    ],
+)
+def test_long_runs_use_the_cores_of_the_machine(limits: Limits, several: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = open_job("crud", "canal-json")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(3))
+    assert default_workers(job.plan(limits)) == (3 if several else 1)
+
+
 def test_a_slot_is_free_when_nothing_refers_to_its_arrays() -> None:
     memory = SharedMemory()
     first = memory.read(memory.free_slot(), memory.write(0, [pa.array([1, 2]), pa.array(["a"])]))
@@ -155,8 +172,11 @@ def test_a_slot_is_free_when_nothing_refers_to_its_arrays() -> None:
     assert memory.free_slot() == 2
     del part
     assert memory.free_slot() == 0
-    long = pa.array(np.arange(1 << 22))  # more than was mapped
-    assert memory.read(0, memory.write(0, long)).equals(long)
+    there = pa.Array.from_buffers(pa.int64(), 1 << 22, [None, memory.room(0, 8 << 22)])  # more than was mapped
+    stored = memory.write(0, [pa.array([1]), there])
+    assert [end - begin for begin, end in stored.arrays] == [8, 8 << 22]
+    assert stored.arrays[1][0] == 0, "it is not copied"
+    assert memory.read(0, stored)[0].to_pylist() == [1]
     memory.close()
 
 
