@@ -76,7 +76,7 @@ def run(scenario: str, format: str, folder: Path, changes: int | None, *, quick:
         f"run: {scenario}, {format}, {changes:,} changes to a file",
         ("", "messages/s", "MB/s", "CPU s/million", "to 1 worker", "to orjson", "by CPU", "MiB of the largest process"),
         rows,
-        "1 worker is one process of three threads (one core: with `taskset`), 2 and 4 are as many processes that render "
-        "and one that sends. `cdcsim` makes up the changes, too; the loop of orjson writes dicts that are ready. The start "
-        f"is a run of one change: {start:.2f} s.",
+        "1 worker is one process of three threads (one core: with `taskset`), 2 and 4 are as many processes that render"
+        " and one that sends. `cdcsim` makes up the changes, too; the loop of orjson writes dicts that are ready. The"
+        f" start is a run of one change: {start:.2f} s.",
     )
