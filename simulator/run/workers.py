@@ -22,7 +22,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import IO, Final, NoReturn, Protocol, TypeAlias
+from io import BufferedRWPair
+from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 from simulator.errors import SimulatorError, UsageError
 from simulator.run.plan import Plan
@@ -222,7 +223,7 @@ def serve(
         os._exit(status)
 
 
-def work(file: IO[bytes], memory: SharedMemory, job: Task, *, wall_clock: bool = False) -> None:
+def work(file: BufferedRWPair[Any, Any], memory: SharedMemory, job: Task, *, wall_clock: bool = False) -> None:
     """Render block after block. A topic's name among the answers asks how many partitions it has.
 
     Raises EOFError at the end of the requests.
