@@ -65,6 +65,7 @@ class Kind(IntEnum):
     TRIMMED_CLOCK = 20
     SCALED = 21
     DRAWN = 22
+    MEMBERS = 23
 
 
 def cells(texts: Iterable[str | bytes]) -> Cells:
@@ -114,8 +115,9 @@ class Program:
         self._kept += [draws, sizes, table]
 
     def numbers(self, array: pa.Array, kind: Kind, option: int = 0) -> None:
-        """Numbers of 64 bits; decimals and pairs of 128. `option`: a decimal's scale, a time's fraction digits."""
-        self._count(TIME_BYTES if kind in (Kind.TIME, Kind.TRIMMED) else DIGITS_BYTES)
+        """Numbers of 64 bits; decimals and pairs of 128. `option`: a decimal's scale, a time's fraction digits, or
+        how many of its units are a microsecond."""
+        self._count(TIME_BYTES if kind in (Kind.TIME, Kind.TRIMMED, Kind.MEMBERS) else DIGITS_BYTES)
         width = 16 if kind in (Kind.DECIMAL, Kind.GROUPED, Kind.SCALED) else 8
         self._add(kind, _address(array, width), width * len(array), 0, len(array), option=option, kept=array)
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ABI 9
+#define ABI 10
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 
@@ -42,6 +42,8 @@ enum kind {
     TRIMMED_CLOCK,
     SCALED,  /* pairs of int64: a number and its scale */
     DRAWN,   /* so many texts (indices) of a table (offsets), drawn by a hash of uint64 */
+    MEMBERS, /* int64 microseconds as Avro's longs in unions with null: year, month, day, hour, minute, second, and the
+                fraction in so many units of a microsecond (option), null for 0 */
     KINDS
 };
 
@@ -130,19 +132,24 @@ static inline uint8_t *decimal(uint8_t *to, int64_t number, int64_t scale, int g
 }
 
 /* The proleptic Gregorian date of a day since 1970: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms". */
-static inline uint8_t *date(uint8_t *to, int64_t day) {
+static inline void calendar(int64_t day, uint32_t members[3]) {
     uint32_t since = (uint32_t)(day + 719468); /* 0000-03-01; days from the year 1 on */
     uint32_t era = since / 146097, of_era = since - era * 146097;
     uint32_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     uint32_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
     uint32_t of_month = of_year - (153 * month + 2) / 5 + 1;
     month = month < 10 ? month + 3 : month - 9;
-    year += era * 400 + (month <= 2);
-    to = padded(to, year, 4);
+    members[0] = year + era * 400 + (month <= 2), members[1] = month, members[2] = of_month;
+}
+
+static inline uint8_t *date(uint8_t *to, int64_t day) {
+    uint32_t members[3];
+    calendar(day, members);
+    to = padded(to, members[0], 4);
     *to++ = '-';
-    to = padded(to, month, 2);
+    to = padded(to, members[1], 2);
     *to++ = '-';
-    return padded(to, of_month, 2);
+    return padded(to, members[2], 2);
 }
 
 #define FIRST_DAY (-719162)
@@ -176,6 +183,26 @@ static inline uint8_t *time_text(uint8_t *to, int64_t us, int64_t size, int trim
     to = date(to, day);
     *to++ = ' ';
     return clock_text(to, (uint64_t)rest, size, trimmed);
+}
+
+/* A number in the second branch of a union. */
+static inline uint8_t *member(uint8_t *to, int64_t number) {
+    *to++ = 2;
+    return avro_long(to, number);
+}
+
+static inline uint8_t *time_members(uint8_t *to, int64_t us, int64_t units) {
+    int64_t day = us / DAY_US, rest = us - day * DAY_US;
+    if (rest < 0) rest += DAY_US, day--;
+    uint32_t members[3], second = (uint32_t)((uint64_t)rest / 1000000);
+    calendar(day, members);
+    for (int at = 0; at < 3; at++) to = member(to, members[at]);
+    to = member(to, second / 3600);
+    to = member(to, second / 60 % 60);
+    to = member(to, second % 60);
+    if (units) return member(to, (rest - (int64_t)second * 1000000) * units);
+    *to++ = 0;
+    return to;
 }
 
 static inline uint8_t *text(uint8_t *to, const struct piece *piece, int64_t row, int sized, struct out *out) {
@@ -305,6 +332,13 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             const int64_t *pair = (const int64_t *)piece->data + 2 * row;
             if (pair[1] < 0 || pair[1] > 18) goto broken;
             to = decimal(to, pair[0], pair[1], 0);
+            break;
+        }
+        case MEMBERS: {
+            if (row < 0 || row >= piece->count || piece->option < 0 || piece->option > 1000) goto broken;
+            int64_t us = ((const int64_t *)piece->data)[row];
+            if (us < FIRST_DAY * DAY_US || us >= (LAST_DAY + 1) * DAY_US) goto broken;
+            to = time_members(to, us, piece->option);
             break;
         }
         case DAY: {

@@ -128,7 +128,8 @@ def date_piece(array: pa.Array) -> Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times(Compound):
-    """Dates, dates and times within the calendar, or times of less than 1000 hours, as the library writes them."""
+    """Dates, dates and times within the calendar, or times of less than 1000 hours, as the library writes them;
+    `digits` is the option of their kind."""
 
     numbers: Ints
     kind: Kind
@@ -158,7 +159,7 @@ def datetime_fixed(array: pa.Array, type: ColumnType, *, zone: str | None = None
 
 def datetime_piece(array: pa.Array, digits: int, zone: str | None = None, offset_minutes: int = 0) -> Piece:
     """The text of `datetime_fixed`, to be joined with more; null where the value is."""
-    if compiled() and (written := _written(array, Kind.TIME, digits, zone, offset_minutes)) is not None:
+    if compiled() and (written := written_times(array, Kind.TIME, digits, zone, offset_minutes)) is not None:
         return written
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     parts = [day_cells(days), seconds_table()[seconds]]
@@ -174,14 +175,16 @@ def datetime_trimmed(
 
 def trimmed_datetime_piece(array: pa.Array, zone: str | None = None, offset_minutes: int = 0) -> Piece:
     """The text of `datetime_trimmed`, to be joined with more; null where the value is."""
-    if compiled() and (written := _written(array, Kind.TRIMMED, 0, zone, offset_minutes)) is not None:
+    if compiled() and (written := written_times(array, Kind.TRIMMED, 0, zone, offset_minutes)) is not None:
         return written
     days, seconds, fraction, nulls = split_moments(array, zone, offset_minutes)
     clock = joined(len(days), nulls, day_cells(days), seconds_table()[seconds])
     return with_trimmed(clock, fraction)
 
 
-def _written(array: pa.Array, kind: Kind, digits: int, zone: str | None, offset_minutes: int) -> Times | None:
+def written_times(
+    array: pa.Array, kind: Kind, digits: int, zone: str | None = None, offset_minutes: int = 0
+) -> Times | None:
     """Times as the library writes them; None if one is out of the calendar."""
     us, nulls = whole_numbers(array)
     if not len(us) or int(us.min()) < FIRST_DAY * US_PER_DAY or int(us.max()) > LAST_US:

@@ -88,6 +88,7 @@ static int fill(struct piece *pieces, int room, int64_t rows) {
         case TRIMMED:
         case CLOCK:
         case TRIMMED_CLOCK:
+        case MEMBERS:
         case SCALED:
         case DAY: {
             int64_t *numbers = keep(exactly((size_t)count * 16)), shift = below(64);

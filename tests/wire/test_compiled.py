@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY, decimals
+from simulator.formats.dts.record.times import datetimes
+from simulator.formats.dts.record.values import whole
 from simulator.model import ColumnType
 from simulator.native import library, program
 from simulator.native.draws import in_turn
@@ -135,6 +137,15 @@ def test_times(zone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = written()
     monkeypatch.setattr(program, "LIBRARY", None)
     assert texts == written()
+
+
+@BUILT
+@pytest.mark.parametrize(("members", "units"), [("YMDhms", 1), ("YMDhmsf", 1), ("YMDhmsf", 1000)])
+def test_members_of_times(members: str, units: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    array = TIMES.cast(pa.timestamp("us"))
+    written = whole(datetimes(array, members, units), len(array))
+    monkeypatch.setattr(program, "LIBRARY", None)
+    assert written == whole(datetimes(array, members, units), len(array))
 
 
 @BUILT

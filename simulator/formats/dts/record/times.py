@@ -17,7 +17,9 @@ import pyarrow as pa
 from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS, split_partial
 from simulator.formats.dts.record.record import BRANCHES, decoded_type, of_distinct, with_nulls_of
+from simulator.native.program import Kind, compiled
 from simulator.text.fixed_width import joined, split_moments, whole_numbers
+from simulator.text.mysql import written_times
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.fields import plain
@@ -58,6 +60,8 @@ def datetimes(array: pa.Array, members: str, units: int, branch: str = "DateTime
         return [lead, with_nulls_of(day_members(days), array), clock]
     if pa.types.is_duration(type):
         return [lead + b"\x00" * 3, *time_members(array, units)]
+    if compiled() and (written := written_times(array, Kind.MEMBERS, units if "f" in members else 0)) is not None:
+        return [lead, written]
     days, seconds, fraction, _ = split_moments(array, None, 0)
     pieces: list[Bytes] = [lead, with_nulls_of(day_members(days), array), clock_members(seconds)]
     return [*pieces, fraction_member(fraction * units) if "f" in members else b"\x00"]
