@@ -18,7 +18,7 @@ from simulator import sources
 from simulator.run.job import Job, Partitions
 from simulator.run.plan import Limits
 from simulator.sql.parse.client import Meta, Statement
-from simulator.sql.script import Script, run, script_of
+from simulator.sql.script import Script, script_of
 
 FOLDER: Final = Path(__file__).parent / "captures" / "canal"
 APPS: Final = Path(__file__).parent / "captures" / "canal-apps"
@@ -153,8 +153,8 @@ def without_run(message: bytes) -> bytes:
     return _OF_THE_RUN.sub(b"", message)
 
 
-def aligned(capture: Capture) -> tuple[list[tuple[bytes | None, bytes | None]], list[str]]:
-    """(ours, theirs) of a script of an application, and its errors: messages that only one side has stand alone."""
+def aligned(capture: Capture) -> list[tuple[bytes | None, bytes | None]]:
+    """(ours, theirs) of a script of an application: messages that only one side has stand alone."""
     wanted = theirs(capture.name, APPS)
     script = script_of(unpacked(f"{capture.script}.sql", APPS), f"{capture.script}.sql")
     first = made(capture, {number: _BASE + number * _STEP for number in numbered(script)}, APPS)
@@ -173,8 +173,7 @@ def aligned(capture: Capture) -> tuple[list[tuple[bytes | None, bytes | None]], 
         clock[number] = max(now, clock.get(number, now))
         now = clock[number] + passed.get(number, 0)
     second = made(capture, clock, APPS)
-    errors = [] if capture.engine else run(script, sources.find(capture.source), force=True).errors
-    return list(_matched([one.value for one in second], wanted)), errors
+    return list(_matched([one.value for one in second], wanted))
 
 
 def _matched(mine: list[bytes], wanted: list[bytes]) -> Iterator[tuple[bytes | None, bytes | None]]:

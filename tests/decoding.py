@@ -27,7 +27,7 @@ def read_json(value: bytes) -> Any:
     """A compact JSON text in UTF-8, no name twice in an object."""
     text = value.decode()
     decoded = json.loads(text, object_pairs_hook=_unique, parse_int=Number, parse_float=Number)
-    if re.search(r"\s", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+    if re.search(r"\s", re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", text)):
         raise ValueError("white space between values")
     return decoded
 
@@ -100,6 +100,7 @@ DECODERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
     "dts-avro": lambda value: read_avro(dts_schema("B"), value),
     "dts-avro,schema_variant=A": lambda value: read_avro(dts_schema("A"), value),
     "dts-avro,framing=confluent": lambda value: read_avro(dts_schema("B"), value[5:]),
+    "dts-avro,framing=confluent,schema_variant=A": lambda value: read_avro(dts_schema("A"), value[5:]),
 }
 
 

@@ -61,7 +61,7 @@ SMALL: dict[str, Any] = {
                 "data": {"type": "bytes(8)", "nulls": 0.2, "values": {"bytes": {"length": "0..8"}}},
             },
             "key": "id",
-            "rows": 40,
+            "rows": 30,
             "mix": {"insert": 1, "update": 5, "delete": 1},
             "key_updates": 0.2,
         }
@@ -76,9 +76,9 @@ SMALL: dict[str, Any] = {
                 "default": "none",
             },
         },
-        {"at": 80, "table": "t", "widen": {"column": "name", "type": "string(40)"}},
+        {"at": 60, "table": "t", "widen": {"column": "name", "type": "string(40)"}},
         {"at": 100, "table": "t", "rename_column": {"column": "share", "to": "part"}},
-        {"at": 120, "table": "t", "drop_column": {"column": "open"}},
+        {"at": 100, "table": "t", "drop_column": {"column": "open"}},
     ],
 }
 

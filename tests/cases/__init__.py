@@ -840,6 +840,13 @@ def samples_of(source: str) -> Samples:
     return cast(Samples, found.samples(source) if hasattr(found, "samples") else found.SAMPLES)
 
 
+def types_of(source: str) -> list[str]:
+    """Samples of all types of a source; of a version that is not the default one, those that the default has not."""
+    default = str(sources.find(sources.find(source).id))
+    known = set() if source == default else set(samples_of(default).types)
+    return [text for text in samples_of(source).types if text not in known]
+
+
 @cache
 def cases_of(source: str, format: str | None = None) -> list[Case]:
     """The named cases of a source; for a format without the columns and names that it refuses."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Final, NoReturn
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from building import batch_of, block_of, codec_of, encoded, new_codec
+from building import batch_of, block_of, codec_of, encoded, new_codec, with_effect
 from cases import cases_of, samples_of
 from decoding import decode
 
@@ -66,17 +66,18 @@ def pieces(batch: ChangeBatch) -> list[ChangeBatch]:
     return [batch.take(np.arange(start, stop)) for start, stop in pairwise(borders)]
 
 
-def deltas(batch: ChangeBatch) -> list[ChangeBatch]:
-    """A before column may be whole, the rows that differ, more rows than that, or none where nothing does."""
-    if batch.kind is not UPDATE or batch.before is None:
-        return []
-    exact, every = [], np.arange(len(batch), dtype=np.int64)
+def with_deltas(batch: ChangeBatch, first: int) -> ChangeBatch:
+    """A before column may be whole, the rows that differ (none where nothing does), or more rows than that: of the
+    columns of a batch each in turn, from the `first` one on."""
+    if batch.before is None or batch.kind is not UPDATE:
+        return batch
+    columns: list[pa.Array | Delta | None] = []
     for number, old in enumerate(batch.before):
         assert isinstance(old, pa.Array)
         rows = changed_rows(batch, number)
-        exact.append(None if rows is None else Delta(rows, old.take(pa.array(rows))))
-    wide = tuple(Delta(every, old) for old in batch.before)
-    return [replace(batch, before=tuple(exact)), replace(batch, before=wide)]
+        exact = None if rows is None else Delta(rows, old.take(pa.array(rows)))
+        columns.append((exact, Delta(np.arange(len(batch), dtype=np.int64), old), old)[(first + number) % 3])
+    return replace(batch, before=tuple(columns))
 
 
 @pytest.mark.parametrize(("format", "source"), STRUCTURES)
@@ -90,10 +91,9 @@ def test_same_bytes_of_every_form_of_a_batch(format: str, source: str, monkeypat
         monkeypatch.setattr(time, name, refuse)
     codec, batches = new_codec(format, source), batches_of_several_forms(source, format)
     expected = [encoded(codec, batch) for batch in batches]
-    for batch, values in zip(reversed(batches), reversed(expected), strict=True):
-        assert [value for piece in pieces(batch) for value in encoded(codec_of(format, source), piece)] == values
-        for form in deltas(batch):
-            assert encoded(codec_of(format, source), form) == values
+    for number, (batch, values) in enumerate(zip(reversed(batches), reversed(expected), strict=True)):
+        forms = [with_deltas(piece, number) for piece in pieces(batch)]
+        assert [value for form in forms for value in encoded(codec_of(format, source), form)] == values
     monkeypatch.undo()
 
 
@@ -140,19 +140,22 @@ def test_every_value_of_every_option_writes_rows(format: str, source: str) -> No
         batch_of(table, kind, [row], [old] if kind is UPDATE else None, source=source)
         for kind in ((INSERT, UPDATE, DELETE) if first else (UPDATE,))
     ]
-    refused: dict[str, str] = {}
-    for option in formats.find(format).options:
-        values = option.choices or {"on": ("on", "off")}.get(option.default or "", ()) or ("on", "off")
-        for value in values if option.choices or option.default in ("on", "off") else ():
-            if value == option.default:
-                continue
-            text = f"{format},{option.name}={value}"
-            try:
-                codec = codec_of(text, source)
-            except OptionError as error:
-                refused[f"-f {text}: "] = str(error)  # for this source
-                continue
-            for batch in batches:
-                for message in encoded(codec, batch):
-                    decode(text, message)
+    given = [
+        [f"{option.name}={value}" for value in option.choices or ("on", "off") if value != option.default]
+        for option in formats.find(format).options
+        if option.choices or option.default in ("on", "off")
+    ]
+    texts, refused = [], dict[str, str]()
+    for text in (f"{format},{one}" for values in given for one in values):
+        try:
+            codec_of(text, source)
+            texts.append(text)
+        except OptionError as error:
+            refused[f"-f {text}: "] = str(error)  # for this source
     assert all(sentence.startswith(text) for text, sentence in refused.items())
+    if not first:  # options of which each is read by itself: several at once
+        texts = [with_effect(",".join([format, *filter(None, some)]), source) for some in zip_longest(*given)]
+    for text in texts:
+        for batch in batches:
+            for message in encoded(codec_of(text, source), batch):
+                decode(text, message)

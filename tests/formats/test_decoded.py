@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 from building import batch_of, block_of, messages_of, table_of
-from cases import cases_of, refused, samples_of
+from cases import cases_of, refused, samples_of, types_of
 from decoded_comparison import problems_of
 from test_goldens import PATHS, read
 
@@ -64,13 +64,6 @@ def check_rows(format: str, source: str, table: Table, kind: Kind, rows: list[li
 
 def pooled(column: Any) -> pa.Array:
     return column.dictionary_encode() if pa.types.is_string(column.type) or pa.types.is_binary(column.type) else column
-
-
-def types_of(source: str) -> list[str]:
-    """Samples of all types of a source; of a version that is not the default one, those that the default has not."""
-    default = str(sources.find(sources.find(source).id))
-    known = set() if source == default else set(samples_of(default).types)
-    return [text for text in samples_of(source).types if text not in known]
 
 
 @pytest.mark.parametrize(("format", "source"), EVERY_VERSION)

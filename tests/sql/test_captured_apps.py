@@ -57,7 +57,7 @@ def _source(name: str) -> str:
 
 
 def _different(capture: Capture) -> list[Pair]:
-    return [pair for pair in aligned(capture)[0] if None in pair or len(set(map(_comparable, pair))) > 1]
+    return [pair for pair in aligned(capture) if None in pair or len(set(map(_comparable, pair))) > 1]
 
 
 def _printed(pairs: list[Pair]) -> str:

@@ -60,9 +60,13 @@ class Replay:
             self.tables[message["table"]] = changed
 
 
-@pytest.mark.parametrize("source", ["mysql-8.0", "mysql-5.7", "mariadb-10.11"])
+SOURCES: Final = ("mysql-8.0", "mysql-5.7", "mariadb-10.11")
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_random_scripts(source: str) -> None:
-    for seed in range(30):
+    """Each source has scripts of its own."""
+    for seed in range(SOURCES.index(source), 45, len(SOURCES)):
         _check(script(seed, wild=True), source)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pytest
@@ -20,11 +21,13 @@ from simulator.errors import ScenarioError
 from simulator.stream import generators
 from simulator.stream.engine.history import State
 from simulator.stream.engine.stream import ChangeStream
+from simulator.stream.generators.columns import CompiledColumn
 from simulator.stream.generators.generator import NEEDED, Generator
 from simulator.stream.generators.reference import README, written
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.loader import read
 from simulator.stream.scenario.resolve import resolve
+from simulator.stream.scenario.scenario import Scenario
 
 FOLDER: Final = Path(generators.__file__).parent
 SHOP: Final = """\
@@ -57,9 +60,26 @@ lifecycles:
 """
 
 
-def stream_of(example: str, source: str = "mysql", *, times: int = 3) -> ChangeStream:
-    text = SHOP.replace("EXAMPLE", example).replace("TIMES", str(times))
-    return ChangeStream(resolve(read(text, "shop.yaml"), sources.find(source)))
+def resolved(text: str, source: str = "mysql") -> Scenario:
+    return resolve(read(text.replace("TIMES", "3"), "shop.yaml"), sources.find(source))
+
+
+def stream_of(example: str) -> ChangeStream:
+    return ChangeStream(resolved(SHOP.replace("EXAMPLE", example)))
+
+
+def every_example(source: str, times: int = 3) -> ChangeStream:
+    """Orders with a column for each generator: its example."""
+    examples = {f"it_{name}": generators.find(name).example for name in generators.GENERATORS}
+    if source == "mongodb":  # its documents are objects, not JSON texts
+        del examples["it_document"]
+    text = SHOP.replace("it: EXAMPLE", "\n      ".join(f"{name}: {example}" for name, example in examples.items()))
+    text = text.replace("set: [it,", f"set: [{', '.join(examples)},").replace("TIMES", str(times))
+    return ChangeStream(resolved(text, source))
+
+
+# For what reads a stream in many ways.
+stream_of_examples: Final = cache(every_example)
 
 
 @pytest.fixture(params=list(generators.GENERATORS))
@@ -67,9 +87,10 @@ def generator(request: pytest.FixtureRequest) -> Generator:
     return generators.find(request.param)
 
 
-def images(stream: ChangeStream) -> Iterator[tuple[State, State, Any]]:
-    """States of orders with those before them, and the column `it`."""
-    column = stream.compiled.versions["orders"][0].columns[2]
+def images(stream: ChangeStream, generator: str) -> tuple[State, State, CompiledColumn]:
+    """States of orders that are updated, those before them, and the column of a generator."""
+    columns = [each for each in stream.compiled.versions["orders"][0].columns if isinstance(each, CompiledColumn)]
+    (column,) = (each for each in columns if each.field.name == f"it_{generator}")
     what = stream.structure(0, stream.border(200))
     statement, turn = np.nonzero(what.tick >= 0)
     tick = what.tick[statement, turn]
@@ -83,7 +104,7 @@ def images(stream: ChangeStream) -> Iterator[tuple[State, State, Any]]:
         tick=tick[updates],
         row=np.zeros(len(updates), dtype=np.int64),
     )
-    yield state, state.before(np.arange(len(state))), column
+    return state, state.before(np.arange(len(state))), column
 
 
 # ------------------------------------------------------------------------------------------------------ every generator
@@ -97,36 +118,30 @@ def test_the_table_is_sorted_and_whole(generator: Generator) -> None:
     assert module.endswith(f".{generator.name}")
 
 
-@each(
-    [
-        (name, source)
-        for source in ("mysql", "oracle", "postgresql", "sqlserver", "mongodb")
-        for name in generators.GENERATORS
-        if (name, source) != ("document", "mongodb")  # its documents are objects, not JSON texts
-    ]
-)
-def test_the_example_runs(name: str, source: str) -> None:
-    stream = stream_of(generators.find(name).example, source)
+@each(["mysql", "oracle", "postgresql", "sqlserver", "mongodb"])
+def test_the_examples_run(source: str) -> None:
+    stream = stream_of_examples(source)
     assert stream.read(0, stream.border(100)).changes > 100
 
 
-def test_values_are_functions_of_the_row(generator: Generator) -> None:
+def test_values_are_functions_of_the_row() -> None:
     """A value is the same whichever other rows are drawn with it, and by an object of its own."""
-    for (state, _, column), (again, _, other) in zip(
-        images(stream_of(generator.example)), images(stream_of(generator.example)), strict=True
-    ):
+    stream, other_stream = stream_of_examples("mysql"), every_example("mysql")
+    for name in generators.GENERATORS:
+        state, _, column = images(stream, name)
+        again, _, other = images(other_stream, name)
         whole = decoded(column.array(state)).to_pylist()
         some = np.arange(len(state))[::-3]
-        assert decoded(column.array(state.take(some))).to_pylist() == [whole[i] for i in some]
-        assert decoded(other.array(again)).to_pylist() == whole
+        assert decoded(column.array(state.take(some))).to_pylist() == [whole[i] for i in some], name
+        assert decoded(other.array(again)).to_pylist() == whole, name
 
 
-def test_what_always_changes_does(generator: Generator) -> None:
-    times = 1 if generator.name == "states" else 3
-    for state, before, column in images(stream_of(generator.example, times=times)):
+def test_what_always_changes_does() -> None:
+    for name in generators.GENERATORS:
+        state, before, column = images(stream_of_examples("mysql", times=1 if name == "states" else 3), name)
         pairs = zip(decoded(column.array(state)).to_pylist(), decoded(column.array(before)).to_pylist(), strict=True)
         if column.generator.always and not column.field.spec.nulls:
-            assert all(new != old for new, old in pairs)
+            assert all(new != old for new, old in pairs), name
 
 
 def test_columns_that_it_does_not_fit(generator: Generator) -> None:
@@ -144,7 +159,7 @@ def test_a_name_that_needs_arguments_does_not_stand_alone(generator: Generator) 
         with pytest.raises(ScenarioError, match=rf"\.values: '{generator.name}' is not a generator that stands alone"):
             stream_of(json.dumps(column))
     else:
-        stream_of(json.dumps(column))
+        resolved(SHOP.replace("EXAMPLE", json.dumps(column)))
 
 
 def test_the_reference_is_written_from_the_generators() -> None:

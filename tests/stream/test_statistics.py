@@ -45,8 +45,8 @@ def changes(scenario: dict[str, Any], turns: int, format: str = "canal-json,gtid
     while at < stop:
         end = min(stream.border(at + stream.block_turns), stop)
         batch = renderer.render(stream.read(at, end))
-        for message in [] if batch is None else batch.messages():
-            said = orjson.loads(message.value or b"")
+        for value in [] if batch is None else batch["value"].to_pylist():
+            said = orjson.loads(value)
             for i, row in enumerate(said["data"]):
                 old = frozenset((said["old"] or [{}] * (i + 1))[i])
                 txn, ms = said.get("gtid", ""), said["es"]
