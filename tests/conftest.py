@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from command import Command, Done, environment
@@ -17,6 +20,9 @@ from simulator.cli import commands as cli
 
 # What is imported now stays: looking through it again and again would take a tenth of the time.
 gc.disable()
+
+# Folders whose files keep what several of their tests need: streams, codecs, parsed values, what a format refuses.
+ONCE: Final = ("formats", "run", "sources", "sql", "stream", "truth", "wire")
 
 # Where it is not installed, pyarrow would look for it on the disk with each value whose type it infers.
 sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
@@ -95,17 +101,26 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+    if sys.dont_write_bytecode:
+        # a third of the time in which a command starts it would compile: those of this process keep what they compile
+        folder = tempfile.mkdtemp(prefix="cdcsim-tests-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ.update(PYTHONDONTWRITEBYTECODE="", PYTHONPYCACHEPREFIX=folder)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """However many processes run the tests: those that share a broker run in one of them, and those that share the
-    JVMs of readers or Spark, and no broker. A test of two groups would be of a third one, with a broker of its own."""
+    JVMs of readers or Spark, and no broker. A test of two groups would be of a third one, with a broker of its own.
+    What files of small cases keep they make once; other tests come one by one behind them."""
     if (marker := item.get_closest_marker("broker")) is not None:
         item.add_marker(pytest.mark.xdist_group(marker.args[0]))
     else:
         for name in ("jvm", "spark"):
             if item.get_closest_marker(name) is not None:
                 item.add_marker(pytest.mark.xdist_group(name))
+                return
+        if item.path.parent.name in ONCE:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import Command
+from command import Command, environment
 
 from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
@@ -80,7 +79,7 @@ def test_library_block_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=120,

@@ -57,7 +57,7 @@ def interrupted(
     return told, err.decode()
 
 
-@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "1"), (signal.SIGTERM, "2"), (signal.SIGHUP, "1")])
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "2"), (signal.SIGHUP, "1")])
 def test_sigterm_and_sighup(tmp_path: Path, number: int, workers: str) -> None:
     """…: the end of a session, or of a terminal, is that of a run."""
     told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", "--workers", workers, number=number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from simulator.stream.scenario.shipped import shipped
 from simulator.values import pools
 
 MYSQL: Final = sources.find("mysql")
-few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 
 TEXT: Final = """\
 database: shop
@@ -148,7 +149,7 @@ def test_another_process_with_another_hash_seed_has_the_same_fingerprints(tmp_pa
     for hash_seed in ("1", "77"):
         done = subprocess.run(
             [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
             capture_output=True,
             text=True,
             check=True,

@@ -29,9 +29,9 @@ from simulator.stream.scenario.resolve import resolve
 
 # MongoDB, whose tables change without statements, has a replay of its own in `test_stream_mongodb.py`.
 SYSTEMS = ("mysql", "mariadb", "oracle", "oracle-21c", "postgresql", "gaussdb", "sqlserver", "oceanbase-oracle")
-quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=7, deadline=None, suppress_health_check=list(HealthCheck))
 # where each source tries some
-few = settings(quick, max_examples=3)
+few = settings(quick, max_examples=2)
 
 Row = tuple[Any, ...]
 
