@@ -22,7 +22,7 @@ from simulator.cli import commands as cli
 gc.disable()
 
 # Folders whose files keep what several of their tests need: streams, codecs, parsed values, what a format refuses.
-ONCE: Final = ("formats", "run", "sources", "sql", "stream", "truth", "wire")
+ONCE: Final = ("compare", "formats", "run", "sources", "sql", "stream", "truth", "wire")
 
 # Where it is not installed, pyarrow would look for it on the disk with each value whose type it infers.
 sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
