@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Final
 
 from simulator.model import TableId
@@ -16,6 +16,8 @@ from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
 from simulator.sql.catalog.servers import Server, default_collation
 from simulator.sql.ddl.tables import quoted
 
+# Of a DECIMAL.
+MOST_DIGITS: Final = 65
 _NOW: Final = re.compile(r"(?:NOW|CURRENT_TIMESTAMP|LOCALTIME|LOCALTIMESTAMP)\s*(?:\(\s*(\d*)\s*\))?", re.IGNORECASE)
 _KEYS: Final = {"primary": "PRIMARY KEY", "unique": "UNIQUE KEY", "index": "KEY", "fulltext": "FULLTEXT KEY"}
 
@@ -66,7 +68,8 @@ def _column_text(one: Field, charset: str, server: Server) -> str:
     if one.default is not None and one.default.upper() != "NULL":
         plain = one.default.strip("'")
         if mysql_table.family(one.type) == "decimal":
-            plain = format(Decimal(plain).quantize(Decimal(1).scaleb(-mysql_table.precision_scale(one.type)[1])), "f")
+            last = Decimal(1).scaleb(-mysql_table.precision_scale(one.type)[1])
+            plain = format(Decimal(plain).quantize(last, context=Context(prec=MOST_DIGITS)), "f")
         if one.type.name == "bit":
             value = int(plain[2:], 2) if plain[:2].lower() == "b'" else int(plain)
             return f"{text} DEFAULT b'{value:b}'"
