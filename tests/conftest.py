@@ -102,8 +102,9 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
     if sys.dont_write_bytecode:
-        # a third of the time in which a command starts it would compile: those of this process keep what they compile
-        folder = tempfile.mkdtemp(prefix="cdcsim-tests-")
+        # a third of the time in which a command starts it would compile: those of this run keep what they compile
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+        folder = str(Path(tempfile.gettempdir()) / f"cdcsim-tests-{run}")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ.update(PYTHONDONTWRITEBYTECODE="", PYTHONPYCACHEPREFIX=folder)
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command import Command, environment
+from command import Command
 
 from simulator.cli.commands import cli
 from simulator.formats import FORMATS, find
@@ -74,18 +72,11 @@ def test_there_are_blocks() -> None:
     assert len(ONLINE) >= 1
 
 
-def test_library_block_runs(tmp_path: Path) -> None:
+def test_library_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(?!# test_)(.*?)```", README, re.DOTALL)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") >= 5
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.count("\n") >= 5
     assert sum(len(file.read_bytes().splitlines()) for file in (tmp_path / "out").iterdir()) >= 10_000
 
 

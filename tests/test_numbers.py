@@ -114,8 +114,9 @@ def ends_in_a_sentence() -> Iterator[None]:
 
 @pytest.mark.parametrize(("text", "place"), PLACES, ids=[f"{t[p - 30 : p + 9]!r}" for t, p in PLACES])
 def test_no_number_is_a_stack_trace(text: str, place: int) -> None:
+    """In each place every other of them, in turn."""
     end = text.index("›", place)
-    for value in LARGE:
+    for value in LARGE[PLACES.index((text, place)) % 2 :: 2]:
         scenario = re.sub("[‹›]", "", text[:place] + value + text[end + 1 :])
         with ends_in_a_sentence():
             stream = open_stream(resolve(read(scenario, "f.yaml"), MYSQL))

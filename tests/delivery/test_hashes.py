@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from each import each
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.delivery import hashes
@@ -115,6 +115,7 @@ def test_murmur2_is_signed() -> None:
 TEXT = st.none() | st.text(st.sampled_from("0a中é😀\x00ÿ") | st.characters(codec="utf-8"), max_size=12)
 
 
+@settings(max_examples=25)
 @given(st.lists(TEXT, max_size=8), st.integers(0, 3))
 def test_whole_columns(values: list[str | None], start: int) -> None:
     array = texts(*values).slice(start)

@@ -28,7 +28,8 @@ BINARIES: Final = {"TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB", "BINARY", "VARB
 
 
 def stream(scenario: str, limit: int | None) -> Iterator[Message]:
-    job = open_job(scenario, FORMAT, source="oceanbase-mysql")
+    few = ["lifecycles.order.slots=300", "tables.customers.rows=400"] if scenario == "orders" else []
+    job = open_job(scenario, FORMAT, source="oceanbase-mysql", settings=few)
     with MemorySink(partitions=PARTITIONS) as sink:
         job.run(sink, limits=Limits(0, limit), snapshot=True)()
         yield from sink.messages()

@@ -156,6 +156,7 @@ def test_literal_values_that_no_block_holds(tmp_path: Path) -> None:
 
 # -------------------------------------------------------------------------------------------------------------- jobs
 
+SMALL = ["lifecycles.order.slots=300", "tables.customers.rows=400"]
 FAKER = """\
 tables:
   users:
@@ -186,7 +187,9 @@ def jobs(folder: Path) -> list[Job]:
     (folder / "faker.yaml").write_text(FAKER)
     (folder / "script.sql").write_text(SCRIPT)
     return [
-        open_job("orders", "cloudcanal-json", seed=5).addressed(route="key", partitions=Partitions(2, {"t": 3})),
+        open_job("orders", "cloudcanal-json", seed=5, settings=SMALL).addressed(
+            route="key", partitions=Partitions(2, {"t": 3})
+        ),
         open_job("tour", "dts-avro", source="mysql-5.7").addressed(topic="{table}"),
         open_job(str(folder / "faker.yaml"), "dts-avro", source="oracle"),
         open_job(str(folder / "script.sql"), "canal-json", force=True),

@@ -20,7 +20,7 @@ from simulator.run.bookmark import Bookmark
 from simulator.sinks.ledger import Position
 
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
-RUN = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit", "60000"]
+RUN = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit", "40000"]
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 from building import batch_of, table_of
 from cases.mongodb import SAMPLES
 from each import each
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.errors import UsageError
@@ -280,6 +280,7 @@ def shape(value: Any) -> Any:
     return type(value).__name__, value
 
 
+@settings(max_examples=25)
 @given(TREES)
 def test_trees_come_back(tree: Any) -> None:
     text = bson.dumps(tree)
@@ -478,6 +479,7 @@ def test_ids_of_numbers_sort_like_them(numbers: list[int]) -> None:
     assert MONGODB.parse_values([str(n) for n in ordered], ColumnType("objectId")).to_pylist() == ids
 
 
+@settings(max_examples=25)
 @given(TREES, TREES)
 def test_trees_are_the_same_if_their_texts_are(one: Any, other: Any) -> None:
     assert bson.same(one, other) is (bson.dumps(one) == bson.dumps(other))

@@ -146,15 +146,15 @@ def test_another_process_with_another_hash_seed_has_the_same_fingerprints(tmp_pa
     )
     here = [resolve(load(name), MYSQL) for name in names]
     (tmp_path / "sent").write_bytes(pickle.dumps(here[0]))
-    for hash_seed in ("1", "77"):
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.split() == [here[0].fingerprint, *(scenario.fingerprint for scenario in here)]
+    hash_seed = "1" if os.environ.get("PYTHONHASHSEED") == "77" else "77"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [here[0].fingerprint, *(scenario.fingerprint for scenario in here)]
 
 
 def test_a_script_has_a_fingerprint_too() -> None:
