@@ -72,7 +72,9 @@ def test_there_are_blocks() -> None:
     assert len(ONLINE) >= 1
 
 
-def test_library_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_library_block_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (code,) = re.findall(r"```python\n(?!# test_)(.*?)```", README, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
