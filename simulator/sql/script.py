@@ -48,7 +48,7 @@ class Spec:
 @dataclass(frozen=True)
 class Script:
     """A SQL file: `parts` are its statements and meta-comments in order; none of a recording, whose `content` tells
-    it from others."""
+    it from others. A script that is `fitted` needs no `content`."""
 
     file: str
     name: str
@@ -141,8 +141,10 @@ def _spec(parts: Sequence[Statement | Meta]) -> Spec:
 def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
     """The script split into statements as the client of its source does. Raises UsageError for a draft in the editor
     that only a server can run."""
-    if source.id != POSTGRESQL or script.is_recording:
+    if script.is_recording:
         return script
+    if source.id != POSTGRESQL:
+        return replace(script, content=b"")  # a dump is long, and its statements are in `parts`
     if draft:
         raise UsageError(
             f"{script.file}: scripts for PostgreSQL run on a server, which the editor does not use: record the script "
@@ -321,21 +323,14 @@ def _run(
                     engine.read()
         except SqlError as error:
             problem = ScenarioError(script.file, part.line, "", f"{error}: {_begin(part)}")
-        except Unsupported as error:
-            refusal = f"{error} is not supported by the embedded engine: {_begin(part)}; {HINT}."
-            if str(error).endswith("."):  # a sentence of a type's own
-                refusal = f"{str(error)[:-1]}: {_begin(part)}."
-            problem = ScenarioError(script.file, part.line, "", refusal)
-        except RecursionError:
-            problem = ScenarioError(script.file, part.line, "", f"this statement nests too deeply: {_begin(part)}.")
         except UsageError:
             raise
         except Exception as error:
-            cause = f"{type(error).__name__}: {error}"
-            failure = f"{_begin(part)} is not supported by the embedded engine, which fails ({cause}); {HINT}."
-            problem = ScenarioError(script.file, part.line, "", failure)
+            problem = ScenarioError(script.file, part.line, "", _refusal(error, part))
+            problem.__cause__ = error
         else:
-            outcome.warnings += [f"{script.file}:{part.line}: warning: {w}: {_begin(part)}." for w in session.warnings]
+            warnings = dict.fromkeys(session.warnings)
+            outcome.warnings += [f"{script.file}:{part.line}: warning: {w}: {_begin(part)}." for w in warnings]
             session.warnings.clear()
             continue
         session.warnings.clear()
@@ -345,6 +340,15 @@ def _run(
         outcome.errors.append(str(problem))
     engine.read()
     return outcome
+
+
+def _refusal(error: Exception, part: Statement | Meta) -> str:
+    """What is not supported. The evaluator's own failures are not for users."""
+    what = str(error) if isinstance(error, Unsupported) else "this statement"
+    if what.endswith("."):  # a sentence of a type's own
+        return f"{what[:-1]}: {_begin(part)}."
+    what = "a statement nested so deeply" if isinstance(error, RecursionError) else what
+    return f"{what} is not supported by the embedded engine: {_begin(part)}; {HINT}."
 
 
 def _begin(part: Statement | Meta) -> str:

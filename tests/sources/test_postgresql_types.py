@@ -297,7 +297,7 @@ def test_literals_of_gaussdb(typed: str, literal: str, text: str) -> None:
         ("integer", "1.5", "'1.5' is not a whole number"),
         ("boolean", "maybe", "'maybe' is not true or false"),
         ("numeric(5,2)", "999.995", "999.995 does not fit numeric(5,2)"),
-        ("numeric(5,2)", "NaN", "NaN wants a numeric without precision here: numeric(5,2)"),
+        ("numeric(5,2)", "NaN", "numeric(5,2) cannot hold NaN here; declare it as numeric"),
         ("numeric(5,2)", "abc", "'abc' is not a decimal number"),
         ("double precision", "1_0", "'1_0' is not a number such as 1.5, 1e3, NaN or Infinity"),
         ("real", "1e39", "1e39 is beyond the range of real"),

@@ -1,4 +1,5 @@
-"""Real servers that run scripts: those named in CDCSIM_MYSQL, CDCSIM_MYSQL57 and CDCSIM_MARIADB, else started here.
+"""Real servers that run scripts: those named in CDCSIM_MYSQL, CDCSIM_MYSQL57, CDCSIM_MARIADB and CDCSIM_POSTGRESQL,
+else started here.
 
 Without what they need (Maven, Debian) this fails with the sentence that says so; it never skips.
 """
@@ -6,6 +7,7 @@ Without what they need (Maven, Debian) this fails with the sentence that says so
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Final
@@ -44,3 +46,16 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 @pytest.fixture(scope="session")
 def mariadb(servers: Servers) -> str:
     return servers("mariadb-10.11")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The URL of a server with PostgreSQL's extensions. Its folder is one that every user can reach."""
+    if named := os.environ.get("CDCSIM_POSTGRESQL"):
+        yield named
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="cdcsim-postgresql-", ignore_cleanup_errors=True) as folder,
+        native("postgresql").Postgresql(folder, with_parent=True) as server,
+    ):
+        yield f"postgresql://postgres@{server.address}"

@@ -69,7 +69,7 @@ def in_charset(array: pa.Array, charset: str) -> pa.Array:
     """Texts as Canal reads the bytes of a column in another character set: as if they were UTF-8."""
     codec, values = CHARSETS[charset][1], decoded(array)
     rows = np.arange(len(values))
-    if bytes(range(128)).decode(codec) == "".join(map(chr, range(128))):  # ASCII looks the same
+    if bytes(range(128)).decode(codec, "replace") == "".join(map(chr, range(128))):  # ASCII looks the same
         rows = np.flatnonzero(pc.invert(pc.string_is_ascii(values)).fill_null(False))
     if not len(rows):
         return values

@@ -115,7 +115,7 @@ def _decimal(text: str, type: ColumnType, dialect: Dialect) -> Decimal | str:
     value = postgresql_numbers.decimal(text, type, infinite=infinite)
     if pa.types.is_decimal(arrow_type(type)):
         if isinstance(value, str):
-            raise ValueError(f"{value} wants a numeric without precision here: {type_text(type, style='format_type')}")
+            raise ValueError(f"{type_text(type, style='format_type')} cannot hold {value} here; declare it as numeric")
         return value
     return postgresql_numbers.plain_decimal(value) if isinstance(value, Decimal) else value
 

@@ -140,12 +140,14 @@ class Routine:
 
 @dataclass(frozen=True)
 class View:
-    """`CREATE VIEW name (columns) AS select`; `select` names what is in its own database."""
+    """`CREATE VIEW name (columns) AS select`; `select` names what is in its own database.
+    `checked`: WITH CHECK OPTION."""
 
     database: str
     name: str
     columns: tuple[str, ...]
     select: str
+    checked: bool = False
 
 
 @dataclass

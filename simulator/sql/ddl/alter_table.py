@@ -15,7 +15,7 @@ from simulator.sql.expressions.table_plans import check_definition
 from simulator.sql.parse.column_types import Context, check_charset
 from simulator.sql.parse.table_definitions import Items, column, constraint, finished, table_options
 from simulator.sql.parse.words import Reader
-from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.rows import Data
 from simulator.sql.store.session import Session
 
 K = SchemaChangeKind
@@ -95,9 +95,13 @@ class _Alter:
             while words.take(","):
                 words.name()
             self.kinds.append(K.ALTER_TABLE)
-        elif words.take("REMOVE", "PARTITIONING") or words.take("PARTITION", "BY"):
-            words.at = len(words.words)  # where rows lie does not show
+        elif way := words.one_of("REMOVE PARTITIONING", "PARTITION BY"):
+            words.at = len(words.words)
+            if way == "PARTITION BY":
+                self.session.warnings.append(tables.PARTITIONED)
             self.kinds.append(K.ALTER_TABLE)
+        elif words.upper in ("DISCARD", "IMPORT") and words.peek(words.upper, "TABLESPACE"):
+            raise Unsupported(f"{words.upper} TABLESPACE")
         elif words.upper in _PARTITION_WORDS and words.peek(words.upper, "PARTITION"):
             raise Unsupported(f"{words.upper} PARTITION")
         elif words.one_of("ENABLE KEYS", "DISABLE KEYS", "FORCE"):
@@ -266,6 +270,12 @@ class _Alter:
 
     def _alter_column(self) -> None:
         words = self.words
+        if words.one_of("INDEX", "CHECK", "CONSTRAINT") and not words.one_of("SET", "DROP"):
+            name = words.name()  # of an index that queries pass over, or of a check that is not enforced
+            if not words.one_of("VISIBLE", "INVISIBLE", "IGNORED", "NOT IGNORED"):
+                raise Unsupported(f"ALTER … {name}")
+            self.kinds.append(K.ALTER_TABLE)
+            return
         place = self._find(words.name())
         one = self.definition.fields[place]
         if words.take("SET", "DEFAULT"):
@@ -350,16 +360,9 @@ class _Alter:
             # readers of the text take it for what its first item says, and do not know the new name (captured)
             fields = tuple(replace(one, typed_in=()) for one in fields)
         definition = replace(self.definition, fields=fields)
-        old = data.definition, dict(data.rows), data.next_auto
-        makers = [
-            altered_rows.maker(session, data, one, origin, null_fails=self.null_fails)
-            for one, origin in zip(fields, self.origin, strict=True)
-        ]
+        old = data.definition, data.rows, data.next_auto
         try:
-            rows: dict[int, Row] = {}
-            for number, (id, row) in enumerate(list(data.scan()), 1):
-                rows[id] = tuple([make(row, number) for make in makers])
-            data.rows = rows
+            data.rows = altered_rows.converted(session, data, fields, self.origin, null_fails=self.null_fails)
             data.define(session.numbered(definition))
             check_definition(data, session)
             altered_rows.fill(session, data, self.origin)

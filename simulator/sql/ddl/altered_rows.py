@@ -17,15 +17,31 @@ from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import Session
 
 
-def maker(session: Session, data: Data, one: Field, origin: int, *, null_fails: bool) -> Callable[[Row, int], Any]:
-    """What gives a column's value of an old row; `origin` is the column's old place, -1 for a new one."""
+def converted(
+    session: Session, data: Data, fields: Sequence[Field], origins: Sequence[int], *, null_fails: bool
+) -> dict[int, Row]:
+    """The rows of a table with these columns; `origins` are their old places, -1 for new ones. Raises SqlError for a
+    value that does not fit."""
+    kept = list(range(len(data.definition.fields))) == list(origins)
+    if kept and all(map(_keeps_values, data.definition.fields, fields)):
+        return data.rows
+    makers = [_maker(session, data, *pair, null_fails=null_fails) for pair in zip(fields, origins, strict=True)]
+    return {id: tuple([make(row, number) for make in makers]) for number, (id, row) in enumerate(data.scan(), 1)}
+
+
+def _keeps_values(old: Field, new: Field) -> bool:
+    return old.type == new.type and old.nullable <= new.nullable
+
+
+def _maker(session: Session, data: Data, one: Field, origin: int, *, null_fails: bool) -> Callable[[Row, int], Any]:
+    """What gives a column's value of an old row."""
     if origin < 0:
         if one.default is not None:
             give = default(one, scope_of(session))
             return lambda row, number: give(())
         return lambda row, number: None if one.nullable or one.auto else implicit_default(one.type)
     old = data.definition.fields[origin]
-    if old.type == one.type and old.nullable <= one.nullable:
+    if _keeps_values(old, one):
         return lambda row, number: row[origin]
     same = replace(old.type, spelled="") == replace(one.type, spelled="")
     rules = session.rules()

@@ -23,7 +23,7 @@ from simulator.stream.literal.transactions import Ddl
 K = SchemaChangeKind
 _OBJECTS: Final = (
     "VIEW", "PROCEDURE", "FUNCTION", "EVENT", "USER", "ROLE", "TRIGGER", "SERVER", "TABLESPACE", "SEQUENCE", "RESOURCE",
-    "LOGFILE", "UNDO", "SPATIAL", "PACKAGE",
+    "LOGFILE", "UNDO", "SPATIAL", "PACKAGE", "INSTANCE",
 )  # fmt: skip
 _CHARACTERISTICS: Final = (
     "LANGUAGE SQL", "NOT DETERMINISTIC", "CONTAINS SQL", "DETERMINISTIC", "NO SQL", "READS SQL DATA",
@@ -38,7 +38,7 @@ def log(session: Session, kind: K, sql: str, database: str = "") -> None:
 def change_object(session: Session, words: Reader, text: str, verb: str) -> None:
     """CREATE, ALTER or DROP of what holds no rows; others are logged as they are, and that is all."""
     head: list[str] = []
-    definer = ""
+    definer, first = "", words.at
     while not words.done and words.upper not in _OBJECTS:
         if security := words.one_of("SQL SECURITY DEFINER", "SQL SECURITY INVOKER"):
             head.append(security.split()[-1])
@@ -46,11 +46,12 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
             words.need("=")
             definer = _account(session, words)
         elif words.upper in ("(", "AS", "SELECT"):
-            raise words.problem()
+            break
         else:
             head.append(words.next().upper)
-    if words.done:
-        raise Unsupported("this statement")
+    if words.upper not in _OBJECTS:
+        words.at = first
+        raise words.problem()
     start = words.words[words.at].start
     what = words.next().upper
     definer = definer or _quoted_account(session.account)
@@ -128,7 +129,7 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
     words.need("AS")
     select = words.sql[words.words[words.at].start :]
     query_text = re.sub(r"(?is)\s+with\s+(?:cascaded\s+|local\s+)?check\s+option\s*$", "", select)
-    view = View(id.database, id.name, columns, query_text)
+    view = View(id.database, id.name, columns, query_text, checked=query_text != select)
     _check(session, view)
     database.views[id.name] = view
     algorithm = next((word for word in ("MERGE", "TEMPTABLE") if word in head), "UNDEFINED")

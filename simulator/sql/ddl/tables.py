@@ -20,6 +20,11 @@ from simulator.sql.store.session import Session
 from simulator.stream.literal.transactions import Ddl
 
 K = SchemaChangeKind
+# Where rows lie is not known here.
+PARTITIONED: Final = (
+    "a server reads and logs the rows of this table partition by partition, and refuses a row for which it has none; "
+    "here it does not"
+)
 
 
 def log(
@@ -159,9 +164,7 @@ def read_table(
     words.at = max(after, words.at)
     if words.take("PARTITION", "BY"):
         words.at = len(words.words)
-        session.warnings.append(
-            "a server reads and logs the rows of this table partition by partition; here they are not"
-        )
+        session.warnings.append(PARTITIONED)
     words.one_of("IGNORE", "REPLACE")
     words.take("AS")
     if words.upper == "SELECT" or words.peek("(", "SELECT"):

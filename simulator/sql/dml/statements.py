@@ -131,10 +131,12 @@ def _with_hidden_columns(node: exp.Insert, data: Data) -> tuple[exp.Insert, Any,
     body = node.expression
     tables = [body.args["from_"].this] if body.args.get("from_") else []
     aliases = {one.alias_or_name.lower() for one in [*tables, *(join.this for join in body.args.get("joins") or ())]}
-    aliases.discard(data.definition.id.name.lower())
+    target = data.definition.id.name.lower()
     hidden: list[exp.Column] = []
     for one in node.args["conflict"].expressions:
         for column in list(one.expression.find_all(exp.Column)):
+            if column.table.lower() == target in aliases:
+                raise SqlError(1052, f"{column.table}.{column.name}", "field list")
             if column.table.lower() in aliases:
                 hidden.append(column.copy())
                 column.replace(exp.column(str(len(hidden) - 1), table=_HIDDEN))

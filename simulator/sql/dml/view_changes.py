@@ -18,6 +18,8 @@ def on_base_table(node: Any, session: Session) -> Any:
     view = session.view(target.db, target.name) if isinstance(target, exp.Table) else None
     if view is None:
         return node
+    if view.checked and not isinstance(node, exp.Delete):
+        raise Unsupported("a change through a view WITH CHECK OPTION")
     select = statement_tree(view.select)
     base = select.args["from_"].this if isinstance(select, exp.Select) and select.args.get("from_") else None
     parts = ("joins", "group", "having", "distinct", "limit", "with_", "windows")

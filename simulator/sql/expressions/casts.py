@@ -58,7 +58,7 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
             check_charset(charset)
             return lambda value: in_charset(value, charset)
         case "CHAR" | "VARCHAR" | "NCHAR" | "TEXT":
-            return lambda value: text_of(value)[: sizes[0]] if sizes else text_of(value)
+            return lambda value: _cut(value, sizes[0], session) if sizes else text_of(value)
         case "BINARY" | "VARBINARY":
             return lambda value: bytes_of(value)[: sizes[0]].ljust(sizes[0], b"\0") if sizes else bytes_of(value)
         case "BIGINT" | "INT" | "SMALLINT" | "TINYINT":
@@ -83,6 +83,13 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
     if kind in ("JSON", "YEAR"):
         raise SqlError(1064, f"{kind.lower()})")
     raise Unsupported(f"CAST to {kind.lower()}")
+
+
+def _cut(value: Any, length: int, session: Any) -> str:
+    text = text_of(value)
+    if len(text) > length and session.refuses_texts:
+        raise SqlError(12920, f"CHAR({length})", text)
+    return text[:length]
 
 
 def _signed(value: Any, session: Any) -> int:
@@ -118,6 +125,8 @@ def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
 
 
 def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any], Any]:
+    """Without a session a text keeps its digits of a second."""
+
     def cast(value: Any) -> Any:
         if isinstance(value, Temporal):
             found = dates.moment_of(session, value) or value
@@ -128,11 +137,13 @@ def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any
             else:
                 parsed = temporal.parse_datetime(text_of(value))
             if parsed is None:
+                if session is not None and session.refuses_texts:
+                    raise SqlError(12921, "datetime", text_of(value))
                 return None
             found = parsed[0]
         if date:
             return Temporal("date", found.day)
-        shown = digits if digits is not None else found.digits if not isinstance(value, Temporal) else 0
+        shown = digits if digits is not None else found.digits if session is None else 0
         us = temporal.rounded(found.us, shown)
         return temporal.of_us(temporal.us_of(Temporal("datetime", found.day, 0)) + us, shown)
 
@@ -191,6 +202,11 @@ def _compound(text: str, unit: str) -> tuple[str, int]:
     return "microsecond", sign * sum(number * _UNITS[name] for name, number in numbers.items())
 
 
+def _half_up(count: Any) -> int:
+    """A number of units, of which only seconds have fractions."""
+    return int(Decimal(count).to_integral_value("ROUND_HALF_UP"))
+
+
 # Null, a warning, or error 1441, by the statement.
 _BEYOND: Final = "a date beyond the years 0 to 9999"
 
@@ -214,7 +230,7 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
         count = sign * number_of(by)
     if unit in _MONTHS:
         year, month, day = temporal.parts_of(moment.day)
-        total = year * 12 + month - 1 + round(count) * _MONTHS[unit]
+        total = year * 12 + month - 1 + _half_up(count) * _MONTHS[unit]
         year, month = divmod(total, 12)
         if not 0 < year < 10_000:
             raise Unsupported(_BEYOND)
@@ -229,6 +245,7 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     elif unit in _UNITS:
         if temporal.is_partial(moment.day) and moment.kind != "time":
             return None
+        count = _half_up(count) if unit != "second" else count
         step = round(count * _UNITS[unit])
         digits = max(moment.digits, 6 if step % 1_000_000 else 0)
         if moment.kind == "time":

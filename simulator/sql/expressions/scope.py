@@ -85,7 +85,9 @@ def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
         if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.BINARY:
             return "binary"
     for node in nodes:
-        for column in [node, *node.find_all(exp.Column)] if isinstance(node, exp.Expression) else ():
+        # a query inside has columns of its own
+        walked = node.walk(prune=lambda one: isinstance(one, exp.Query)) if isinstance(node, exp.Expression) else ()
+        for column in walked:
             if isinstance(column, exp.Column):
                 found = scope.field(column)
                 if found is not None and found.collation:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from simulator.sql.errors import Unsupported
 from simulator.sql.functions import date_formats, dates, geometry, numbers, texts
 from simulator.sql.functions.arguments import Function, strict, whole
 from simulator.sql.functions.json import JSON_FUNCTIONS
@@ -42,6 +43,12 @@ def _last_insert_id(session: Any, value: Any = None) -> int:
     if value is not None:
         session.last_insert_id = whole(value) & (1 << 64) - 1
     return int(session.last_insert_id)
+
+
+def _found_rows(session: Any) -> int:
+    if session.found_rows is None:
+        raise Unsupported("FOUND_ROWS() of a query that was passed over")
+    return int(session.found_rows)
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
@@ -83,7 +90,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "find_in_set": strict(texts.find_in_set),
     "floor": strict(numbers.floor),
     "format": strict(numbers.formatted),
-    "found_rows": lambda session: session.found_rows,
+    "found_rows": _found_rows,
     "from_base64": strict(texts.from_base64),
     "from_days": strict(dates.from_days),
     "from_unixtime": strict(dates.from_unixtime),

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from simulator.sources.mysql import type_table as mysql_table
+from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import whole
 from simulator.sql.values.json_paths import MISSING
@@ -39,10 +42,20 @@ def concat_ws(session: Any, separator: Any, *values: Any) -> Any:
     return None if separator is None else joined(separator, [value for value in values if value is not None])
 
 
+def _too_long(session: Any, function: str, length: int) -> bool:
+    """Whether a result has more bytes than a packet, which a strict INSERT refuses; else it is NULL, with a warning."""
+    most = int(system_variables(session.server)["max_allowed_packet"].value or 0)
+    if length > most and session.refuses_texts:
+        raise SqlError(1301, function, most)
+    if length > most:
+        session.warnings.append(f"the result of {function}() is longer than max_allowed_packet ({most}), so it is NULL")
+    return length > most
+
+
 def repeat(session: Any, value: Any, times: Any) -> Any:
     count = max(0, whole(times))
-    if count * len(text_of(value)) > 1 << 22:  # the least max_allowed_packet of a server
-        raise Unsupported("a text of more than 4 MiB from REPEAT()")
+    if _too_long(session, "repeat", count * len(bytes_of(value))):
+        return None
     return like_first(value, lambda text: text * count)
 
 
@@ -76,7 +89,7 @@ def trim(session: Any, value: Any, characters: Any = " ", position: str = "BOTH"
 
 def pad(session: Any, value: Any, length: Any, fill: Any, left: bool) -> Any:
     text, wanted, filler = text_of(value), whole(length), text_of(fill)
-    if wanted < 0 or wanted > 1 << 26:
+    if wanted < 0 or _too_long(session, "lpad" if left else "rpad", wanted * (1 if isinstance(value, bytes) else 4)):
         return None
     if wanted <= len(text):
         return text[:wanted]
@@ -211,12 +224,21 @@ def pattern_of(session: Any, pattern: Any, flags: Any = "") -> re.Pattern[str]:
     options = re.IGNORECASE if ignores_case else re.RegexFlag(0)
     options |= re.MULTILINE if "m" in letters else re.RegexFlag(0)
     options |= re.DOTALL if "n" in letters else re.RegexFlag(0)
-    text = re.sub(r"\[\[:(\w+):\]\]", lambda match: _CLASSES.get(match[1], match[0]), text_of(pattern))
+    return _compiled(text_of(pattern), options, session.server.id)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str, options: re.RegexFlag, server: str) -> re.Pattern[str]:
+    text = re.sub(r"\[\[:(\w+):\]\]", lambda match: _CLASSES.get(match[1], match[0]), pattern)
     text = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match[1], match[0]).strip("[]"), text)
+    text = text.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b")
     try:
-        return re.compile(text.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b"), options)
-    except re.error:
-        raise Unsupported(f"the regular expression {text_of(pattern)!r}") from None
+        with warnings.catch_warnings():
+            # a set in a set, which ICU knows; to PCRE and to Python its characters are like others
+            warnings.simplefilter("error" if server == "mysql-8.0" else "ignore", FutureWarning)
+            return re.compile(text, options)
+    except (re.error, FutureWarning):
+        raise Unsupported(f"the regular expression {pattern!r}") from None
 
 
 _CLASSES: Final = {

@@ -13,6 +13,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.mysql import MySQLParser
 
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.parse.words import words_of
 
 # sqlglot warns of statements that it does not parse; the script's user gets our sentence about them.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
@@ -52,26 +53,39 @@ def _apart(text: str) -> str:
 
 def statement_tree(text: str) -> Any:
     """The tree of a statement. Raises SqlError 1064, Unsupported."""
-    text = _apart(text)
+    return _parsed(_apart(text), text)
+
+
+def _parsed(text: str, typed: str) -> Any:
     try:
         return sqlglot.parse_one(text, dialect=ServerSql)
     except TokenError:
-        raise SqlError(1064, text[:80]) from None
+        raise SqlError(1064, typed[:80]) from None
     except ParseError as error:
-        if ":=" in text:  # sqlglot knows it in some places only
+        if ":=" in typed:  # sqlglot knows it in some places only
             raise Unsupported("this assignment with :=") from None
-        near = str((error.errors or [{}])[0].get("highlight") or text)
-        raise SqlError(1064, near[:80]) from None
+        near = _unbalanced(typed)
+        if near is not None:
+            raise SqlError(1064, near[:80]) from None
+        # what sqlglot does not know a server may: only a server can say that it is a mistake
+        near = str((error.errors or [{}])[0].get("highlight") or typed)
+        raise Unsupported(f"the syntax near {near[:40]!r}, if it is no mistake,") from None
+
+
+def _unbalanced(text: str) -> str | None:
+    """What begins at a bracket too many; "" where one is missing."""
+    depth = 0
+    for word in words_of(text):
+        depth += (word.value.count("(") - word.value.count(")")) if word.kind == "mark" else 0
+        if depth < 0:
+            return text[word.start :]
+    return "" if depth else None
 
 
 @lru_cache(maxsize=4096)
 def expression_tree(text: str) -> Any:
-    """The tree of an expression. Raises SqlError 1064."""
-    text = _apart(text)
-    try:
-        tree = sqlglot.parse_one(f"SELECT {text}", dialect=ServerSql)
-    except (ParseError, TokenError):
-        raise SqlError(1064, text[:80]) from None
+    """The tree of an expression. Raises SqlError 1064, Unsupported."""
+    tree = _parsed(f"SELECT {_apart(text)}", text)
     if len(tree.expressions) != 1:
         raise SqlError(1064, text[:80])
     return tree.expressions[0]

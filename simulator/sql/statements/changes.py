@@ -22,8 +22,14 @@ from simulator.stream.literal.transactions import Text
 _QUOTED_BYTES: Final = re.compile(
     r"(?<!\w)x'([0-9a-f]*)'|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.IGNORECASE | re.DOTALL
 )
+_PRIORITY: Final = re.compile(r"(\s*\w+\s+)((?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|QUICK)\s+)+)", re.IGNORECASE)
 OTHER_ORDER: Final = "a server's statistics may choose another index here, and so change these rows in another order"
-ROW_WORDS: Final = ("INSERT", "REPLACE", "UPDATE", "DELETE")
+# Of the statements about rows: words of which each has one.
+_ROWS: Final = frozenset(("VALUES", "VALUE", "SELECT", "SET", "TABLE", "WITH"))
+_NEEDED: Final = {
+    "INSERT": _ROWS, "REPLACE": _ROWS, "UPDATE": frozenset(("SET",)), "DELETE": frozenset(("FROM",)),
+}  # fmt: skip
+ROW_WORDS: Final = tuple(_NEEDED)
 
 
 def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
@@ -40,22 +46,21 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
     ]
     for place in reversed(places):  # sqlglot knows no DEFAULT(column)
         text = f"{text[:place]}_of{text[place:]}"
-    words = Reader(text) if places else words
-    first = words.words[0]
+    if match := _PRIORITY.match(text):
+        text = match[1] + " " * len(match[2]) + text[match.end() :]
+    words = Reader(text) if places or match else words
+    if not _NEEDED[verb].intersection(word.upper for word in words.words):  # surely a mistake
+        words.at = min(len(words.words), 2 if verb == "DELETE" else 3)
+        raise words.problem()
+    first, second, third = words.words[:3]
     if verb == "REPLACE":
-        text = f"{text[: first.start]}INSERT {'' if words.peek('REPLACE', 'INTO') else 'INTO '}{text[first.end :]}"
-    for low in ("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK"):
-        if len(words.words) > 1 and words.words[1].upper == low:
-            second = words.words[1]
-            text = text[: second.start] + " " * len(low) + text[second.end :]
-    ignore = False
-    if verb in ("UPDATE", "DELETE") and len(words.words) > 1 and words.words[1].upper == "IGNORE":
-        second = words.words[1]
-        text, ignore = text[: second.start] + "      " + text[second.end :], True
-    elif verb == "INSERT" and words.words[1].upper not in ("INTO", "IGNORE"):
-        text = f"{text[: first.end]} INTO {text[first.end :]}"
-    elif verb == "INSERT" and words.words[1].upper == "IGNORE" and words.words[2].upper != "INTO":
-        text = f"{text[: words.words[1].end]} INTO {text[words.words[1].end :]}"
+        text = f"{text[: first.start]}INSERT {text[first.end :]}"
+    ignore = second.upper == "IGNORE"
+    if verb in ("UPDATE", "DELETE") and ignore:
+        text = f"{text[: second.start]}      {text[second.end :]}"
+    elif verb in ("INSERT", "REPLACE") and (third if ignore else second).upper != "INTO":
+        end = (second if ignore else first).end
+        text = f"{text[:end]} INTO {text[end:]}"
     node = statement_tree(text)
     if ignore:
         node.set("ignore", True)

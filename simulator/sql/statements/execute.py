@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from simulator.sql.parse.words import Reader
 from simulator.sql.programs.run import Programs
 from simulator.sql.statements import prepared, transactions, variables
 from simulator.sql.statements.changes import ROW_WORDS, run_change
-from simulator.sql.store.session import Session, TriggerRows
+from simulator.sql.store.session import Session, TriggerRows, unknown_database
 
 
 def execute(session: Session, text: str) -> None:
@@ -35,6 +36,8 @@ def execute(session: Session, text: str) -> None:
 
 
 def _execute(session: Session, text: str) -> None:
+    if session.variables.get("character_set_client") in _UTF8MB3 and _BEYOND_UTF8MB3.search(text):
+        raise Unsupported("a character of four bytes after SET NAMES utf8, which has three; SET NAMES utf8mb4")
     own_quotes = bool(session.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
     if not session.attached and not session.read_only and not own_quotes and insert_literals(session, text):
         return
@@ -72,8 +75,14 @@ def _execute(session: Session, text: str) -> None:
     elif run := _STATEMENTS.get(verb):
         words.next()
         run(session, words, text)
+    elif verb in _REFUSED:
+        raise Unsupported(verb)
+    elif verb in ("SOURCE", "\\"):
+        raise Unsupported(
+            "the mysql client reads other files, which is not done here; put their statements into this one."
+        )
     else:
-        raise Unsupported("this statement")
+        raise words.problem()  # no statement of any server begins so
 
 
 def _changed_by(words: Reader) -> str:
@@ -164,6 +173,9 @@ def _create(session: Session, words: Reader, text: str) -> None:
 
 
 def _drop(session: Session, words: Reader, text: str) -> None:
+    if words.peek("PREPARE"):
+        prepared.deallocate(session, words)
+        return
     temporary = words.take("TEMPORARY")
     if temporary:
         session.temporary_touched = session.temporary_touched or session.in_transaction
@@ -207,12 +219,16 @@ def _rename(session: Session, words: Reader, text: str) -> None:
 
 def _logged(session: Session, words: Reader, text: str) -> None:
     """FLUSH, ANALYZE …: logged, and of no consequence here."""
+    if words.done:
+        raise words.problem()
     _implicit_commit(session)
     objects.log(session, SchemaChangeKind.OTHER, text)
 
 
 def _account(session: Session, words: Reader, text: str) -> None:
     """GRANT, REVOKE: the same."""
+    if words.done:
+        raise words.problem()
     _implicit_commit(session)
     objects.log(session, SchemaChangeKind.ACCOUNT, text)
 
@@ -220,10 +236,19 @@ def _account(session: Session, words: Reader, text: str) -> None:
 def _use(session: Session, words: Reader, text: str) -> None:
     name = words.name()
     if name not in session.databases:
-        raise SqlError(1049, name)
+        raise unknown_database(name)
     session.database = name
 
 
+# A client that says so sends characters of at most three bytes; a server refuses others, or cuts a text before them.
+_UTF8MB3: Final = ("utf8", "utf8mb3")
+_BEYOND_UTF8MB3: Final = re.compile("[\U00010000-\U0010ffff]")
+# How other statements of servers begin.
+_REFUSED: Final = frozenset((
+    "BACKUP", "BINLOG", "CASE", "CHANGE", "CLONE", "FOR", "GET", "HANDLER", "IF", "IMPORT", "INSTALL", "LOAD", "LOOP",
+    "PURGE", "REPAIR", "REPEAT", "RESET", "RESIGNAL", "RESTART", "SHUTDOWN", "SIGNAL", "SLAVE", "STOP", "UNINSTALL",
+    "WHILE",
+))  # fmt: skip
 _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "ALTER": _alter,
     "ANALYZE": _logged,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from sqlglot import exp
+
 from simulator.sources.mysql import types as mysql_types
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import compiled
@@ -22,9 +24,22 @@ _CHANGED: Final = re.compile(
 
 
 def query(session: Session, words: Reader) -> None:
-    """SELECT, and what INTO makes of its row."""
+    """SELECT, and what INTO makes of its row. Nobody sees the rows: one that changes nothing need not be supported."""
     text, targets = without_into(words)
-    rows = prepare(statement_tree(text), session).run([])
+    tree = statement_tree(text)
+    if isinstance(tree, exp.Select) and not tree.expressions:
+        words.at = len(words.words)
+        raise words.problem()
+    try:
+        rows = prepare(tree, session).run([])
+    except Unsupported as error:
+        functions = {name.upper() for kind, _, name in session.routines if kind == "function"}
+        changing = {":=", "LAST_INSERT_ID", *functions}
+        if targets or any(word.value.upper() in changing for word in words.words):
+            raise
+        session.found_rows = None
+        session.warnings.append(f"the query is passed over, since it changes nothing and {error} is not supported here")
+        return
     if not targets:
         if not any(word.upper == "SQL_CALC_FOUND_ROWS" for word in words.words[:4]):
             session.found_rows = len(rows)

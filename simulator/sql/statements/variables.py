@@ -183,6 +183,8 @@ def _on(value: Any) -> bool:
 
 
 def _sql_mode(session: Session, value: Any) -> None:
+    if value is None:
+        raise SqlError(1231, "sql_mode", "NULL")
     text = text_of(value)
     if text.upper() == "DEFAULT":
         session.modes = set(session.server.modes)

@@ -27,6 +27,15 @@ from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, Ro
 STEP_US: Final = 1_000_000
 
 
+# Databases of the server itself, in other letters too.
+_OF_THE_SERVER: Final = ("information_schema", "mysql", "performance_schema", "sys")
+
+
+def unknown_database(name: str) -> SqlError | Unsupported:
+    """The error of a statement about a database that the script has not created."""
+    return Unsupported(f"the database {name}") if name.lower() in _OF_THE_SERVER else SqlError(1049, name)
+
+
 @dataclass
 class TriggerRows:
     """What a trigger sees: OLD and NEW as stored, of which it may change NEW."""
@@ -97,7 +106,7 @@ class Session:
     depth: int = 0
     inside_statement: bool = False  # a trigger or a function of a statement runs
     statements: dict[str, str] = field(default_factory=dict)  # PREPARE
-    found_rows: int = 0  # of the last SELECT
+    found_rows: int | None = 0  # of the last SELECT; None: it was passed over
     row_count: int = -1  # rows that the last statement changed
     routines: dict[tuple[str, str, str], Routine] = field(default_factory=dict)  # by kind, database and name
     order_unsure: bool = False  # rows of the statement may come in another order on a server
@@ -208,7 +217,7 @@ class Session:
             if self.view(database, name) is not None:
                 raise Unsupported("this change of a view's rows")
             if id.database not in self.databases:
-                raise SqlError(1049, id.database)
+                raise unknown_database(id.database)
             raise SqlError(1146, f"{id.database}.{name}")
         return data
 
@@ -315,18 +324,20 @@ class Session:
         logged_before, logged_after = self._images(data, kind, touched)
         entries = self.entries if data.definition.transactional else self.plain_entries
         last = entries[-1] if entries else None
-        together = (
+        if (
             isinstance(last, RowChange)
             and last.table is data.table
             and last.kind is kind
             and last.logged_before == logged_before
             and last.logged_after == logged_after
             and last.run == self.run
-        )
-        if not together:
+        ):
+            # the same objects as of its neighbours: a dump has many rows
+            shared = (last.run, last.ms, last.logged_before, last.logged_after)
+        else:
             self.run += 1
-        images = (before, after, number, self.run, self.now_ms, logged_before, logged_after)
-        entries.append(RowChange(data.table, kind, *images))
+            shared = (self.run, self.now_ms, logged_before, logged_after)
+        entries.append(RowChange(data.table, kind, before, after, number, *shared))
 
     def _annotate(self, data: Data) -> None:
         id = data.definition.id

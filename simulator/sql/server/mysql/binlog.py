@@ -14,7 +14,7 @@ from uuid import UUID
 from simulator.errors import UsageError
 from simulator.model import DELETE, INSERT, UPDATE, Kind
 
-_QUERY, _ROTATE, _XID, _TABLE_MAP, _ROWS_QUERY, _ANNOTATE = 2, 4, 16, 19, 29, 160
+_QUERY, _ROTATE, _XID, _TABLE_MAP, _ROWS_QUERY, _XA_PREPARE, _ANNOTATE = 2, 4, 16, 19, 29, 38, 160
 _GTID, _MARIADB_GTID = 33, 162
 _ROWS: Final = {23: INSERT, 24: UPDATE, 25: DELETE, 30: INSERT, 31: UPDATE, 32: DELETE}
 _VERSION_2: Final = 30
@@ -135,7 +135,7 @@ def events(packets: Iterator[bytes]) -> Iterator[Event]:
             (server,) = struct.unpack_from("<I", packet, 5)
             number = data.number(8)
             yield Gtid(f"{data.number(4)}-{server}-{number}")
-        elif code == _XID:
+        elif code in (_XID, _XA_PREPARE):
             yield Commit(at_s)
         elif code == _ROWS_QUERY:
             data.take(1)
