@@ -20,7 +20,8 @@ import json
 
 import pytest
 
-ORDERS = pytest.mark.cdc("orders", "canal-json", limit=200, seed=7)
+SMALL = {"tables.customers.rows": 50, "lifecycles.product.slots": 50, "lifecycles.order.slots": 300}
+ORDERS = pytest.mark.cdc("orders", "canal-json", limit=200, seed=7, settings=SMALL)
 
 
 @ORDERS
@@ -33,7 +34,7 @@ def test_rows_that_differ(cdc):
 
 @ORDERS
 def test_values_of_python_are_right_too(cdc):
-    typed = cdc("orders", "canal-json", limit=200, seed=7, typed=True).expected
+    typed = cdc("orders", "canal-json", limit=200, seed=7, settings=SMALL, typed=True).expected
     cdc.assert_rows("shop.orders", typed["shop.orders"])
     cdc.assert_rows("shop.orders", [{**row, "total": row["total"] + "0"} for row in cdc.expected["shop.orders"]])
 
@@ -89,7 +90,7 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     out = pytest_in(tmp_path, "-q")
     assert re.search(r"2 failed, \d+ passed, 1 error", out), out
-    assert "shop.orders: 3 rows are not as expected, of 42." in out
+    assert re.search(r"shop\.orders: 3 rows are not as expected, of \d+\.", out)
     assert re.search(r"id=\d+: status is 'x', expected '\w+'\n.*last change: UPDATE at turn \d", out)
     assert re.search(r"id=\d+: missing: \{'id'", out)
     assert "id=9: not expected: {'id': 9}" in out
