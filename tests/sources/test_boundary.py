@@ -80,8 +80,7 @@ def test_a_table_for_each_type_has_its_name_and_the_source_s_own_type() -> None:
     made, left_out = expand(loaded(scenario()), sources.find("mysql"))
     assert not left_out
     assert made.spec.tables["x_decimal_10_2"].columns["v"].type == "decimal(10,2)"
-    stream = open_stream(resolve(made, sources.find("mysql")))
-    types = {table.id.name: table.columns[-1].type for table in stream.first_tables}
+    types = {table.id.name: table.columns[-1].type for table in resolve(made, sources.find("mysql")).first_tables}
     # `timestamp` is a portable type, too, and another one
     assert types["x_timestamp"].name == "timestamp"
     assert [name for name in types if name.startswith("x_enum")] == ["x_enum_new_it_s"]
@@ -96,13 +95,13 @@ def test_what_a_format_does_not_render_is_left_out_and_told(monkeypatch: pytest.
             raise UnsupportedType("no json")
         return messages(packed)
 
-    table = open_stream(resolve(load("boundary"), sources.find("mysql"))).first_tables
+    tables = resolve(load("boundary"), sources.find("mysql")).first_tables
     monkeypatch.setattr(codec, "messages", refuse)
 
     def can(table: Table) -> bool:
         return renders(codec, sources.find("mysql"), table)
 
-    assert [t.id.name for t in table if not can(t)] == ["type_json"]
+    assert [t.id.name for t in tables if not can(t)] == ["type_json"]
     made, left_out = expand(load("boundary"), sources.find("mysql"), can)
     assert left_out == ("json",)
     assert "type_json" not in made.spec.tables

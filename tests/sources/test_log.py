@@ -65,40 +65,38 @@ BEGIN; DELETE FROM t WHERE id = 1; INSERT INTO t VALUES (3, 3); COMMIT;
 """
 
 Facts = Mapping[str, Any]
-Stands = dict[OrderKey, tuple[Kind | None, Entries]]
+# By the place in the stream; single events have no kind.
+Stands = dict[OrderKey, tuple[Kind | None, Facts]]
 
 
 # ---------------------------------------------------------------------------------------------------- what the log has
 
 
-def of_block(block: Block, phase: int = 1) -> Stands:
-    """The entries of all that stands in a block, by its place in the stream; None for single events."""
+def logged(block: Block, log: Log, phase: int = 1) -> Stands:
+    """What the log says of all that stands in a block."""
     found: Stands = {}
     marked = [marks(block.batches, kind, "shop") for kind in MARKS] if phase else []
     for batch in (*block.batches, *(each for each in marked if each is not None)):
-        at, envelope = entries(batch.envelope), batch.envelope
-        for row, (turn, ordinal) in enumerate(zip(envelope.turn.tolist(), envelope.ordinal.tolist(), strict=True)):
-            one = Entries(*(numbers[row : row + 1] for numbers in (at.txn, at.seq, at.size, at.event_ms, at.in_second)))
-            header = None if at.header is None else at.header[row : row + 1]
-            found[OrderKey(phase, turn, ordinal)] = (batch.kind, replace(one, header=header))
-    return found | {event.order: (None, entry(event)) for event in block.events}
+        places = zip(batch.envelope.turn.tolist(), batch.envelope.ordinal.tolist(), strict=True)
+        for place, each in zip(places, facts(log, entries(batch.envelope)), strict=True):
+            found[OrderKey(phase, *place)] = (batch.kind, each)
+    return found | {event.order: (None, facts(log, entry(event))[0]) for event in block.events}
 
 
 @cache
-def history(source: str) -> tuple[ChangeStream, list[Block], dict[OrderKey, tuple[Kind | None, Facts]]]:
+def history(source: str) -> tuple[ChangeStream, list[Block], Stands]:
     """The scenario on a source: its stream, the blocks of a snapshot and of some turns, and what the log says of all
     that stands in them."""
     stream = ChangeStream(resolve(loader.read(SCENARIO, "items.yaml"), sources.find(source)))
     snapshot, block = list(stream.snapshot(0)), stream.read(0, stream.border(60))
-    stands = of_block(block)
+    stands = logged(block, stream.source.log)
     for each in snapshot:
-        stands |= of_block(each, 0)
-    log = stream.source.log
-    return stream, [*snapshot, block], {order: (kind, facts(log, at)) for order, (kind, at) in stands.items()}
+        stands |= logged(each, stream.source.log, 0)
+    return stream, [*snapshot, block], stands
 
 
-def facts(log: Log, at: Entries) -> Facts:
-    """All that the log says of an entry, by the names that products have for it."""
+def facts(log: Log, at: Entries) -> list[Facts]:
+    """All that the log says of each entry, by the names that products have for it."""
     columns: dict[str, Any] = {
         "position": log.position(at),
         "number": log.number(at),
@@ -117,7 +115,8 @@ def facts(log: Log, at: Entries) -> Facts:
         columns["ordinal"] = log.cluster_times(at)[1]
     if isinstance(log, OceanbaseLog):
         columns["redo_lsn"] = log.redo_lsn(at)
-    return {name: column.tolist()[0] for name, column in columns.items()}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 # --------------------------------------------------------------------------------------------------- what formats print
@@ -230,11 +229,11 @@ def test_one_change_one_position(format: str, source: str) -> None:
         order = message.order
         if order.phase and order not in stands:
             order = replace(order, ordinal=order.ordinal - 1)  # the insert of a split update is the same change
-        kind, logged = stands[order]
+        kind, said = stands[order]
         printed = read(format, message, stream.source.log)
         if printed:
             kinds.add(kind)
-        assert printed == {name: logged[name] for name in printed}, f"{format} {source} {kind} {order}"
+        assert printed == {name: said[name] for name in printed}, f"{format} {source} {kind} {order}"
     assert kinds - {READ, None}, "no position was printed"
 
 
@@ -246,18 +245,18 @@ def test_sql_scripts_have_the_same_positions(format: str, tmp_path: Path) -> Non
     job = open_job(str(path), format, source="mysql-8.0")
     log = job.source.log
     assert isinstance(log, MysqlLog)
-    stands = of_block(job.stream.read(0, 100))
+    stands = logged(job.stream.read(0, 100), log)
     other = UUID.replace("3e11fa47", "aaaaaaaa")
-    gtids = {log.gtid(at, UUID)[0].as_py() for kind, at in stands.values() if kind is not None}
-    assert gtids == {f"{UUID}:3", f"{other}:7", f"{UUID}:4"}
+    assert {said["gtid"] for kind, said in stands.values() if kind is not None} == {
+        f"{UUID}:3", f"{other}:7", f"{UUID}:4",
+    }  # fmt: skip
     # a script is one session
-    assert {log.thread(at).item() for _, at in stands.values()} == {1000}
-    sessions = [(log.sql_mode(at).item(), log.charset(at).item()) for kind, at in stands.values() if kind is not None]
-    assert set(sessions) == {(4 + (1 << 24), 8)}
+    assert {said["thread"] for _, said in stands.values()} == {1000}
+    sessions = {(said["sql_mode"], said["charset"]) for kind, said in stands.values() if kind is not None}
+    assert sessions == {(4 + (1 << 24), 8)}
     for message in job.messages(Limits(0)):
         printed = read(format, message, log)
-        logged = facts(log, stands[message.order][1])
-        assert printed == {name: logged[name] for name in printed}
+        assert printed == {name: stands[message.order][1][name] for name in printed}
         if "gtid_set" in printed and not printed["gtid_set"].endswith(("-3", ":1", "-2")):
             assert f",{other}:7" in printed["gtid_set"]
 
