@@ -86,6 +86,7 @@ def on_their_way(mark: Bookmark | None, messages: list[Message]) -> int:
 def command(kind: str, address: str, topic: str, changes: int, file: Path, rate: int = RATE) -> list[str]:
     """A run of `orders` at a rate, which can be resumed."""
     found = ["run", "orders", "-f", "canal-json", "--route", "key", "--limit", str(changes), "--rate", f"{rate}/s"]
+    found += ["--workers", "2"] if kind.endswith(" workers") else []
     return [*found, "--allow-undocumented", "--resume", str(file), "--to", destination(kind, address, topic)]
 
 
@@ -102,7 +103,7 @@ def position(file: Path) -> Any:
     return found and (found.position.acknowledged or None)
 
 
-@pytest.mark.parametrize("kind", kinds(*BROKERS, "kafka exactly-once"))
+@pytest.mark.parametrize("kind", kinds(*BROKERS, "kafka exactly-once", "kafka workers"))
 def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """SIGKILL at any moment; CDCSIM_KILLS says how often."""
     address, topic = request.getfixturevalue(kind.split()[0]), f"test_{uuid.uuid4().hex}"
