@@ -185,8 +185,6 @@ class Job:
             plan = plan.shortened(pace.high_changes * (STAMPED_SECONDS if wall_clock else BLOCK_SECONDS))
         if workers is None:
             workers = 1 if pace is not None or self.runs_on_server else default_workers(plan)
-        if workers > 2:  # the run holds two blocks of each
-            plan = plan.halved()
         if resumed is not None and resumed.start is not None:
             plan = rest(plan, resumed.start)
         return Run(

@@ -172,7 +172,9 @@ class Run:
         self._began = started = time.monotonic()
         sender = Stage[Rendered]("sender", self._send)
         rendering = self.rendering
-        renderer = Stage[Any]("renderer", lambda begun: sender.put(rendering.finish(begun)), rendering.ahead)
+        # workers render while this thread sends, so that it needs no second one, whose blocks would take memory
+        pass_on = self._send if isinstance(rendering, Workers) else sender.put
+        renderer = Stage[Any]("renderer", lambda begun: pass_on(rendering.finish(begun)), rendering.ahead)
         self._stages = [renderer, sender]
         whole = False
         try:

@@ -113,11 +113,6 @@ class Plan:
         each = self.count([block.number])[0] / max(block.stop - block.first, 1)
         return replace(self, step=min(self.step, max(16, int(changes / max(each, 1e-9)))))
 
-    def halved(self) -> Plan:
-        """The plan in blocks of half as many turns."""
-        half = self.step // 2
-        return replace(self, step=max(self.unit, half - half % self.unit))
-
     def check_reach(self) -> None:
         """Raises UsageError where the run goes beyond the last turn that the stream can have."""
         if self.reach is not None and (self.stop is None or self.stop > self.reach):

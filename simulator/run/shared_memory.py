@@ -38,19 +38,19 @@ class SharedMemory:
 
     def __init__(self, file: int | None = None) -> None:
         self.file = _file() if file is None else file
-        self._slots: dict[int, pa.Buffer] = {}
+        self._slots: dict[int, mmap.mmap] = {}
         self._free, self._made = deque[int](), 0
 
     def close(self) -> None:
         """What has been read stays as it is."""
         os.close(self.file)
 
-    def _mapped(self, slot: int, size: int) -> pa.Buffer:
+    def _mapped(self, slot: int, size: int) -> mmap.mmap:
         """The first bytes of a slot, so many at least."""
         mapped = self._slots.get(slot)
-        if mapped is None or mapped.size < size:
+        if mapped is None or len(mapped) < size:
             size = -(-size // MAPPED_BYTES) * MAPPED_BYTES
-            mapped = self._slots[slot] = pa.py_buffer(mmap.mmap(self.file, size, offset=slot * SLOT_BYTES))
+            mapped = self._slots[slot] = mmap.mmap(self.file, size, offset=slot * SLOT_BYTES)
         return mapped
 
     # In the process that reads
@@ -66,22 +66,23 @@ class SharedMemory:
     def read(self, slot: int, stored: Stored) -> Any:
         """An object, whose arrays are views of its slot. Without arrays the slot is free at once."""
         used = _Use(self._mapped(slot, max((end for _, end in stored.arrays), default=1)), slot, self._free)
-        arrays = [pa.foreign_buffer(used.memory.address + begin, end - begin, used) for begin, end in stored.arrays]
+        address = pa.py_buffer(used.mapped).address
+        arrays = [pa.foreign_buffer(address + begin, end - begin, used) for begin, end in stored.arrays]
         return pickle.loads(stored.pickled, buffers=arrays)
 
     # In the process that writes
 
     def room(self, slot: int, size: int) -> pa.Buffer:
         """Memory at the beginning of a slot: an array that is made there need not be copied."""
-        return self._mapped(slot, size).slice(0, size)
+        return pa.py_buffer(self._mapped(slot, size)).slice(0, size)
 
     def write(self, slot: int, item: object) -> Stored:
         """Put an object into a slot: copy the arrays that are not there yet."""
         pickled: list[pickle.PickleBuffer] = []
         head = pickle.dumps(item, protocol=5, buffer_callback=pickled.append)
         buffers = [pa.py_buffer(each.raw()) for each in pickled]
-        room = self._slots.get(slot)
-        made = [room is not None and each.size and each.address == room.address for each in buffers]
+        room = pa.py_buffer(self._slots[slot]).address if slot in self._slots else None
+        made = [each.size > 0 and each.address == room for each in buffers]
         at = sum(_aligned(each.size) for each, there in zip(buffers, made, strict=True) if there)
         arrays = list[tuple[int, int]]()
         for each, there in zip(buffers, made, strict=True):
@@ -99,12 +100,16 @@ class SharedMemory:
 
 
 class _Use:
-    """What the arrays of an object refer to: with the last of them its slot is free."""
+    """What the arrays of an object refer to: with the last of them its slot is free.
 
-    def __init__(self, memory: pa.Buffer, slot: int, free: deque[int]) -> None:
-        self.memory, self._slot, self._free = memory, slot, free
+    The pages stay in the file, but no longer count as memory of the process that has read them.
+    """
+
+    def __init__(self, mapped: mmap.mmap, slot: int, free: deque[int]) -> None:
+        self.mapped, self._slot, self._free = mapped, slot, free
 
     def __del__(self) -> None:
+        self.mapped.madvise(mmap.MADV_DONTNEED)
         self._free.append(self._slot)
 
 

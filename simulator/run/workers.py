@@ -120,7 +120,7 @@ class Workers:
     """The processes of a run, in place of its `Renderer`."""
 
     def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
-        # two blocks are with the threads that begin and finish them
+        # two blocks are with the threads that begin them, and finish and send them
         self.ahead = ASKED * count - 2
         self.processes: list[Process] = []
         self._end = weakref.finalize(self, _end, self.processes)
