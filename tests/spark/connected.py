@@ -3,7 +3,8 @@
 connected.py SERVER SCENARIO FOLDER     runs commands of FOLDER/runs.json, then the data source; writes what came of it
 
 A run is the command's words, and what goes wrong: a fault of `spark_faults` in its tasks (Stuck: Ctrl-C ends it), or a
-package that is missing here.
+package that is missing here. Behind the first that succeeds all share a session, since each has its own Python
+processes on the server.
 """
 
 from __future__ import annotations
@@ -50,18 +51,15 @@ def run(words: Sequence[str], wrong: str | None, folder: Path) -> tuple[Any, str
 
 def interrupt(folder: Path) -> None:
     """Ctrl-C, once the task that is stuck has begun."""
-    while not (folder / "1.0").exists():
+    while not (folder / "0.0").exists():
         time.sleep(0.1)
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def read(server: str, scenario: str, folder: Path) -> list[list[str]]:
+def read(spark: Any, scenario: str, folder: Path) -> list[list[str]]:
     """Values of messages: of a batch, and of a stream that stops half way and goes on from its checkpoint."""
-    from pyspark.sql import SparkSession
-
     from simulator.spark import CdcSimDataSource
 
-    spark = SparkSession.builder.remote(server).getOrCreate()
     spark.dataSource.register(CdcSimDataSource)
     options = {"scenario": scenario, "format": "dts-canal-json", "snapshot": "true"}
     frames = [spark.read.format("cdcsim").options(**options, turns=300, partitions=3).load()]
@@ -70,15 +68,18 @@ def read(server: str, scenario: str, folder: Path) -> list[list[str]]:
         writer = stream.writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
         writer.trigger(availableNow=True).start(str(folder / "live")).awaitTermination()
     frames.append(spark.read.parquet(str(folder / "live")))
-    found = [frame.orderBy("position").toArrow()["value"].to_pylist() for frame in frames]
-    spark.stop()
-    return found
+    return [frame.orderBy("position").toArrow()["value"].to_pylist() for frame in frames]
 
 
 def everything(server: str, scenario: str, folder: Path) -> None:
-    steps = json.loads((folder / "runs.json").read_bytes())
-    ended = {name: run(words, wrong, folder) for name, (words, wrong) in steps.items()}
-    (folder / "found.pickle").write_bytes(pickle.dumps((ended, read(server, scenario, folder))))
+    spark, ended = None, {}
+    for name, (words, wrong) in json.loads((folder / "runs.json").read_bytes()).items():
+        ended[name] = run(words, wrong, folder)
+        if ended[name][0] == 0 and spark is None:
+            from pyspark.sql import SparkSession
+
+            spark = SparkSession.builder.remote(server).getOrCreate()
+    (folder / "found.pickle").write_bytes(pickle.dumps((ended, read(spark, scenario, folder))))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from command import Command, environment, summary
@@ -26,7 +26,7 @@ RUNS: Final = {
     "containers": ("shop.yaml", "dts-avro", "file:{}?partitions=2"),
     "parquet": ("script.sql", "cloudcanal-json", "parquet:{}"),
 }
-SHORT: Final = ["run", "crud", "-f", "canal-json", "--limit", "500", "--tasks", "2", "-q", "--engine", "spark"]
+SHORT: Final = ["run", "crud", "-f", "canal-json", "--limit", "500", "--tasks", "1", "-q", "--engine", "spark"]
 # What goes wrong, if it is not the words alone, and how the command ends.
 MISTAKES: Final = {
     "absent": (
@@ -90,13 +90,13 @@ def client(connect: str, tmp_path_factory: pytest.TempPathFactory) -> Client:
     for name, text in (("shop.yaml", SHOP), ("script.sql", SCRIPT)):
         (scenarios / name).write_text(text)
     names = {"server": connect, "folder": str(folder)}
-    runs: dict[str, Any] = {
+    mistakes = {
         name: ([word.format(**names) for word in arguments], wrong)
-        for name, (arguments, wrong, _, _) in reversed(MISTAKES.items())  # the missing package first
+        for name, (arguments, wrong, _, _) in MISTAKES.items()
     }
-    for name in RUNS:
-        runs[name] = [*words(name, folder), "--master", connect], None
-    runs["stopped"] = [*SHORT, "--master", connect, "--to", f"file:{folder}/stopped"], "Stuck"
+    files = {name: ([*words(name, folder), "--master", connect], None) for name in RUNS}
+    stopped = {"stopped": ([*SHORT, "--master", connect, "--to", f"file:{folder}/stopped"], "Stuck")}
+    runs = {name: mistakes.pop(name) for name in ("package", "nobody", "setting")} | files | mistakes | stopped
     (folder / "runs.json").write_text(json.dumps(runs))
     program = [sys.executable, str(Path(__file__).with_name("connected.py")), connect, str(scenarios / "shop.yaml")]
     done = subprocess.run(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,11 +17,14 @@ import pytest
 from runs import CHANGES, FORMATS, PARTITIONS, SCENARIOS, job_of, write_locally
 from written import digests
 
+from simulator.cli.commands.spark import text
 from simulator.run.job import Job
 from simulator.run.plan import Limits
 from simulator.sinks.files import FolderSink
 from simulator.sinks.parquet import ParquetSink
+from simulator.spark.engine import Progress
 from simulator.spark.files import Folder
+from simulator.spark.jobs import Tasks
 from simulator.spark.work import Work, work
 
 pytestmark = pytest.mark.spark  # for its time: a fast test is about less
@@ -71,6 +75,17 @@ def test_any_number_of_tasks(tmp_path: Path, scenario: str, format: str) -> None
         in_tasks(job, Folder(str(folder), PARTITIONS, envelope=True), tasks, write)
         assert digests(folder) == wanted
         assert not (folder / ".unfinished").exists()
+
+
+def test_progress() -> None:
+    """Of a run of 1,024 blocks in 64 tasks; before it, and before a task is done, no time left is known."""
+    run = SimpleNamespace(progress=None, elapsed=12.0, messages=3_000_000)
+    assert text(run) == "counting where the run ends"  # type: ignore[arg-type]
+    todo = Work(b"", 0, 1024, 1, (), 64)
+    run.progress = Progress(todo, Tasks(12, 2, 64))
+    assert text(run) == "192 of 1,024 blocks, 2 tasks running, 3,000,000 messages, 250,000/s, 52 s left"  # type: ignore[arg-type]
+    run.progress, run.messages = Progress(todo, Tasks(0, 1, 64)), 0
+    assert text(run) == "0 of 1,024 blocks, 1 task running, 0 messages"  # type: ignore[arg-type]
 
 
 def test_parquet(tmp_path: Path) -> None:
