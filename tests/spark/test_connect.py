@@ -35,8 +35,8 @@ MISTAKES: Final = {
         "Python that has it in Spark's setting spark.pyspark.python.",
     ),
     "full": (
-        [*SHORT, "--master", "{server}", "--to", "file:{folder}"], None, 1,
-        "file:{folder}: runs.json is already there; name an empty folder, or remove it.",
+        [*SHORT, "--master", "{server}", "--to", "file:{folder}/lines"], None, 1,
+        "file:{folder}/lines: _SUCCESS is already there; name an empty folder, or remove it.",
     ),
     "relative": (
         [*SHORT, "--master", "{server}", "--to", "file:orders"], None, 2,
