@@ -97,8 +97,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--workers", type=WholeNumber(1, MOST_WORKERS), metavar="N",
-    help="Render in N processes of 200 to 350 MiB, to the same bytes; default: the cores of the machine, at most 8, and "
-    "1 with --rate or for less than a million changes.",
+    help="Render in N processes of 200 to 350 MiB, to the same bytes; default: the cores of the machine, at most 8, "
+    "and 1 with --rate or for less than a million changes.",
 )  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 @gathered(opening=Opening, span=Span, sending=Sending, about=About, engine=Engine)
