@@ -28,6 +28,7 @@ from simulator.stream.engine.history import State
 from simulator.stream.engine.sizes import BLOCK_BYTES
 from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.generators.columns import CompiledColumn
+from simulator.stream.literal import stream as literal_stream
 from simulator.stream.scenario.resolve import resolve
 
 quick = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
@@ -139,17 +140,18 @@ def test_values_that_no_block_holds(tmp_path: Path, length: int, transactions: i
     )
 
 
-def test_literal_values_that_no_block_holds(tmp_path: Path) -> None:
+def test_literal_values_that_no_block_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(literal_stream, "COLUMN_BYTES", 16 << 20)
     file = tmp_path / "large.sql"
     file.write_text(
         "create database d; use d; create table t(id int primary key, b longtext); insert into t values (0, 'a');\n"
-        "begin; " + "".join(f"insert into t values({n}, repeat('x', 4000000));" for n in range(1, 76)) + "commit;"
+        "begin; " + "".join(f"insert into t values({n}, repeat('x', 1000000));" for n in range(1, 20)) + "commit;"
     )
     job = open_job(str(file), "canal-json")
     with pytest.raises(UsageError) as error:
         job.plan(Limits())
     assert str(error.value) == (
-        f"{file}: turn 3 has 286 MiB of values of t.b, and a block holds at most 256 MiB; shorten them, or change "
+        f"{file}: turn 3 has 18 MiB of values of t.b, and a block holds at most 16 MiB; shorten them, or change "
         "fewer rows in a transaction."
     )
 
