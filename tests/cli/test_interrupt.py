@@ -13,6 +13,7 @@ from command import Command, start, summary
 
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
+from simulator.sinks.memory import MemorySink
 
 SIGNAL_SECONDS = 0.1
 
@@ -71,9 +72,9 @@ def test_ctrl_c_ends_at_a_transaction_border(tmp_path: Path) -> None:
     told, _ = interrupted(tmp_path, *arguments, sign=b'"type":"UPDATE"', seconds=0.3)
     assert told["changes"] > 0
     border(told)
-    expected = open_job("orders", "dts-canal-json").messages(Limits(turns=told["next_turn"]), snapshot=True)
-    lines = (tmp_path / "messages" / "dts-0.jsonl").read_bytes().splitlines()
-    assert lines == [message.value for message in expected]
+    with MemorySink() as sink:
+        open_job("orders", "dts-canal-json").run(sink, limits=Limits(turns=told["next_turn"]), snapshot=True)()
+    assert (tmp_path / "messages" / "dts-0.jsonl").read_bytes().splitlines() == sink.values()
 
 
 @pytest.mark.parametrize("rate", [[], ["--rate", "1000/s"]], ids=["unpaced", "paced"])

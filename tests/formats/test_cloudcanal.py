@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +29,7 @@ from simulator.run.job import Partitions, open_job
 from simulator.run.plan import Limits
 from simulator.run.render import Renderer
 from simulator.sinks.memory import MemorySink
+from simulator.stream.engine.block import Stream
 
 # "Message Format", the JSON examples as printed, comments and all.
 TABLE_CHANGES: Final = """
@@ -365,13 +367,17 @@ def rows_of(value: bytes) -> int:
     return len(json.loads(value)["data"])
 
 
+@cache
+def orders() -> Stream:
+    return open_job("orders", "cloudcanal-json").stream
+
+
 @pytest.mark.parametrize("scope", ["partition", "transaction", "statement"])
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_block_makes_the_same_batches_alone_and_in_pieces(scope: str, partitions: int) -> None:
     """Wherever the stream is cut (at borders of transactions, or of windows), the same messages come out."""
-    job = open_job("orders", f"cloudcanal-json,batch_rows=4,batch_scope={scope}")
-    stream = job.stream
-    renderer = Renderer(stream, job.codec, parse_route(None, job.codec.layout.routing), None, lambda topic: partitions)
+    stream, codec = orders(), codec_of(f"cloudcanal-json,batch_rows=4,batch_scope={scope}")
+    renderer = Renderer(stream, codec, parse_route(None, codec.layout.routing), None, lambda topic: partitions)
 
     def rendered(first: int, stop: int) -> list[bytes]:
         block_messages = renderer.render(stream.read(first, stop))

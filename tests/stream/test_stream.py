@@ -305,7 +305,7 @@ def test_references_hold_at_every_transaction_end(scenario: dict[str, Any]) -> N
     stream = stream_of(scenario)
     replay = Replay(stream, 0)
     at = 0
-    for _ in range(60):
+    for _ in range(40):
         stop = stream.border(at + 1)
         replay.block(stream.read(at, stop))
         at = stop
