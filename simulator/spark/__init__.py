@@ -1,8 +1,8 @@
 """Runs on Spark: the same blocks, rendered by the same functions, in tasks. README.md tells how to run them.
 
-`work` cuts a run into the shares of tasks; `session` opens Spark and `jobs` runs functions in tasks; `engine` is the
-run that the driver leads: into files (`files`, `writing`) or a broker (`brokers`, `sending`). `source` is the data
-source, `rows` its columns:
+`work` cuts a run into the shares of tasks. `engine` is the run that is led from here: into files (`files`) or a broker
+(`brokers`). `session` opens Spark, and `jobs` runs functions in its tasks: of a driver in this process (`classic`), or
+through Spark Connect (`connect`). `source` is the data source, `options` and `rows` its options and columns:
 
     from simulator.spark import CdcSimDataSource
 
