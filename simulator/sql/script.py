@@ -16,6 +16,7 @@ from simulator.sources.source import Source
 from simulator.sql import RECORDING
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.errors import SqlError, Unsupported
+from simulator.sql.memory import give_back
 from simulator.sql.parse.client import WORDS, Meta, Statement, split
 from simulator.sql.server.url import WHEEL
 from simulator.sql.store.session import Session
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
 
 
+# Of a dump.
+_LONG_BYTES: Final = 1 << 20
 # What helps against a refusal.
 HINT: Final = "--sql-engine URL runs it on a MySQL or MariaDB server"
 # The system without an evaluator here: a server runs its scripts.
@@ -129,6 +132,8 @@ def script_of(content: bytes | str, file: str) -> Script:
     encoded = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     encoded = encoded.removeprefix(BOM_UTF8)
     parts = tuple(split(encoded))
+    if len(encoded) > _LONG_BYTES:
+        give_back()
     if not parts:
         raise ScenarioError(file, None, "", "the file is empty; a script has at least one statement.")
     return Script(file, Path(file).stem, parts, encoded, _spec(parts))

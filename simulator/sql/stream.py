@@ -17,6 +17,7 @@ from simulator.sources.mysql import typed_json
 from simulator.sources.source import Source
 from simulator.sql.catalog.servers import SERVERS
 from simulator.sql.ddl.show_create import show_create
+from simulator.sql.memory import give_back
 from simulator.sql.script import POSTGRESQL, START_MS, Script, run, run_on_postgresql
 from simulator.sql.store.rows import carrier
 from simulator.sql.store.session import Session
@@ -164,6 +165,8 @@ class LogStream(MysqlHistory):
 class SqlStream(LogStream):
     """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made."""
 
+    block_bytes = 8 << 20  # all rows are in memory beside the block
+
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
         before: list[TableRows] = []
@@ -173,6 +176,9 @@ class SqlStream(LogStream):
             before.extend(_rows(session))
 
         outcome = run(script, source, force=force, at_snapshot=keep)
+        for data in outcome.session.all_tables():
+            data.clear()  # the log has what is needed of the rows
+        give_back()
         self.failure = outcome.failure
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
         super().__init__(

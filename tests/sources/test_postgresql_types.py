@@ -24,10 +24,10 @@ from simulator.carriers import INFINITE_DAYS, INFINITE_US
 from simulator.errors import UsageError
 from simulator.model import Column, ColumnType, Table
 from simulator.sources import find
-from simulator.sources.postgresql import json as postgresql_json
 from simulator.sources.postgresql import times as postgresql_times
 from simulator.sources.postgresql import type_table as postgresql_table
 from simulator.sources.postgresql import values as postgresql_values
+from simulator.sources.postgresql.literals import json as postgresql_json
 from simulator.text import postgresql as postgresql_text
 
 POSTGRESQL: Final = find("postgresql")

@@ -4,7 +4,7 @@
 | --- | --- |
 | `source`, `gaussdb` | `PostgresqlSource`, `GaussdbSource` |
 | `type_table`, `types` | the types: names, numbers in pg_type, codes, bounds, carriers; types as text |
-| `values`, `numbers`, `times`, `json`, `texts`, `containers`, `search` | literals to carriers and back |
+| `values`, `times`, `literals` | literals to carriers and back |
 | `storage` | generated values as they are stored |
 | `corpus` | boundary values and believable defaults of every type |
 | `ddl`, `log` | statements; LSNs and transaction ids |

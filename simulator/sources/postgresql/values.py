@@ -16,13 +16,13 @@ from simulator.carriers import INFINITE_DAYS
 from simulator.errors import short
 from simulator.model import ColumnType
 from simulator.sources import literals
-from simulator.sources.postgresql import containers as postgresql_containers
-from simulator.sources.postgresql import json as postgresql_json
-from simulator.sources.postgresql import numbers as postgresql_numbers
-from simulator.sources.postgresql import search as postgresql_search
-from simulator.sources.postgresql import texts as postgresql_texts
 from simulator.sources.postgresql import times as postgresql_times
-from simulator.sources.postgresql.containers import Bounds
+from simulator.sources.postgresql.literals import containers as postgresql_containers
+from simulator.sources.postgresql.literals import json as postgresql_json
+from simulator.sources.postgresql.literals import numbers as postgresql_numbers
+from simulator.sources.postgresql.literals import search as postgresql_search
+from simulator.sources.postgresql.literals import texts as postgresql_texts
+from simulator.sources.postgresql.literals.containers import Bounds
 from simulator.sources.postgresql.type_table import (
     EVERY_TYPE,
     arrow_type,

@@ -225,7 +225,8 @@ class _Alter:
             self.definition = tables.without_key(self.definition, words.name())
             self.kinds.append(K.DROP_INDEX)
         elif words.upper in ("CHECK", "CONSTRAINT") and self.session.server.checks:
-            words.next()
+            if words.next().upper == "CHECK" and self.session.server.mariadb:
+                raise words.problem()
             self._drop_constraint(words.name())
         else:
             if words.peek("PARTITION"):
@@ -270,10 +271,14 @@ class _Alter:
 
     def _alter_column(self) -> None:
         words = self.words
-        if words.one_of("INDEX", "CHECK", "CONSTRAINT") and not words.one_of("SET", "DROP"):
-            name = words.name()  # of an index that queries pass over, or of a check that is not enforced
-            if not words.one_of("VISIBLE", "INVISIBLE", "IGNORED", "NOT IGNORED"):
-                raise Unsupported(f"ALTER … {name}")
+        if words.peek("CHECK") or words.peek("CONSTRAINT"):
+            raise Unsupported(f"ALTER {words.upper}")
+        if words.take("INDEX"):  # which queries pass over or not
+            words.name()
+            server = self.session.server
+            ways = ("IGNORED", "NOT IGNORED") if server.mariadb else ("VISIBLE", "INVISIBLE") if server.modern else ()
+            if not words.one_of(*ways):
+                raise words.problem()
             self.kinds.append(K.ALTER_TABLE)
             return
         place = self._find(words.name())

@@ -281,10 +281,11 @@ def truncate(session: Session, words: Reader, sql: str) -> None:
 
 
 def rename(session: Session, words: Reader, sql: str) -> None:
-    pairs = []
+    pairs: list[tuple[TableId, TableId]] = []
     while True:
         old = session.named(*words.qualified())
-        if session.found(old) is None and session.server.id == "mysql-5.7":
+        known = session.found(old) is not None or old in [new for _, new in pairs]
+        if not known and session.server.id == "mysql-5.7":
             raise SqlError(1017, f"./{old.database}/{old.name}.frm", 2, "No such file or directory")
         words.need("TO")
         pairs.append((old, session.named(*words.qualified())))

@@ -253,6 +253,15 @@ class Inserter:
         _check_json(self.session, one)
         return None if one.nullable else implicit_default(one.type)
 
+    def defaults(self) -> list[Any]:
+        """What an expression among the values reads of columns that are not set yet."""
+        row: list[Any] = []
+        for place, one in enumerate(self.fields):
+            default = self.plan.defaults.get(place)
+            empty = None if one.nullable or one.generated is not None else implicit_default(one.type)
+            row.append(empty if default is None else default(()))
+        return row
+
     def done(self) -> None:
         self.session.generated_ids = self.counter.first
         if self.counter.first:

@@ -86,10 +86,11 @@ def _insert_values(
     known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
     scope = select.query_scope(session, (known,), "values")
     not_from_itself(session, body, definition.id)
+    named = any(isinstance(one, exp.Expression) and one.find(exp.Column) for values in lists for one in values)
     compiled_lists = [[_value(one, scope) for one in values] for values in lists]
     for number, readers in enumerate(compiled_lists, 1):
-        # a column that stands among the values is the one that was set before it
-        row: list[Any] = [None] * len(definition.fields)
+        # a column that stands among the values is the one that was set before it, or its default
+        row = inserter.defaults() if named else [None] * len(definition.fields)
 
         def values_of_row(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
             for place, read in zip(places, readers, strict=True):

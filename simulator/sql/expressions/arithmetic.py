@@ -24,6 +24,10 @@ _LOW, _SIGNED, HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 _INTEGERS: Final = ("tinyint", "smallint", "mediumint", "int", "bigint")
 
 
+def _is_unsigned_cast(node: Any) -> bool:
+    return isinstance(node, exp.Cast) and node.to.this in (exp.DataType.Type.UBIGINT, exp.DataType.Type.UINT)
+
+
 def make_arithmetic(
     whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], Any], scale_of_result: Callable[[int, int], int] = max
 ) -> Callable[[Any, Scope], Compiled]:
@@ -37,6 +41,7 @@ def make_arithmetic(
         session = scope.session
         fields = [scope.field(one) for one in (node.left, node.right)]
         unsigned = any(one is not None and one.type.unsigned and one.type.name in _INTEGERS for one in fields)
+        unsigned = unsigned or any(_is_unsigned_cast(one) for one in (node.left, node.right))
         keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.modes
 
         def calculate(env: Any) -> Any:

@@ -87,7 +87,7 @@ def _converter(kind: str, sizes: list[int], node: Any, session: Any) -> Callable
 
 def _cut(value: Any, length: int, session: Any) -> str:
     text = text_of(value)
-    if len(text) > length and session.refuses_texts:
+    if len(text) > length and session.refuses_texts and not session.server.mariadb:
         raise SqlError(12920, f"CHAR({length})", text)
     return text[:length]
 
@@ -144,7 +144,7 @@ def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any
         if date:
             return Temporal("date", found.day)
         shown = digits if digits is not None else found.digits if session is None else 0
-        us = temporal.rounded(found.us, shown)
+        us = temporal.rounded(found.us, shown, truncate=session is not None and session.server.mariadb)
         return temporal.of_us(temporal.us_of(Temporal("datetime", found.day, 0)) + us, shown)
 
     return cast

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS
-from simulator.sql.errors import Unsupported
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions.arguments import Function, strict, whole
 from simulator.sql.values import temporal
 from simulator.sql.values.kinds import number_of, text_of
@@ -305,6 +305,8 @@ def _months_of(period: int) -> int:
 def convert_tz(session: Any, value: Any, source: Any, target: Any) -> Any:
     """Named zones are known as to a server whose tables of zones are empty: not at all."""
     moment = moment_of(session, value)
+    if moment is None and session.refuses_texts:
+        raise SqlError(12921, "datetime", text_of(value))
     zones = [text_of(source), text_of(target)]
     if moment is None or any(zone.upper() != "SYSTEM" and zone[:1] not in "+-" for zone in zones):
         return None

@@ -12,6 +12,7 @@ from simulator.sql.errors import SqlError
 from simulator.sql.functions.arguments import Function, strict, whole
 from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import CONTEXT, FixedDouble, ScaledDecimal, bytes_of, number_of, text_of
+from simulator.sql.values.temporal import Temporal
 
 # Of a double.
 MAX_EXPONENT: Final = 308
@@ -146,6 +147,9 @@ def extreme(sign: int) -> Function:
     """GREATEST and LEAST."""
 
     def pick(session: Any, *values: Any) -> Any:
+        texts = session.server.id == "mysql-8.0" and any(type(value) is str for value in values)
+        if texts and not any(isinstance(value, Temporal) for value in values):
+            values = tuple(map(text_of, values))
         best = values[0]
         for value in values[1:]:
             if (compare(value, best, session.collation) or 0) * sign > 0:

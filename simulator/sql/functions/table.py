@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from simulator.sql.errors import Unsupported
@@ -43,6 +43,14 @@ def _last_insert_id(session: Any, value: Any = None) -> int:
     if value is not None:
         session.last_insert_id = whole(value) & (1 << 64) - 1
     return int(session.last_insert_id)
+
+
+def _letters(text: str, change: Callable[[str], str]) -> str:
+    """Each letter changed into one other: a collation knows no `SS` of `ß`."""
+    changed = change(text)
+    if text.isascii() or len(changed) == len(text):
+        return changed
+    return "".join(letter if len(change(letter)) > 1 else change(letter) for letter in text)
 
 
 def _found_rows(session: Any) -> int:
@@ -115,7 +123,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "log": strict(numbers.logarithm),
     "log10": strict(lambda session, value: numbers.logarithm(session, 10, value)),
     "log2": strict(lambda session, value: numbers.logarithm(session, 2, value)),
-    "lower": strict(lambda session, value: value if isinstance(value, bytes) else text_of(value).lower()),
+    "lower": strict(lambda session, value: value if isinstance(value, bytes) else _letters(text_of(value), str.lower)),
     "lpad": strict(lambda session, value, length, fill=" ": texts.pad(session, value, length, fill, True)),
     "ltrim": strict(lambda session, value: texts.like_first(value, lambda text: text.lstrip(text[:0] + " "))
                     if isinstance(value, str) else texts.trim(session, value, " ", "LEADING")),
@@ -179,7 +187,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "truncate": strict(lambda session, value, digits: numbers.rounded(session, value, digits, cut=True)),
     "unhex": strict(texts.unhex),
     "unix_timestamp": strict(dates.unix_timestamp),
-    "upper": strict(lambda session, value: value if isinstance(value, bytes) else text_of(value).upper()),
+    "upper": strict(lambda session, value: value if isinstance(value, bytes) else _letters(text_of(value), str.upper)),
     "user": lambda session: session.account,
     "uuid": _uuid,
     "uuid_short": lambda session: (1 << 56) + session.draw(),

@@ -34,14 +34,6 @@ def joined(separator: Any, values: Iterable[Any]) -> Any:
     return text_of(separator).join(map(text_of, parts))
 
 
-def concat(session: Any, *values: Any) -> Any:
-    return joined("", values)
-
-
-def concat_ws(session: Any, separator: Any, *values: Any) -> Any:
-    return None if separator is None else joined(separator, [value for value in values if value is not None])
-
-
 def _too_long(session: Any, function: str, length: int) -> bool:
     """Whether a result has more bytes than a packet, which a strict INSERT refuses; else it is NULL, with a warning."""
     most = int(system_variables(session.server)["max_allowed_packet"].value or 0)
@@ -50,6 +42,17 @@ def _too_long(session: Any, function: str, length: int) -> bool:
     if length > most:
         session.warnings.append(f"the result of {function}() is longer than max_allowed_packet ({most}), so it is NULL")
     return length > most
+
+
+def concat(session: Any, *values: Any) -> Any:
+    text = joined("", values)
+    if len(text) > 1 << 20 and _too_long(session, "concat", len(bytes_of(text))):
+        return None
+    return text
+
+
+def concat_ws(session: Any, separator: Any, *values: Any) -> Any:
+    return None if separator is None else joined(separator, [value for value in values if value is not None])
 
 
 def repeat(session: Any, value: Any, times: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Final
 from simulator.model import TableId
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Definition, Field, ForeignKey, Key
-from simulator.sql.errors import SqlError
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.column_types import Context, check_charset, check_collation, read_type
 from simulator.sql.parse.words import Reader
 
@@ -318,6 +318,9 @@ def _free_name(key: Key, keys: list[Key]) -> str:
 # Storage engines without transactions.
 _PLAIN_ENGINES: Final = frozenset(("myisam", "memory", "heap", "aria", "archive", "csv", "blackhole", "merge"))
 
+# Others whose tables roll back here; a server without one of them refuses it or takes its default.
+_ENGINES: Final = frozenset(("innodb", "ndb", "ndbcluster", "rocksdb", "tokudb", "columnstore", "mroonga", "default"))
+
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
@@ -352,7 +355,10 @@ def table_options(words: Reader, context: Context) -> TableOptions:
             auto = words.integer()
         elif words.take("ENGINE"):
             words.take("=")
-            transactional = words.next().value.lower() not in _PLAIN_ENGINES
+            engine = words.next().value
+            if engine.lower() not in _ENGINES and engine.lower() not in _PLAIN_ENGINES:
+                raise Unsupported(f"the engine {engine}")
+            transactional = engine.lower() not in _PLAIN_ENGINES
         elif words.upper in _OPTIONS:
             words.next()
             words.one_of("DIRECTORY")

@@ -41,14 +41,22 @@ class ServerSql(MySQL):
     Parser = _Parser
 
 
-# sqlglot takes `1e0+2` for one word.
-_EXPONENT: Final = re.compile(
-    r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`|((?<![\w.])[\d.]+[eE]\d+)(?=[-+])", re.DOTALL
+# sqlglot takes `1e0+2` for one word, and `TIME'1:2:3.4'` for a CAST, which has no digits of a second.
+_REWRITTEN: Final = re.compile(
+    r"\bTIME\s*(?P<time>'[^'\\]*\.(?P<digits>\d+)')|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`"
+    r"|(?P<exponent>(?<![\w.])[\d.]+[eE]\d+)(?=[-+])",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
 def _apart(text: str) -> str:
-    return _EXPONENT.sub(lambda match: f"{match[0]} " if match[1] else match[0], text)
+    return _REWRITTEN.sub(_rewritten, text)
+
+
+def _rewritten(match: re.Match[str]) -> str:
+    if match["time"]:
+        return f"CAST({match['time']} AS TIME({min(6, len(match['digits']))}))"
+    return f"{match[0]} " if match["exponent"] else match[0]
 
 
 def statement_tree(text: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from simulator.sql.errors import Unsupported
+from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope, collation_of, compiled
 from simulator.sql.functions.json import as_json
 from simulator.sql.store.session import Session
@@ -20,7 +20,7 @@ from simulator.sql.values.kinds import CONTEXT, ScaledDecimal, bytes_of, number_
 
 Aggregate = Callable[[list[Any]], Any]
 # Aggregates that sqlglot takes for functions as any.
-_NAMES: Final = ("json_arrayagg", "any_value")
+_NAMES: Final = ("json_arrayagg",)
 _HIGH: Final = (1 << 64) - 1
 
 
@@ -65,8 +65,6 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
     if kind == "json_arrayagg":
         session = scope.session
         return lambda rows: _array(session, [as_json(session, read(row)) for row in rows]) if rows else None
-    if kind == "any_value":
-        return lambda rows: read(rows[0]) if rows else None
 
     def values(rows: list[Any]) -> list[Any]:
         found = [made for row in rows if None not in (made := tuple(one(row) for one in reads))]
@@ -172,9 +170,13 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
             found = list({tuple(sort_key(v, collation) for v in made): made for made in reversed(found)}.values())[::-1]
         if not found:
             return None
-        text = mark.join("".join(map(text_of, made)) for made in found)
+        raw = bytes_of(mark.join("".join(map(text_of, made)) for made in found))
         most = int(session.variable("group_concat_max_len"))
-        return bytes_of(text)[:most].decode("utf-8", "ignore")
+        if len(raw) > most and session.refuses_texts:
+            raise SqlError(1260, len(found))
+        if len(raw) > most:
+            session.warnings.append(f"GROUP_CONCAT() is cut at group_concat_max_len ({most})")
+        return raw[:most].decode("utf-8", "ignore")
 
     return joined
 

@@ -56,6 +56,7 @@ def ordered_joins(
 ) -> list[Step] | None:
     """None where the joins stay as they are written: outer ones, and what is no table. `used`: the columns that are
     wanted of each (None: all)."""
+    scope.session.order_unsure |= any(join.fixed for join in joins)  # how many rows fit a join buffer is not known
     if len(joins) > MOST_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
         return None
     nodes = [one for join in joins for one in conjuncts(join.on)] + conjuncts(where)

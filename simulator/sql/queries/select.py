@@ -193,13 +193,14 @@ class _Select:
             scope = replace(scope, sources=(*scope.sources, source))
         readers = [self._reader(one, scope, names) for one in self.outputs]
         order = self._order(orders, scope, names)
-        return self._query(steps, readers, order)
+        return self._query(steps, readers, order, windows)
 
     def _query(
         self,
         steps: Sequence[Callable[[list[Any]], list[Any]]],
         readers: Sequence[Compiled],
         order: Callable[[Any], Any],
+        windows: Sequence[Any],
     ) -> Query:
         node = self.node
         limit, distinct = limit_of(node), node.args.get("distinct") is not None
@@ -212,6 +213,8 @@ class _Select:
             envs = rows_of(env)
             if sorted_at_last:
                 self.session.order_unsure = unsure
+            # rows come as the last window sorted them, which the server's plan says
+            self.session.order_unsure |= bool(windows) and node.args.get("order") is None
             for step in steps:
                 envs = step(envs)
             # what is assigned to variables is assigned row by row, and before the rows are sorted

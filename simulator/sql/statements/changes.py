@@ -12,6 +12,7 @@ from sqlglot import exp
 from simulator.model import StatementKind
 from simulator.sql.dml import statements
 from simulator.sql.errors import Unsupported
+from simulator.sql.parse.newer_syntax import check_syntax
 from simulator.sql.parse.trees import statement_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.statements import variables
@@ -72,6 +73,7 @@ def run_change(
 ) -> None:
     """`put_in` puts the values of a program's variables into the tree."""
     node = _tree(words, verb, mariadb=session.server.mariadb)
+    check_syntax(node, session.server)
     node = node if put_in is None else put_in(node)
     if not isinstance(node, exp.Insert | exp.Update | exp.Delete):
         raise Unsupported("this form of the statement")

@@ -10,6 +10,7 @@ from sqlglot import exp
 from simulator.sources.mysql import types as mysql_types
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import compiled
+from simulator.sql.parse.newer_syntax import check_syntax
 from simulator.sql.parse.trees import expression_tree, statement_tree
 from simulator.sql.parse.words import Reader
 from simulator.sql.programs.run import Programs, without_into
@@ -27,6 +28,7 @@ def query(session: Session, words: Reader) -> None:
     """SELECT, and what INTO makes of its row. Nobody sees the rows: one that changes nothing need not be supported."""
     text, targets = without_into(words)
     tree = statement_tree(text)
+    check_syntax(tree, session.server)
     if isinstance(tree, exp.Select) and not tree.expressions:
         words.at = len(words.words)
         raise words.problem()
@@ -118,6 +120,8 @@ def _checked(session: Session, text: str) -> str:
 
 def with_arguments(session: Session, words: Reader) -> str:
     """The text of EXECUTE name USING @a, @b with the values put in."""
+    if session.server.mariadb and words.peek("IMMEDIATE"):
+        raise Unsupported("EXECUTE IMMEDIATE")
     name = words.name().lower()
     text = session.statements.get(name)
     if text is None:

@@ -46,6 +46,7 @@ class LiteralStream(Stream):
     """
 
     turns: int
+    block_bytes = BLOCK_BYTES  # of the rows of a block
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class LiteralStream(Stream):
         step = BLOCK_TURNS
         while step > 1:
             starts = np.arange(0, len(turns), step)
-            if (np.add.reduceat(turns, starts) - np.maximum.reduceat(turns, starts)).max() <= BLOCK_BYTES:
+            if (np.add.reduceat(turns, starts) - np.maximum.reduceat(turns, starts)).max() <= self.block_bytes:
                 break
             step //= 2
         return step

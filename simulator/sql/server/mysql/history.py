@@ -28,6 +28,7 @@ from simulator.sql.store.session import STEP_US, Session
 from simulator.stream.literal.transactions import Ddl, RowChange, Text
 
 # Texts in a transaction that say nothing of rows.
+_XA_END: Final = re.compile(r"XA (COMMIT|ROLLBACK)\b", re.IGNORECASE)
 _MARKS: Final = re.compile(r"(BEGIN|SAVEPOINT|ROLLBACK TO|RELEASE SAVEPOINT|XA (START|END|PREPARE))\b", re.IGNORECASE)
 _ROW_WORDS: Final = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE|LOAD)\b", re.IGNORECASE)
 _READING_MODES: Final = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
@@ -82,6 +83,9 @@ class Follower:
             self._commit(event.at_s)
         elif sql.startswith("ROLLBACK") and not _MARKS.match(sql):
             session.entries = []
+        elif match := _XA_END.match(sql):
+            kind = StatementKind.XA_COMMIT if match[1].upper() == "COMMIT" else StatementKind.XA_ROLLBACK
+            session.write([Text(kind, "", "", sql, session.now_ms)])
         elif _ROW_WORDS.match(sql):
             raise UsageError("the server logged a statement instead of its rows; set binlog_format=ROW.")
         elif not _MARKS.match(sql):

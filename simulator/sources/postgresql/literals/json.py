@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.errors import short
-from simulator.sources.postgresql.numbers import plain_decimal
+from simulator.sources.postgresql.literals.numbers import plain_decimal
 from simulator.text.json_style import ESCAPES
 
 

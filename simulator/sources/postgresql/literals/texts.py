@@ -10,7 +10,7 @@ from typing import Final
 from xml.parsers import expat
 
 from simulator.errors import short
-from simulator.sources.postgresql.numbers import float_, show_float
+from simulator.sources.postgresql.literals.numbers import float_, show_float
 
 # ----------------------------------------------------------------------------------------------------- bits, uuid, xml
 
