@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import resource
 import signal
 import socket
 import sys
@@ -47,6 +48,8 @@ def default_workers(plan: Plan) -> int:
     """How many processes render a run that does not say so."""
     turns = LONG_CHANGES if plan.stop is None else plan.stop - plan.first
     if min(turns, LONG_CHANGES if plan.changes is None else plan.changes) < LONG_CHANGES:
+        return 1
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:  # shared memory is a file, too
         return 1
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return min(cores, MOST_CORES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import resource
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -161,6 +162,8 @@ def test_long_runs_use_the_cores_of_the_machine(limits: Limits, several: bool, m
     job = open_job("crud", "canal-json")
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(3))
     assert default_workers(job.plan(limits)) == (3 if several else 1)
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (1 << 30, 1 << 30))
+    assert default_workers(job.plan(limits)) == 1
 
 
 def test_a_slot_is_free_when_nothing_refers_to_its_arrays() -> None:
