@@ -21,8 +21,12 @@ from simulator.cli import commands as cli
 # What is imported now stays: looking through it again and again would take a tenth of the time.
 gc.disable()
 
-# Folders whose files keep what several of their tests need: streams, codecs, parsed values, what a format refuses.
-ONCE: Final = ("compare", "formats", "run", "sources", "sql", "stream", "truth", "wire")
+# Groups of tests, each of which runs in one process, the longest first: those that share a broker, Spark or the JVMs of
+# readers; and folders of small cases, which make once what many need: streams, codecs, values, what a format refuses.
+GROUPS: Final = (
+    *("spark", "rocketmq", "kafka", "rabbitmq", "mysql", "postgresql", "jvm"),
+    *("formats", "stream", "run", "sources", "sql", "compare", "wire", "truth"),
+)
 
 # Where it is not installed, pyarrow would look for it on the disk with each value whose type it infers.
 sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
@@ -109,19 +113,28 @@ def pytest_collection_finish() -> None:
         os.environ.update(PYTHONDONTWRITEBYTECODE="", PYTHONPYCACHEPREFIX=folder)
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """However many processes run the tests: those that share a broker run in one of them, and those that share the
-    JVMs of readers or Spark, and no broker. A test of two groups would be of a third one, with a broker of its own.
-    What files of small cases keep they make once; other tests come one by one behind them."""
+def group_of(item: pytest.Item) -> str:
+    """The group of a test, "" for one that runs alone. One of two groups would be of a third one, with a broker of its
+    own: so the JVMs and Spark that tests of brokers use are theirs."""
     if (marker := item.get_closest_marker("broker")) is not None:
-        item.add_marker(pytest.mark.xdist_group(marker.args[0]))
-    else:
-        for name in ("jvm", "spark"):
-            if item.get_closest_marker(name) is not None:
-                item.add_marker(pytest.mark.xdist_group(name))
-                return
-        if item.path.parent.name in ONCE:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        return str(marker.args[0])
+    marked = [name for name in ("jvm", "spark") if item.get_closest_marker(name) is not None]
+    return (marked or [name for name in GROUPS if name == item.path.parent.name] or [""])[0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.loadscopereorder = False  # pytest-xdist would begin with the groups of most tests
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if group := group_of(item):
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long groups first; single tests fill up what is left of the time."""
+    items.sort(key=lambda item: GROUPS.index(group) if (group := group_of(item)) in GROUPS else len(GROUPS))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -27,11 +27,6 @@ def _kind(item: pytest.Item | None) -> str | None:
     return marker.args[0] if marker else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one kind of broker come one after the other."""
-    items.sort(key=lambda item: _kind(item) or "")
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """A broker stops when the last test of its kind is done: an idle one takes processor time from the others."""
