@@ -34,10 +34,15 @@ class Stored:
 
 
 class SharedMemory:
-    """The file, with what each of both processes does. `file` is the descriptor of one that is already there."""
+    """The file, with what each of both processes does. `file` is the descriptor of one that is already there.
 
-    def __init__(self, file: int | None = None) -> None:
+    The process that reads keeps the pages of slots of up to `kept_bytes`; those of larger ones count as its memory only
+    while somebody uses them, and are looked up again each time, which takes a twentieth of the time of a message.
+    """
+
+    def __init__(self, file: int | None = None, *, kept_bytes: int = 0) -> None:
         self.file = _file() if file is None else file
+        self._kept_bytes = kept_bytes
         self._slots: dict[int, mmap.mmap] = {}
         self._free, self._made = deque[int](), 0
 
@@ -65,10 +70,16 @@ class SharedMemory:
 
     def read(self, slot: int, stored: Stored) -> Any:
         """An object, whose arrays are views of its slot. Without arrays the slot is free at once."""
-        used = _Use(self._mapped(slot, max((end for _, end in stored.arrays), default=1)), slot, self._free)
+        used = _Use(self._mapped(slot, max((end for _, end in stored.arrays), default=1)), slot, self)
         address = pa.py_buffer(used.mapped).address
         arrays = [pa.foreign_buffer(address + begin, end - begin, used) for begin, end in stored.arrays]
         return pickle.loads(stored.pickled, buffers=arrays)
+
+    def release(self, slot: int, mapped: mmap.mmap) -> None:
+        """Nothing refers to the arrays of a slot any more."""
+        if len(mapped) > self._kept_bytes:
+            mapped.madvise(mmap.MADV_DONTNEED)
+        self._free.append(slot)
 
     # In the process that writes
 
@@ -100,17 +111,13 @@ class SharedMemory:
 
 
 class _Use:
-    """What the arrays of an object refer to: with the last of them its slot is free.
+    """What the arrays of an object refer to: with the last of them its slot is free."""
 
-    The pages stay in the file, but no longer count as memory of the process that has read them.
-    """
-
-    def __init__(self, mapped: mmap.mmap, slot: int, free: deque[int]) -> None:
-        self.mapped, self._slot, self._free = mapped, slot, free
+    def __init__(self, mapped: mmap.mmap, slot: int, memory: SharedMemory) -> None:
+        self.mapped, self._slot, self._memory = mapped, slot, memory
 
     def __del__(self) -> None:
-        self.mapped.madvise(mmap.MADV_DONTNEED)
-        self._free.append(self._slot)
+        self._memory.release(self._slot, self.mapped)
 
 
 def _file() -> int:

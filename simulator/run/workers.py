@@ -36,6 +36,8 @@ Where: TypeAlias = TurnBlock | SnapshotBlock
 
 # Blocks that each worker is asked for ahead: the one that it renders, and the next.
 ASKED: Final = 2
+# What the run keeps mapped of the memory of all workers.
+KEPT_BYTES: Final = 200 << 20
 # The file descriptor of the memory in a new process.
 MEMORY: Final = 3
 # A run of fewer row changes or turns is rendered by one process unless asked otherwise, a longer one by as many as the
@@ -68,11 +70,11 @@ class Task(Protocol):
 class Process:
     """A worker as the run sees it. `slots` are those of the memory that it was asked to fill, in order."""
 
-    def __init__(self, job: Task, wall_clock: bool, others: Sequence[Process]) -> None:
+    def __init__(self, job: Task, wall_clock: bool, others: Sequence[Process], *, kept_bytes: int) -> None:
         self.slots = deque[int]()
         self._status: int | None = None
         self._socket, theirs = socket.socketpair()
-        self.memory = SharedMemory()
+        self.memory = SharedMemory(kept_bytes=kept_bytes)
         self._answers = self._socket.makefile("rb")
         with theirs:
             if _forks():
@@ -129,7 +131,8 @@ class Workers:
         self._end = weakref.finalize(self, _end, self.processes)
         try:
             for _ in range(count):
-                self.processes.append(Process(job, wall_clock, self.processes))
+                kept = KEPT_BYTES // (ASKED * count)
+                self.processes.append(Process(job, wall_clock, self.processes, kept_bytes=kept))
         except OSError as error:
             raise SimulatorError(f"--workers {count}: a process cannot be started: {error.strerror}; use 1.") from None
         self._partitions = partitions
