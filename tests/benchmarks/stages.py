@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import count, pairwise
 from statistics import median
 from typing import Final
 
@@ -46,11 +46,14 @@ def measured(job: Job, scenario: str, format: str, *, rounds: int) -> list[list[
     """A row of the table with the compiled core, where it is there, and one without."""
     renderer = job.renderer(lambda topic: 1)
     spent: dict[str, list[list[float]]] = {}
+    numbers = count()  # of blocks: a stream remembers the last one
 
     def once(core: str) -> float:
+        number = next(numbers)
+        first, stop = (job.stream.border(each * job.stream.block_turns) for each in (number, number + 1))
         with using(core):
             at = [time.thread_time()]
-            block = job.stream.read(0, job.stream.border(job.stream.block_turns), renderer.needed)
+            block = job.stream.read(first, stop, renderer.needed)
             at.append(time.thread_time())
             parts = renderer.parts(block)
             at.append(time.thread_time())
