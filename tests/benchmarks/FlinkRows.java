@@ -15,7 +15,8 @@ public final class FlinkRows {
         TableEnvironment flink =
             TableEnvironment.create(EnvironmentSettings.newInstance().inBatchMode().withConfiguration(settings).build());
         flink.executeSql(
-            "CREATE TABLE made (" + COLUMNS + ") WITH ('connector' = 'datagen', 'number-of-rows' = '" + arguments[0] + "',"
+            "CREATE TABLE made (" + COLUMNS + ") WITH ('connector' = 'datagen', 'number-of-rows' = '" + arguments[0]
+                + "', 'rows-per-second' = '1000000000'," // 10,000 by itself
                 + " 'fields.user_id.kind' = 'sequence', 'fields.user_id.start' = '1', 'fields.user_id.end' = '" + arguments[0]
                 + "', 'fields.name.length' = '14', 'fields.email.length' = '24', 'fields.city.length' = '12',"
                 + " 'fields.city.null-rate' = '0.02', 'fields.age.min' = '18', 'fields.age.max' = '99',"

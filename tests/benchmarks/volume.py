@@ -3,7 +3,7 @@
 
 python tests/benchmarks/volume.py files --dbldatagen PYTHON     100 million messages to Parquet
 python tests/benchmarks/volume.py kafka                         10 million into 12 partitions of a real Kafka
-python tests/benchmarks/volume.py flink                         5 million as lines, beside Flink's datagen
+python tests/benchmarks/volume.py flink                         3 million as lines, beside Flink's datagen
 
 `files` compares `cdcsim run --engine spark` with the local engine, and with dbldatagen and `to_json` for the same
 columns: of fewer messages, since rates are what is compared. `kafka` compares with the local engine, whose digest of
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Spark at its size: see the first lines of this file.")
     parser.add_argument("name", choices=["files", "kafka", "flink"])
     parser.add_argument(
-        "--messages", type=int, help="default: 100,000,000 to files, 10,000,000 to Kafka, 5,000,000 of Flink"
+        "--messages", type=int, help="default: 100,000,000 to files, 10,000,000 to Kafka, 3,000,000 of Flink"
     )
     parser.add_argument("--dbldatagen", metavar="PYTHON", help="a Python that has dbldatagen, pyspark and pandas<3")
     parser.add_argument("--folder", help="where scratch files go; default: the system's temporary folder")
@@ -49,7 +49,7 @@ def main() -> None:
         if options.name == "files":
             files(options.messages or 100_000_000, Path(scratch), options.dbldatagen)
         elif options.name == "flink":
-            flink(options.messages or 5_000_000, Path(scratch))
+            flink(options.messages or 3_000_000, Path(scratch))
         else:
             kafka(options.messages or 10_000_000, Path(scratch))
 
