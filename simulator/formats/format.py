@@ -240,8 +240,9 @@ class Codec:
         if values is None:
             columns["value"] = join(pieces, count, pa.binary())
         check = None if layout.max_bytes is None else partial(self._check_size, batch.table.id, layout.max_bytes)
-        if check is not None and values is None and count:
-            check(pc.max(pc.binary_length(columns["value"])).as_py())
+        if check is not None and values is None:
+            check(pc.max(pc.binary_length(columns["value"])).as_py() or 0)
+            check = None  # done, while values of a program wait for it
         messages = MessageBatch.of(
             count,
             values,

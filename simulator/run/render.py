@@ -227,8 +227,7 @@ class Rendered:
     def finished(self, room_of: RoomOf = ARROW) -> Rendered:
         """The messages in stream order, and of the block only what is counted. `room_of` gives memory for values."""
         messages = in_order(self.block, self.parts, room_of)
-        parts = () if messages is None else (MessageBatch(messages.columns),)
-        return replace(self, block=replace(self.block, batches=()), parts=parts)
+        return replace(self, block=replace(self.block, batches=()), parts=() if messages is None else (messages,))
 
 
 def in_order(block: Block, parts: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageBatch | None:

@@ -113,6 +113,11 @@ class Members(Compound):
             program.close(opened)
 
 
+def unless_null(pieces: Sequence[Piece], nulls: npt.NDArray[np.bool_], otherwise: str | bytes) -> Choice:
+    """The pieces of each row, or another text where it is null."""
+    return Choice(pieces, np.where(nulls, -1, np.arange(len(nulls))).astype(np.int32), otherwise, len(nulls))
+
+
 # A comma in some rows: a dictionary's entries.
 COMMAS: Final = pa.array(["", ","], pa.string())
 

@@ -14,7 +14,7 @@ from simulator.batch import Delta, Ints, PackedBatch
 from simulator.carriers import picked
 from simulator.text.bytewise import Mapped
 from simulator.text.json_style import escaped
-from simulator.text.template import COMMAS, Choice, Members, Piece, Run, is_text, nulls_of, object_pieces
+from simulator.text.template import COMMAS, Choice, Members, Piece, Run, is_text, nulls_of, object_pieces, unless_null
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import Cells, Rows
 
@@ -120,8 +120,7 @@ class Images:
             nulls = nulls_of(text)
             if nulls is None:
                 return [lead + mark, *text, mark]
-            slots = np.where(nulls, -1, np.arange(len(nulls))).astype(np.int32)
-            return [lead, Choice([mark, *text, mark], slots, cell.null, len(nulls))]
+            return [lead, unless_null([mark, *text, mark], nulls, cell.null)]
         if pa.types.is_dictionary(text.type):
             # what surrounds a value is put round the different values once, not round each row's
             whole, indices = self.written.surrounded(lead + mark, text.dictionary, mark, lead + cell.null), text.indices
@@ -130,8 +129,7 @@ class Images:
             return [pa.DictionaryArray.from_arrays(indices, whole)]
         if text.null_count == 0:
             return [lead + mark, text, mark]
-        slots = np.where(np.asarray(text.is_valid()), np.arange(len(text)), -1).astype(np.int32)
-        return [lead, Choice([mark, text, mark], slots, cell.null, len(text))]
+        return [lead, unless_null([mark, text, mark], np.asarray(text.is_null()), cell.null)]
 
     def _changed(self, declared: Rows) -> tuple[Members, npt.NDArray[np.bool_]]:
         """`"qty":"1","note":null`: the values of the columns that count as changed, per row; and in which rows there

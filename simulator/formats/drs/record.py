@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from simulator.carriers import FIRST_DAY, US_PER_DAY
 from simulator.text.fixed_width import whole_numbers
-from simulator.text.template import Choice, Piece
+from simulator.text.template import Piece, unless_null
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
 from simulator.wire.columns import Dictionaries
@@ -114,7 +114,6 @@ def _class(branch: int, lead: bytes, body: Callable[[pa.Array], list[Bytes]], ta
         pieces: list[Bytes] = [avro.long(branch) + lead, *body(array), tail]
         if not array.null_count:
             return pieces
-        slots = np.where(np.asarray(array.is_valid()), np.arange(len(array)), -1).astype(np.int32)
-        return [Choice(pieces, slots, NULL, len(array))]
+        return [unless_null(pieces, np.asarray(array.is_null()), NULL)]
 
     return values

@@ -50,10 +50,10 @@ def cell(column: Column, settings: Settings[CommonOptions], *, scanned: bool = F
         timestamp = values.scanned if scanned and options.full_datetime == "millis" else values.timestamp
         zone = options.timestamp_zone if family == "timestamptz" or type.name in values.local else None
         text = zero_dates(lambda array: timestamp(array, type, zone), options.zero_date)
-        return Cell(text, piece=time_piece(timestamp, text, type, zone=zone))
+        return Cell(text, piece=calendar_piece(timestamp, text, type, zone=zone))
     if family == "date":
         text = zero_dates(lambda array: values.date(array, type), options.zero_date[:10])
-        return Cell(text, piece=time_piece(values.date, text, type))
+        return Cell(text, piece=calendar_piece(values.date, text, type))
     if family == "float":
         float_text = plain_float if options.float_text == "plain" else binlog_text.float_
         return Cell(
@@ -81,7 +81,7 @@ def zero_dates(text: Callable[[pa.Array], pa.Array], instead: str) -> Callable[[
     return replaced
 
 
-def time_piece(
+def calendar_piece(
     render: Any, text: Callable[[pa.Array], pa.Array], type: ColumnType, **options: Any
 ) -> Callable[[pa.Array], Piece] | None:
     """Dates and times of the calendar as pieces, others by `text`, which replaces zero dates."""
@@ -90,7 +90,9 @@ def time_piece(
         return None
 
     def written(array: pa.Array) -> Piece:
-        made = text(array) if pa.types.is_string(carrier(array)) else piece(array, type, **options)
+        if pa.types.is_string(carrier(array)):
+            return text(array)
+        made = piece(array, type, **options)
         return text(array) if isinstance(made, pa.Array) else made
 
     return written

@@ -28,10 +28,10 @@ from simulator.formats.dts.record import record
 from simulator.formats.dts.record.record import BRANCHES, NONE
 from simulator.formats.dts.record.values import Values, whole
 from simulator.model import UPDATE, Column, ColumnType
-from simulator.text.template import Choice
+from simulator.text.template import unless_null
 from simulator.wire import avro
 from simulator.wire.avro import Bytes
-from simulator.wire.columns import KEPT_DICTIONARIES
+from simulator.wire.columns import Dictionaries
 
 # RDS adds it to tables without a key; printed messages have it as the last field.
 HIDDEN_KEY: Final = Column("__#alibaba_rds_row_id#__", ColumnType("bigint"), nullable=False)
@@ -44,7 +44,7 @@ class Images:
 
     def __init__(self, *, minimal: bool) -> None:
         self.minimal = minimal
-        self._pools: dict[tuple[Column, int, int, int], tuple[pa.Array, pa.Array]] = {}
+        self._pools = Dictionaries()
 
     def of(
         self, batch: ChangeBatch, writes: Sequence[Values], *, hidden_key: bool
@@ -78,20 +78,12 @@ class Images:
         """A column's values, each with its branch. Pools come again with every batch and are kept."""
         array = picked(array)
         if pa.types.is_dictionary(array.type):
-            pool = array.dictionary
-            data = pool.buffers()[-1]
-            key = (column, data.address if data is not None else 0, pool.offset, len(pool))
-            if key not in self._pools:
-                if len(self._pools) >= KEPT_DICTIONARIES:
-                    self._pools.clear()
-                # the pool is kept, too, so that no other gets its address
-                self._pools[key] = (pool, whole(write(pool), len(pool)))
-            return [avro.present(pa.DictionaryArray.from_arrays(array.indices, self._pools[key][1]))]
+            pool = self._pools.of(array.dictionary, column, lambda pool: whole(write(pool), len(pool)))
+            return [avro.present(pa.DictionaryArray.from_arrays(array.indices, pool))]
         pieces = write(array)
         if not array.null_count:
             return pieces
-        slots = np.where(np.asarray(array.is_valid()), np.arange(len(array)), -1).astype(np.int32)
-        return [Choice(pieces, slots, record.NOTHING, len(array))]
+        return [unless_null(pieces, np.asarray(array.is_null()), record.NOTHING)]
 
 
 Image = list[list[Bytes]]
