@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka_client import make_topic
 from native import native
 from readers.jvm import Reader
 
@@ -51,18 +52,11 @@ def new_broker(tmp_path_factory: pytest.TempPathFactory) -> Starter:
         except module.NativeError as error:
             pytest.fail(f"{error}\nOr name a running broker in CDCSIM_{kind.upper()}=host:port.", pytrace=False)
         if kind == "kafka":
-            wait_with_a_client(broker.address)
+            # What the broker says of itself is checked by a second client.
+            make_topic(broker.address, "ready", 1)
         return broker
 
     return start
-
-
-def wait_with_a_client(address: str) -> None:
-    """One topic made and answered for: what the broker says of itself is checked by a second client."""
-    from confluent_kafka import admin
-
-    client = admin.AdminClient({"bootstrap.servers": address, "log_level": 0})
-    client.create_topics([admin.NewTopic("ready", 1, 1)], request_timeout=30)["ready"].result(30)
 
 
 def shared(kind: str, new_broker: Starter, **options: Any) -> Iterator[Any]:

@@ -17,6 +17,7 @@ import confluent_kafka
 import numpy as np
 import pytest
 from confluent_kafka import admin
+from kafka_client import make_topic
 from native import free_port
 from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
 
@@ -90,12 +91,6 @@ def end(client: confluent_kafka.Consumer, place: confluent_kafka.TopicPartition)
 
 def values(messages: Sequence[Any]) -> list[bytes | None]:
     return [message.value() for message in messages]
-
-
-def make_topic(address: str, topic: str, count: int, **settings: str) -> None:
-    client = admin.AdminClient({"bootstrap.servers": address, "log_level": 0})
-    new = admin.NewTopic(topic, count, 1, config={name.replace("_", "."): text for name, text in settings.items()})
-    client.create_topics([new])[topic].result(30)
 
 
 def failure(sink: KafkaSink, batches: MessageBatch | Iterable[MessageBatch]) -> str:
@@ -281,6 +276,31 @@ def test_a_topic_that_another_process_makes_at_the_same_time(
         assert sink.partitions(topic) == 2
         sink.send(batch(topic, [b"x"], None, [1]))
         sink.flush()
+
+
+@pytest.mark.parametrize("request_name", ["list_topics", "create_topics"])
+def test_a_request_that_is_lost_with_its_connection_is_sent_again(
+    kafka: str, topic: str, request_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
+        send, attempts = getattr(sink.cluster._admin, request_name), 0
+
+        def lost_once(*arguments: Any, **named: Any) -> Any:
+            nonlocal attempts
+            attempts += 1
+            if attempts == 1:
+                # As librdkafka says it of a broker that the cluster names no longer.
+                raise confluent_kafka.KafkaException(
+                    confluent_kafka.KafkaError(confluent_kafka.KafkaError._DESTROY_BROKER)
+                )
+            return send(*arguments, **named)
+
+        monkeypatch.setattr(sink.cluster._admin, request_name, lost_once)
+        assert sink.partitions(topic) == 2
+        assert attempts >= 2
+        sink.send(batch(topic, [b"x"], None, [1]))
+        sink.flush()
+        assert sink.delivered == 1
 
 
 def test_more_copies_than_brokers_is_told_in_the_brokers_words(kafka: str, topic: str) -> None:

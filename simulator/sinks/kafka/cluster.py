@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from simulator.errors import OptionError, SinkError
 from simulator.sinks.kafka import library
@@ -18,6 +18,8 @@ from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_
 TOPIC_SECS: Final = 30
 # A topic that was made just now is known to its controller a little sooner than to brokers.
 NEW_TOPIC_SECS: Final = 1
+
+Answer = TypeVar("Answer")
 
 
 def _silent() -> logging.Logger:
@@ -129,7 +131,8 @@ class Cluster:
         deadline = time.monotonic() + self.url.connect_secs
         while True:
             try:
-                metadata = self._admin.list_topics(topic, timeout=self.url.connect_secs).topics[topic]
+                answer = self.ask(lambda: self._admin.list_topics(topic, timeout=self.url.connect_secs))
+                metadata = answer.topics[topic]
             except self.exception as error:
                 raise SinkError(self.unusable() if self.last_error else self._topic_error(topic, error)) from None
             code = metadata.error.code() if metadata.error else None
@@ -145,8 +148,9 @@ class Cluster:
         settings = {} if self.url.max_message_bytes is None else {"max.message.bytes": str(self.url.max_message_bytes)}
         new = self._new.NewTopic(topic, count, self.url.replication or -1, config=settings)
         try:
-            self._admin.create_topics([new], request_timeout=TOPIC_SECS)[topic].result()
+            self.ask(lambda: self._admin.create_topics([new], request_timeout=TOPIC_SECS)[topic].result())
         except self.exception as error:
+            # Another process made it, or the request whose answer got lost.
             if error.args[0].code() != self.codes.TOPIC_ALREADY_EXISTS:
                 raise SinkError(self._topic_error(topic, error)) from None
 
@@ -173,6 +177,21 @@ class Cluster:
         except self.exception:
             return False
         return True
+
+    def ask(self, question: Callable[[], Answer]) -> Answer:
+        """What the cluster answers. A request that is lost with its connection is sent again.
+
+        librdkafka drops what waits at a broker that the cluster no longer names, as one does that is shut out for a
+        moment because it was too busy to say that it lives.
+        """
+        deadline = time.monotonic() + TOPIC_SECS
+        while True:
+            try:
+                return question()
+            except self.exception as error:
+                if error.args[0].code() != self.codes._DESTROY_BROKER or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
 
     def _topic_error(self, topic: str, error: Any) -> str:
         return f"topic {topic!r} at {self} cannot be used: {self.words(error)}."

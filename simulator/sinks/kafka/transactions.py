@@ -55,7 +55,7 @@ class TransactionalSink(KafkaSink):
         """The position of the last transaction that was committed."""
         reader = self.cluster.client.Consumer(_reader_settings({**self.settings, "log_level": 0}, self._id))
         try:
-            topics = reader.list_topics(timeout=self.cluster.url.connect_secs).topics
+            topics = self.cluster.ask(lambda: reader.list_topics(timeout=self.cluster.url.connect_secs)).topics
             places = [self.cluster.client.TopicPartition(topic, 0) for topic in topics if not topic.startswith("__")]
             found = reader.committed(places, timeout=self.cluster.url.connect_secs)
         except self.cluster.exception as error:
