@@ -143,4 +143,5 @@ Names = Annotated[list[Name], BeforeValidator(several), Field(min_length=1), ONE
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # Built when it is asked for: most models are only parts, and the whole builds its parts again.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
