@@ -166,7 +166,7 @@ class _Drafting:
             draft.roles.add(name)
 
     def _stored(self, draft: Draft, name: str) -> str:
-        return draft.definition.fields[draft.definition.place(name) or 0].name
+        return draft.definition.fields[draft.definition.position(name) or 0].name
 
     def _unique(self, draft: Draft) -> None:
         linked = {self._stored(draft, name) for link in draft.definition.foreign for name in link.columns}

@@ -32,7 +32,7 @@ MARIADB: Final = {
     4078: (4078, "HY000", "Cannot cast '{0}' as '{1}' in assignment of {where}.`{2}`"),
 }
 # Where a column is unknown: as MySQL and as MariaDB call the place.
-PLACES: Final = {
+CLAUSES: Final = {
     "field list": ("field list", "SELECT"),
     "columns": ("field list", "INSERT INTO"),
     "values": ("field list", "VALUES"),
@@ -49,12 +49,12 @@ class SqlError(Exception):
     """An error of the database: `ERROR 1062 (23000): Duplicate entry '1' for key 'PRIMARY'`."""
 
     def __init__(self, number: int, *facts: object) -> None:
-        self.place: object = ""
+        self.clause: object = ""
         self.key, self.facts = number, facts
         state, text = TEXTS[str(number)]
         if number in (1052, 1054):
-            self.place = PLACES.get(str(facts[1]), ("", facts[1]))[1]
-            self.facts = (facts[0], PLACES.get(str(facts[1]), (facts[1],))[0])
+            self.clause = CLAUSES.get(str(facts[1]), ("", facts[1]))[1]
+            self.facts = (facts[0], CLAUSES.get(str(facts[1]), (facts[1],))[0])
         self.report(number if number < 10_000 else number // 10, state, text.format(*self.facts))
 
     def report(self, number: int, state: str, text: str) -> None:
@@ -67,14 +67,14 @@ class SqlError(Exception):
         """Say what the whole statement tells: the line of a mistake, the table of a column, and MariaDB's words."""
         if self.key == 1064:
             near = str(self.facts[0])
-            found = statement.rfind(near) if near else len(statement)
-            line = statement.count("\n", 0, max(found, 0)) + 1
+            offset = statement.rfind(near) if near else len(statement)
+            line = statement.count("\n", 0, max(offset, 0)) + 1
             self.report(1064, "42000", f"{SYNTAX.format('MariaDB' if mariadb else 'MySQL')} '{near}' at line {line}")
         elif mariadb and self.key in MARIADB:
             number, state, text = MARIADB[self.key]
             self.report(number, state, text.format(*self.facts, where=f"`{database}`.`{table}`"))
         elif mariadb and self.key == 1054:
-            self.text = f"Unknown column '{self.facts[0]}' in '{self.place}'"
+            self.text = f"Unknown column '{self.facts[0]}' in '{self.clause}'"
         elif mariadb and self.key == 38190:
             self.report(4025, "23000", f"CONSTRAINT `{table}.{self.facts[0]}` failed for `{database}`.`{table}`")
         elif self.key == 3140:
@@ -89,7 +89,7 @@ class ServerError(SqlError):
     """An error of a PostgreSQL server: `ERROR 42P01: relation "t" does not exist`."""
 
     def __init__(self, state: str, text: str) -> None:
-        self.place, self.key, self.facts = "", 0, ()
+        self.clause, self.key, self.facts = "", 0, ()
         self.report(0, state, text)
 
     def __str__(self) -> str:

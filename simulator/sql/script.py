@@ -161,25 +161,25 @@ def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
     return replace(script, parts=parts, spec=_spec(parts), engine=script.engine or WHEEL)
 
 
-def source_of(script: Script, wanted: str | None) -> Source:
+def source_of(script: Script, requested: str | None) -> Source:
     """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
     if script.is_recording:
         recorded = recording.facts_of(script.file).source
-        if wanted and sources.find(wanted) != sources.find(recorded):
-            raise UsageError(f"--source {wanted}: {script.file} was recorded on {recorded}; leave it out.")
+        if requested and sources.find(requested) != sources.find(recorded):
+            raise UsageError(f"--source {requested}: {script.file} was recorded on {recorded}; leave it out.")
         return sources.find(recorded)
-    own = script.meta("source")
+    meta = script.meta("source")
     try:
-        found = sources.find(wanted or (own.argument if own else _default(script)))
+        source = sources.find(requested or (meta.argument if meta else _default(script)))
     except UsageError as error:
-        if wanted or own is None:
+        if requested or meta is None:
             raise
-        raise ScenarioError(script.file, own.line, "@source", str(error).removeprefix("--source ")) from None
-    if str(found) not in SERVERS and found.id != POSTGRESQL:
+        raise ScenarioError(script.file, meta.line, "@source", str(error).removeprefix("--source ")) from None
+    if str(source) not in SERVERS and source.id != POSTGRESQL:
         raise UsageError(
-            f"{script.file}: SQL scripts are run as on {', '.join((*SERVERS, POSTGRESQL))}, not on {found}."
+            f"{script.file}: SQL scripts are run as on {', '.join((*SERVERS, POSTGRESQL))}, not on {source}."
         )
-    return found
+    return source
 
 
 def _default(script: Script) -> str:
@@ -349,11 +349,11 @@ def _run(
 
 def _refusal(error: Exception, part: Statement | Meta) -> str:
     """What is not supported. The evaluator's own failures are not for users."""
-    what = str(error) if isinstance(error, Unsupported) else "this statement"
-    if what.endswith("."):  # a sentence of a type's own
-        return f"{what[:-1]}: {_begin(part)}."
-    what = "a statement nested so deeply" if isinstance(error, RecursionError) else what
-    return f"{what} is not supported by the embedded engine: {_begin(part)}; {HINT}."
+    reason = str(error) if isinstance(error, Unsupported) else "this statement"
+    if reason.endswith("."):  # a sentence of a type's own
+        return f"{reason[:-1]}: {_begin(part)}."
+    reason = "a statement nested so deeply" if isinstance(error, RecursionError) else reason
+    return f"{reason} is not supported by the embedded engine: {_begin(part)}; {HINT}."
 
 
 def _begin(part: Statement | Meta) -> str:
@@ -367,11 +367,11 @@ def _meta(script: Script, meta: Meta, outcome: Outcome[S], at_snapshot: Callable
     match meta.word:
         case "at":
             try:
-                moment = datetime.fromisoformat(meta.argument)
+                timestamp = datetime.fromisoformat(meta.argument)
             except ValueError:
                 problem = f"{meta.argument!r} is no time; it is written like 2024-05-01T10:00:00Z."
                 raise ScenarioError(script.file, meta.line, "@at", problem) from None
-            us = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000_000)
+            us = round((timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).timestamp() * 1_000_000)
             logged = session.log.transactions
             if logged and us // 1000 < logged[-1].ms:
                 raise ScenarioError(script.file, meta.line, "@at", "this is before the transaction above it.")

@@ -68,7 +68,9 @@ def record(script: Script, source: Source, to: Path, *, force: bool = False) -> 
 
 def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream:
     before: list[TableRows] = []
-    outcome = run_on_postgresql(script, source, force=force, at_snapshot=lambda session: before.extend(session.held()))
+    outcome = run_on_postgresql(
+        script, source, force=force, at_snapshot=lambda session: before.extend(session.current_rows())
+    )
     session = outcome.session
     stream = HistoryStream(
         script.file,
@@ -76,7 +78,7 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
         session.database,
         session.log.transactions,
         before=before,
-        after=session.held(),
+        after=session.current_rows(),
         start_ms=START_MS,
         partial_setting="REPLICA IDENTITY is not FULL in turn {turn}; run ALTER TABLE … REPLICA IDENTITY FULL before",
         steps=outcome.steps,
@@ -96,10 +98,10 @@ def record_log(url: str, start: str, end: str | None, databases: Collection[str]
         raise UsageError(
             "--from: PostgreSQL keeps no log that can be read later; name a MySQL or MariaDB server, or a script."
         )
-    first, last = position_of(start), None if end is None else position_of(end)
+    first_position, last_position = position_of(start), None if end is None else position_of(end)
     log = ExistingLog(engine, databases)
     try:
-        log.read(first, last)
+        log.read(first_position, last_position)
     finally:
         log.connection.close()
     transactions = log.transactions
@@ -171,11 +173,11 @@ class SqlStream(LogStream):
         self.script, self.force = script, force
         before: list[TableRows] = []
 
-        def keep(session: Session) -> None:
+        def keep_rows(session: Session) -> None:
             _forget_spellings(session)
             before.extend(_rows(session))
 
-        outcome = run(script, source, force=force, at_snapshot=keep)
+        outcome = run(script, source, force=force, at_snapshot=keep_rows)
         for data in outcome.session.all_tables():
             data.clear()  # the log has what is needed of the rows
         give_back()

@@ -53,7 +53,9 @@ def url(server: Cluster) -> str:
 def run(text: str, url: str, before: list[TableRows] | None = None) -> Outcome[Session]:
     kept = [] if before is None else before
     script = fitted(replace(script_of(text, "s.sql"), engine=url), SOURCE)
-    outcome = run_on_postgresql(script, SOURCE, force=False, at_snapshot=lambda session: kept.extend(session.held()))
+    outcome = run_on_postgresql(
+        script, SOURCE, force=False, at_snapshot=lambda session: kept.extend(session.current_rows())
+    )
     assert outcome.failure is None, outcome.failure
     return outcome
 
@@ -161,7 +163,7 @@ def test_history(url: str, tmp_path: Path) -> None:
     # rows that the log is replayed to are those of the server, also where a statement rewrote them
     history = HistoryStream("s.sql", SOURCE, "shop", log, before=before, start_ms=0)
     tables = {str(each.table.id): sorted(each.rows.items()) for each in history.held(len(log))}
-    assert tables == {str(each.table.id): sorted(each.rows.items()) for each in session.held()}
+    assert tables == {str(each.table.id): sorted(each.rows.items()) for each in session.current_rows()}
     assert [row for _, row in tables["shop.public.t"]] == [("3", "1.50!"), ("5", "1.50!"), ("6", "2.00!")]
     # a recording has all of it
     file = tmp_path / "s.cdc"
@@ -237,7 +239,7 @@ def test_show(tmp_path: Path, command: Command) -> None:
 def test_databases(server: Cluster, url: str) -> None:
     """What a script makes is dropped but with keep=yes; a database that is there already is not touched."""
     script = "CREATE ROLE r; CREATE DATABASE more;\n\\connect more\nCREATE TABLE t(id int primary key);"
-    assert [str(each.table.id) for each in run(script, url).session.held()] == ["more.public.t"]
+    assert [str(each.table.id) for each in run(script, url).session.current_rows()] == ["more.public.t"]
     connection = Connection(server.engine)
     assert connection.databases() == {"postgres", "template0", "template1"}
     assert "r" not in connection.roles()

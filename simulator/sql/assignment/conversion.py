@@ -32,7 +32,7 @@ def to_stored(value: Any, field: Field, row: int, rules: Rules) -> Any:
     return _STORE[mysql_table.family(field.type)](value, field, row, rules)
 
 
-def _label_place(text: str, labels: tuple[str, ...]) -> int | None:
+def _label_index(text: str, labels: tuple[str, ...]) -> int | None:
     if text in labels:
         return labels.index(text)
     folded = text.rstrip(" ").casefold()
@@ -49,9 +49,9 @@ def _enum(value: Any, field: Field, row: int, rules: Rules) -> int:
         text = text_of(value)
         if rules.mariadb and isinstance(value, Label) and not value.number and not text:
             return 0  # the value of an error is copied as it is
-        place = _label_place(text, labels)
-        if place is not None:
-            return place + 1
+        index = _label_index(text, labels)
+        if index is not None:
+            return index + 1
         if re.fullmatch(r"\d+", text) and 1 <= int(text) <= len(labels):
             return int(text)
     if rules.strict:
@@ -69,14 +69,14 @@ def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
         if rules.strict:
             raise SqlError(1265, field.name, row)
         return mask & all_bits
-    text, mask, known = text_of(value), 0, True
+    text, mask, all_known = text_of(value), 0, True
     for part in text.split(",") if text else ():
-        place = _label_place(part, labels)
-        if place is None:
-            known = False
+        index = _label_index(part, labels)
+        if index is None:
+            all_known = False
         else:
-            mask |= 1 << place
-    if not known:
+            mask |= 1 << index
+    if not all_known:
         if re.fullmatch(r"\d+", text) and int(text) < 1 << len(labels):
             return int(text)
         if rules.strict:

@@ -42,25 +42,25 @@ def _no_json(value: Any, kind: str, row: int, rules: Rules) -> Any:
 
 
 def store_integer(value: Any, field: Field, row: int, rules: Rules) -> int:
-    number = int(value) if type(value) is int or isinstance(value, bool) else _whole(value, field, row, rules)
+    number = int(value) if type(value) is int or isinstance(value, bool) else _integer(value, field, row, rules)
     low, high = mysql_table.bounds(field.type)
     if low <= number <= high:
         if rules.strict and (text := _as_text(value, rules)) is not None:
-            _whole_text(text, field, row)
+            _refuse_trailing_text(text, field, row)
         return number
     if rules.strict:
         raise SqlError(1264, field.name, row)
     return low if number < low else high
 
 
-def _whole_text(text: str, field: Field, row: int) -> None:
+def _refuse_trailing_text(text: str, field: Field, row: int) -> None:
     """Refuse what stands behind a number."""
     match = _NUMBER.match(text)
     if match and match.end() < len(text):
         raise SqlError(1265, field.name, row)
 
 
-def _whole(value: Any, field: Field, row: int, rules: Rules) -> int:
+def _integer(value: Any, field: Field, row: int, rules: Rules) -> int:
     refuse_shape(value, field, rules)
     text = _as_text(value, rules)
     if text is not None:
@@ -109,8 +109,8 @@ def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
         if abs(fitted) >= limit or low_broken:
             if rules.strict:
                 raise SqlError(1264, field.name, row)
-            most = limit - Decimal(1).scaleb(-scale)
-            fitted = Decimal(0).scaleb(-scale) if low_broken else most if fitted > 0 else -most
+            maximum = limit - Decimal(1).scaleb(-scale)
+            fitted = Decimal(0).scaleb(-scale) if low_broken else maximum if fitted > 0 else -maximum
         return fitted if fitted else abs(fitted)
 
 
@@ -133,11 +133,11 @@ def store_float(value: Any, field: Field, row: int, rules: Rules) -> float:
         return 0.0
     if type.scale is not None and type.length is not None and math.isfinite(number):
         number = mysql_values.cut(number, type.scale)
-        most = 10.0 ** (type.length - type.scale) - 10.0**-type.scale
-        if abs(number) > most:
+        maximum = 10.0 ** (type.length - type.scale) - 10.0**-type.scale
+        if abs(number) > maximum:
             if rules.strict:
                 raise SqlError(1264, field.name, row)
-            number = math.copysign(most, number)
+            number = math.copysign(maximum, number)
     limit = float(np.finfo(np.float32).max) if type.name == "float" else 1.7976931348623157e308
     if abs(number) > limit:
         if rules.strict:
@@ -156,7 +156,7 @@ def store_bit(value: Any, field: Field, row: int, rules: Rules) -> int:
     elif isinstance(value, float):
         number = _from_double(value, rules)
     else:
-        number = _whole(value, field, row, rules)
+        number = _integer(value, field, row, rules)
         if isinstance(value, Decimal) and not 0 <= number < 1 << 64:
             # a decimal becomes an unsigned number first
             if rules.strict:
@@ -183,24 +183,24 @@ def store_year(value: Any, field: Field, row: int, rules: Rules) -> int:
         value = temporal.parts_of(value.day)[0]
     refuse_shape(value, field, rules)
     typed = text_of(value) if isinstance(value, Document) else _as_text(value, rules)
-    behind = False
+    trailing_text = False
     if typed is not None:
         match = re.match(r"\s*([+-]?\d+)\s*", typed)
         if not match:
             if rules.strict:
                 raise SqlError(1366, "integer", quoted_value(value), field.name, row)
             return 0
-        behind = match.end() < len(typed)
+        trailing_text = match.end() < len(typed)
         value = int(match[1])
     if isinstance(value, float):
         value = -1 if value < 0 else int(value)
-    number = _whole(value, field, row, rules)
+    number = _integer(value, field, row, rules)
     short = 0 <= number < 100 and (typed is None or len(typed) != 4)
     if short:
         number = (2000 if typed is not None else 0) if number == 0 else number + (2000 if number < 70 else 1900)
     fits = number == 0 or 1901 <= number <= 2155
     if rules.strict and not fits:
         raise SqlError(1264, field.name, row)
-    if rules.strict and behind:
+    if rules.strict and trailing_text:
         raise SqlError(1265, field.name, row)
     return number if fits else 0

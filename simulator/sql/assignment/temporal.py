@@ -31,72 +31,72 @@ def _refused(value: Any, field: Field, row: int, rules: Rules) -> bool:
     return True
 
 
-def _moment(value: Any, field: Field, row: int, rules: Rules, what: str) -> Temporal | None:
+def _datetime_of(value: Any, field: Field, row: int, rules: Rules, type_name: str) -> Temporal | None:
     """The date (with time) that a value says; None where it says none and the session is not strict."""
-    found: Temporal | None
-    whole = True
+    result: Temporal | None
+    complete = True
     if isinstance(value, Temporal):
-        found = value
+        result = value
         if value.kind == "time":
             days, us = divmod(value.us, temporal.DAY_US)
-            found = Temporal("datetime", rules.today() + days, us, value.digits)
+            result = Temporal("datetime", rules.today() + days, us, value.digits)
     elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        found = None if value < 0 and rules.mariadb else temporal.number_datetime(int(value))
-        if found is not None and isinstance(value, Decimal) and (value >= 100_000_000 or 0 <= value < 1):
-            found = Temporal("datetime", found.day, found.us + int(value % 1 * 1_000_000), 6)
+        result = None if value < 0 and rules.mariadb else temporal.number_datetime(int(value))
+        if result is not None and isinstance(value, Decimal) and (value >= 100_000_000 or 0 <= value < 1):
+            result = Temporal("datetime", result.day, result.us + int(value % 1 * 1_000_000), 6)
     else:
         text = text_of(value)
         parsed = temporal.parse_datetime(text, truncate=rules.truncates_fractions)
-        found, whole = parsed if parsed else (None, True)
+        result, complete = parsed if parsed else (None, True)
         minutes = temporal.offset_minutes(text)
-        if found is not None and minutes is not None:
+        if result is not None and minutes is not None:
             if rules.server == "mysql-8.0" and abs(minutes) <= 840:
-                utc = temporal.us_of(found) - minutes * 60_000_000
-                found = temporal.of_us(rules.zone.to_local(utc), found.digits)
+                utc = temporal.us_of(result) - minutes * 60_000_000
+                result = temporal.of_us(rules.zone.to_local(utc), result.digits)
             else:
-                whole = False
+                complete = False
     fraction = isinstance(value, Decimal) and 0 < value < 1 and rules.no_zero_date
-    if found is None or not whole or fraction or not _allowed(found, rules):
+    if result is None or not complete or fraction or not _allowed(result, rules):
         if rules.strict:
-            raise SqlError(1292, what, quoted_value(value), field.name, row)
-        if found is None or fraction or not _allowed(found, rules):
+            raise SqlError(1292, type_name, quoted_value(value), field.name, row)
+        if result is None or fraction or not _allowed(result, rules):
             return None
-    return found
+    return result
 
 
-def _allowed(moment: Temporal, rules: Rules) -> bool:
-    if temporal.is_zero(moment.day):
-        return not rules.no_zero_date or (moment.us != 0)
-    return not (temporal.is_partial(moment.day) and rules.no_zero_in_date)
+def _allowed(value: Temporal, rules: Rules) -> bool:
+    if temporal.is_zero(value.day):
+        return not rules.no_zero_date or (value.us != 0)
+    return not (temporal.is_partial(value.day) and rules.no_zero_in_date)
 
 
 def store_date(value: Any, field: Field, row: int, rules: Rules) -> int | None:
     if _refused(value, field, row, rules):
         return None if field.nullable else PARTIAL_DAYS
-    found = _moment(value, field, row, rules, "date")
+    parsed = _datetime_of(value, field, row, rules, "date")
     # a seventh digit of the fraction may have rounded the time up to the next day
-    return PARTIAL_DAYS if found is None else found.day + found.us // temporal.DAY_US
+    return PARTIAL_DAYS if parsed is None else parsed.day + parsed.us // temporal.DAY_US
 
 
 def store_datetime(value: Any, field: Field, row: int, rules: Rules) -> int | None:
     if _refused(value, field, row, rules):
         return None if field.nullable else ZERO_US
-    found = _moment(value, field, row, rules, "datetime")
-    if found is None:
+    parsed = _datetime_of(value, field, row, rules, "datetime")
+    if parsed is None:
         return ZERO_US
     digits = field.type.length or 0
-    time_us = temporal.rounded(found.us, digits, truncate=rules.truncates_fractions)
-    us = temporal.us_of(Temporal("datetime", found.day, 0)) + time_us
-    partial = temporal.is_partial(found.day)
+    time_us = temporal.rounded(parsed.us, digits, truncate=rules.truncates_fractions)
+    us = temporal.us_of(Temporal("datetime", parsed.day, 0)) + time_us
+    partial = temporal.is_partial(parsed.day)
     stamp = field.type.name == "timestamp"
     if partial:
-        wrong = time_us >= temporal.DAY_US or (stamp and (not temporal.is_zero(found.day) or found.us > 0))
+        out_of_range = time_us >= temporal.DAY_US or (stamp and (not temporal.is_zero(parsed.day) or parsed.us > 0))
     elif stamp:
         us = rules.zone.to_utc(us)
-        wrong = not TIMESTAMP_US[0] <= us <= TIMESTAMP_US[1]
+        out_of_range = not TIMESTAMP_US[0] <= us <= TIMESTAMP_US[1]
     else:
-        wrong = us > _LAST_US
-    if wrong:
+        out_of_range = us > _LAST_US
+    if out_of_range:
         if rules.strict:
             raise SqlError(1292, "datetime", quoted_value(value), field.name, row)
         return ZERO_US
@@ -107,7 +107,7 @@ def store_time(value: Any, field: Field, row: int, rules: Rules) -> int | None:
     if _refused(value, field, row, rules):
         return None if field.nullable else 0
     digits = field.type.length or 0
-    most = MAX_TIME_US + (10**6 - 10 ** (6 - digits) if rules.mariadb else 0)
+    maximum = MAX_TIME_US + (10**6 - 10 ** (6 - digits) if rules.mariadb else 0)
     if isinstance(value, Temporal):
         us = value.us if value.kind != "date" else 0
     else:
@@ -115,7 +115,7 @@ def store_time(value: Any, field: Field, row: int, rules: Rules) -> int | None:
         number = isinstance(value, int | float | Decimal)
         parsed = _number_time(value, rules) if number else temporal.parse_time(text, truncate=rules.truncates_fractions)
         if number and parsed is None and not _is_time(value) and not _is_date(value):
-            parsed = ((most + 1) * (1 if value > 0 else -1), 0, False)
+            parsed = ((maximum + 1) * (1 if value > 0 else -1), 0, False)
         if not text and not number and not rules.mariadb:
             parsed = (0, 0, True)
         if parsed is None or (not parsed[2] and rules.strict):
@@ -124,10 +124,10 @@ def store_time(value: Any, field: Field, row: int, rules: Rules) -> int | None:
             return 0
         us = parsed[0]
     us = temporal.rounded(us, digits, truncate=rules.truncates_fractions)
-    if abs(us) > most:
+    if abs(us) > maximum:
         if rules.strict:
             raise SqlError(1292, "time", quoted_value(value), field.name, row)
-        us = most if us > 0 else -most
+        us = maximum if us > 0 else -maximum
     return us
 
 
@@ -143,5 +143,5 @@ def _number_time(value: Any, rules: Rules) -> tuple[int, int, bool] | None:
     """A number as a time: 123456 is 12:34:56, 20240229123456 that of a date; None for others."""
     if _is_time(value):
         return temporal.parse_time(text_of(value), truncate=rules.truncates_fractions)
-    found = temporal.number_datetime(int(value)) if _is_date(value) or rules.mariadb else None
-    return None if found is None else (found.us, 6, True)
+    parsed = temporal.number_datetime(int(value)) if _is_date(value) or rules.mariadb else None
+    return None if parsed is None else (parsed.us, 6, True)

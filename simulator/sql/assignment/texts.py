@@ -24,17 +24,17 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
         typed = _typed(value, type.length or 0)
         text = _encodable(typed, width, codec, field, row, rules)
     if type.name in ("char", "varchar"):
-        most = type.length or 0
-        if len(text) > most:
-            if text[most:].strip(" ") and rules.strict:
+        maximum = type.length or 0
+        if len(text) > maximum:
+            if text[maximum:].strip(" ") and rules.strict:
                 raise SqlError(1406, field.name, row)
-            text = text[:most]
+            text = text[:maximum]
         return text.rstrip(" ") if type.name == "char" else text
-    most = mysql_table.TYPES[type.name].max_bytes
-    if len(text) * width > most and len(text.encode(codec, "replace")) > most:
+    maximum = mysql_table.TYPES[type.name].max_bytes
+    if len(text) * width > maximum and len(text.encode(codec, "replace")) > maximum:
         if rules.strict:
             raise SqlError(1406, field.name, row)
-        text = text.encode(codec, "replace")[:most].decode(codec, "ignore")
+        text = text.encode(codec, "replace")[:maximum].decode(codec, "ignore")
     return text
 
 
@@ -49,9 +49,9 @@ def _fitted(value: float, width: int) -> str:
     """A double in a column of so many characters: with an exponent, or fewer digits, where it would not fit."""
     text = text_of(value)
     for digits in range(17, 0, -1) if width else ():
-        plain = f"{value:.{digits}g}"
-        if "e" not in plain and len(plain) <= width:
-            return text if len(text) <= width else plain
+        without_exponent = f"{value:.{digits}g}"
+        if "e" not in without_exponent and len(without_exponent) <= width:
+            return text if len(text) <= width else without_exponent
     digits = 17
     while width and len(text) > width and digits:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
@@ -102,16 +102,16 @@ def _lacks(character: str, codec: str) -> bool:
 
 
 def _escaped(raw: bytes) -> str:
-    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02X}" for byte in raw[:6])
-    return shown + ("..." if len(raw) > 6 else "")
+    text = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02X}" for byte in raw[:6])
+    return text + ("..." if len(raw) > 6 else "")
 
 
 def store_binary(value: Any, field: Field, row: int, rules: Rules) -> bytes:
     type = field.type
     raw = bytes_of(_typed(value, type.length or 0) if isinstance(value, float | Decimal) else value)
-    most = type.length if type.length is not None else mysql_table.TYPES[type.name].max_bytes
-    if len(raw) > most:
+    maximum = type.length if type.length is not None else mysql_table.TYPES[type.name].max_bytes
+    if len(raw) > maximum:
         if rules.strict:
             raise SqlError(1406, field.name, row)
-        raw = raw[:most]
-    return raw.ljust(most, b"\0") if type.name == "binary" else raw
+        raw = raw[:maximum]
+    return raw.ljust(maximum, b"\0") if type.name == "binary" else raw

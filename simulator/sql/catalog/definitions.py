@@ -85,13 +85,10 @@ class Definition:
     transactional: bool = True  # False: MyISAM and its like, whose changes no rollback takes back
     version: int = 0
 
-    def place(self, name: str) -> int | None:
-        """Where the column of this name stands; case does not matter."""
+    def position(self, name: str) -> int | None:
+        """The position of the column of this name; case does not matter."""
         lowered = name.lower()
-        for i, one in enumerate(self.fields):
-            if one.name.lower() == lowered:
-                return i
-        return None
+        return next((i for i, column in enumerate(self.fields) if column.name.lower() == lowered), None)
 
     @property
     def primary(self) -> Key | None:
@@ -104,10 +101,10 @@ class Definition:
         unique = tuple(
             UniqueKey(key.name, self._stored_names(key)) for key in self.keys if key.kind == "unique" and all(key.names)
         )
-        return Table(self.id, tuple(one.column() for one in self.fields), names, self.version, unique)
+        return Table(self.id, tuple(column.column() for column in self.fields), names, self.version, unique)
 
     def _stored_names(self, key: Key) -> tuple[str, ...]:
-        return tuple(self.fields[self.place(name) or 0].name for name in key.names)
+        return tuple(self.fields[self.position(name) or 0].name for name in key.names)
 
     def with_version(self, version: int) -> Definition:
         return replace(self, version=version)

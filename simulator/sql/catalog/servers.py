@@ -25,7 +25,7 @@ class Server:
     * `password_as_alter_user`: SET PASSWORD is logged as ALTER USER with the hash.
     * `key_with_table`: a duplicate key is reported as `table.key`.
     * `counts_updates`: an UPDATE of the AUTO_INCREMENT column moves its counter on.
-    * `drops_found`: DROP TABLE drops the tables that are there before it tells of those that are not.
+    * `drops_existing`: DROP TABLE drops the tables that are there before it tells of those that are not.
     * `offsets`: the farthest time zones in minutes. `detaches_xa`: a prepared transaction is no longer the session's.
     * `swaps_axes`: SRID 4326 has its latitude first in texts.
     """
@@ -51,7 +51,7 @@ class Server:
     key_with_table: bool = False
     swaps_axes: bool = False
     counts_updates: bool = False
-    drops_found: bool = False
+    drops_existing: bool = False
     offsets: tuple[int, int] = (-779, 780)
     detaches_xa: bool = False
 
@@ -105,7 +105,7 @@ _SERVERS: Final[Mapping[str, Server]] = {
             old_timestamps=True,
             logs_temporary_drop=True,
             password_as_alter_user=True,
-            drops_found=True,
+            drops_existing=True,
         ),
         Server(
             "mariadb-10.11",
@@ -122,7 +122,7 @@ _SERVERS: Final[Mapping[str, Server]] = {
             logs_existing=False,
             quotes_numbers=False,
             counts_updates=True,
-            drops_found=True,
+            drops_existing=True,
         ),
     )
 }  # fmt: skip

@@ -76,11 +76,11 @@ class _Alter:
         elif words.take("DROP"):
             self._drop()
         elif words.one_of("MODIFY COLUMN", "MODIFY"):
-            place = self._place(words, ahead=True)
-            self._redefine(place)
+            position = self._next_column(words, ahead=True)
+            self._redefine(position)
         elif words.one_of("CHANGE COLUMN", "CHANGE"):
-            place = self._find(words.name())
-            self._redefine(place)
+            position = self._find(words.name())
+            self._redefine(position)
         elif words.one_of("ALTER COLUMN", "ALTER"):
             self._alter_column()
         elif words.take("RENAME"):
@@ -95,9 +95,9 @@ class _Alter:
             while words.take(","):
                 words.name()
             self.kinds.append(K.ALTER_TABLE)
-        elif way := words.one_of("REMOVE PARTITIONING", "PARTITION BY"):
+        elif clause := words.one_of("REMOVE PARTITIONING", "PARTITION BY"):
             words.at = len(words.words)
-            if way == "PARTITION BY":
+            if clause == "PARTITION BY":
                 self.session.warnings.append(tables.PARTITIONED)
             self.kinds.append(K.ALTER_TABLE)
         elif words.upper in ("DISCARD", "IMPORT") and words.peek(words.upper, "TABLESPACE"):
@@ -112,7 +112,7 @@ class _Alter:
         else:
             options = table_options(words, self.context)
             charset, collation = options.charset, options.collation
-            if not options.some:
+            if not options.present:
                 raise words.problem()
             self.auto = options.auto if options.auto is not None else self.auto
             if options.transactional is not None:
@@ -139,20 +139,20 @@ class _Alter:
             return
         words.take("COLUMN")
         if self.session.server.mariadb and words.take("IF", "NOT", "EXISTS"):
-            there = self.definition.place(words.words[words.at].value) if not words.done else None
-            if there is not None:
+            existing = self.definition.position(words.words[words.at].value) if not words.done else None
+            if existing is not None:
                 raise Unsupported("ADD COLUMN IF NOT EXISTS of a column that is there")
         several = words.take("(")
         while True:
             if several and constraint(words, self.context, items):
                 pass
             else:
-                made = column(words, self.context, items)
+                field = column(words, self.context, items)
                 at = len(self.definition.fields)
                 if not several:
-                    at = self._position(at)
-                self._insert(at, made, -1)
-                self.touched.add(made.name.lower())
+                    at = self._new_position(at)
+                self._insert(at, field, -1)
+                self.touched.add(field.name.lower())
             if not several or words.take(")"):
                 break
             words.need(",")
@@ -160,7 +160,7 @@ class _Alter:
         self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
         self.kinds.append(K.ADD_COLUMN)
 
-    def _position(self, at: int) -> int:
+    def _new_position(self, at: int) -> int:
         words = self.words
         if words.take("FIRST"):
             return 0
@@ -168,42 +168,42 @@ class _Alter:
             return self._find(words.name()) + 1
         return at
 
-    def _insert(self, at: int, made: Field, origin: int) -> None:
+    def _insert(self, at: int, field: Field, origin: int) -> None:
         fields = list(self.definition.fields)
-        fields.insert(at, made)
+        fields.insert(at, field)
         self.origin.insert(at, origin)
         self.definition = replace(self.definition, fields=tuple(fields))
 
     def _find(self, name: str) -> int:
-        place = self.definition.place(name)
-        if place is None:
+        position = self.definition.position(name)
+        if position is None:
             raise SqlError(1054, name, self.definition.id.name)
-        return place
+        return position
 
-    def _place(self, words: Reader, *, ahead: bool) -> int:
+    def _next_column(self, words: Reader, *, ahead: bool) -> int:
         at = words.at
-        place = self._find(words.name())
+        position = self._find(words.name())
         if ahead:
             words.at = at
-        return place
+        return position
 
-    def _redefine(self, place: int) -> None:
-        old = self.definition.fields[place]
+    def _redefine(self, position: int) -> None:
+        old = self.definition.fields[position]
         items = Items()
-        made = column(self.words, self.context, items)
+        new = column(self.words, self.context, items)
         primary = self.definition.primary
         if primary is not None and old.name in primary.names:
-            made = replace(made, nullable=False, retyped=not made.inline_key and (old.inline_key or old.retyped))
+            new = replace(new, nullable=False, retyped=not new.inline_key and (old.inline_key or old.retyped))
         fields = list(self.definition.fields)
-        del fields[place]
-        origin = self.origin.pop(place)
-        keys = tuple(_renamed_key(key, old.name, made.name) for key in self.definition.keys)
+        del fields[position]
+        origin = self.origin.pop(position)
+        keys = tuple(_renamed_key(key, old.name, new.name) for key in self.definition.keys)
         self.definition = replace(self.definition, fields=tuple(fields), keys=keys)
-        self._insert(self._position(place), made, origin)
-        self.touched.add(made.name.lower())
+        self._insert(self._new_position(position), new, origin)
+        self.touched.add(new.name.lower())
         self.definition = finished(self.definition, items, mariadb=self.session.server.mariadb)
         self.defined += items.types
-        self.kinds.append(K.ALTER_COLUMN_TYPE if old.name == made.name else K.RENAME_COLUMN)
+        self.kinds.append(K.ALTER_COLUMN_TYPE if old.name == new.name else K.RENAME_COLUMN)
 
     def _drop(self) -> None:
         words = self.words
@@ -211,15 +211,15 @@ class _Alter:
             if self.definition.primary is None:
                 raise SqlError(1091, "PRIMARY", "INDEX")
             keys = tuple(key for key in self.definition.keys if key.kind != "primary")
-            unkeyed = tuple(replace(one, inline_key=False, retyped=False) for one in self.definition.fields)
+            unkeyed = tuple(replace(field, inline_key=False, retyped=False) for field in self.definition.fields)
             self.definition = replace(self.definition, keys=keys, fields=unkeyed)
             self.kinds.append(K.ALTER_TABLE)
         elif words.take("FOREIGN", "KEY"):
             name = words.name()
-            kept = tuple(key for key in self.definition.foreign if key.name.lower() != name.lower())
-            if len(kept) == len(self.definition.foreign):
+            remaining = tuple(key for key in self.definition.foreign if key.name.lower() != name.lower())
+            if len(remaining) == len(self.definition.foreign):
                 raise SqlError(1091, name, "FOREIGN KEY")
-            self.definition = replace(self.definition, foreign=kept)
+            self.definition = replace(self.definition, foreign=remaining)
             self.kinds.append(K.DROP_FOREIGN_KEY)
         elif words.one_of("INDEX", "KEY"):
             self.definition = tables.without_key(self.definition, words.name())
@@ -233,38 +233,38 @@ class _Alter:
                 raise Unsupported("DROP PARTITION")
             words.take("COLUMN")
             if self.session.server.mariadb and words.take("IF", "EXISTS"):
-                if self.definition.place(words.words[words.at].value) is None:
+                if self.definition.position(words.words[words.at].value) is None:
                     words.name()
                     self.kinds.append(K.DROP_COLUMN)
                     return
             elif words.peek("IF", "EXISTS"):
                 raise words.problem()
-            place = self._find_dropped(words.name())
-            name = self.definition.fields[place].name
+            position = self._find_dropped(words.name())
+            name = self.definition.fields[position].name
             fields = list(self.definition.fields)
-            del fields[place], self.origin[place]
+            del fields[position], self.origin[position]
             if not fields:
                 raise SqlError(1090)
-            left = [_without_column(key, name) for key in self.definition.keys]
+            remaining_keys = [_without_column(key, name) for key in self.definition.keys]
             self.definition = replace(
-                self.definition, fields=tuple(fields), keys=tuple(key for key in left if key.columns)
+                self.definition, fields=tuple(fields), keys=tuple(key for key in remaining_keys if key.columns)
             )
             self.kinds.append(K.DROP_COLUMN)
 
     def _find_dropped(self, name: str) -> int:
-        place = self.definition.place(name)
-        if place is None:
+        position = self.definition.position(name)
+        if position is None:
             raise SqlError(1091, name, "COLUMN")
-        return place
+        return position
 
     def _drop_constraint(self, name: str) -> None:
         definition = self.definition
-        checks = tuple(one for one in definition.checks if one[0].lower() != name.lower())
+        checks = tuple(check for check in definition.checks if check[0].lower() != name.lower())
         if len(checks) < len(definition.checks):
             self.definition = replace(definition, checks=checks)
         elif any(key.name.lower() == name.lower() for key in definition.foreign):
-            kept = tuple(key for key in definition.foreign if key.name.lower() != name.lower())
-            self.definition = replace(definition, foreign=kept)
+            remaining = tuple(key for key in definition.foreign if key.name.lower() != name.lower())
+            self.definition = replace(definition, foreign=remaining)
         else:
             self.definition = tables.without_key(definition, name)
         self.kinds.append(K.DROP_INDEX)
@@ -276,33 +276,35 @@ class _Alter:
         if words.take("INDEX"):  # which queries pass over or not
             words.name()
             server = self.session.server
-            ways = ("IGNORED", "NOT IGNORED") if server.mariadb else ("VISIBLE", "INVISIBLE") if server.modern else ()
-            if not words.one_of(*ways):
+            visibilities = (
+                ("IGNORED", "NOT IGNORED") if server.mariadb else ("VISIBLE", "INVISIBLE") if server.modern else ()
+            )
+            if not words.one_of(*visibilities):
                 raise words.problem()
             self.kinds.append(K.ALTER_TABLE)
             return
-        place = self._find(words.name())
-        one = self.definition.fields[place]
+        position = self._find(words.name())
+        field = self.definition.fields[position]
         if words.take("SET", "DEFAULT"):
-            first = words.at
+            start = words.at
             if words.peek("("):
                 words.brackets()
             else:
                 words.one_of("-", "+")
                 words.next()
-            made = replace(one, default=words.between(first, words.at), bare=False)
+            changed = replace(field, default=words.between(start, words.at), bare=False)
         elif words.take("DROP", "DEFAULT"):
-            made = replace(one, default=None, bare=not self.session.server.mariadb)
-        elif self.session.server.modern and (way := words.one_of("SET INVISIBLE", "SET VISIBLE")):
-            made = replace(one, invisible=way == "SET INVISIBLE")
+            changed = replace(field, default=None, bare=not self.session.server.mariadb)
+        elif self.session.server.modern and (visibility := words.one_of("SET INVISIBLE", "SET VISIBLE")):
+            changed = replace(field, invisible=visibility == "SET INVISIBLE")
         else:
             raise words.problem()
-        self._replace(place, made)
+        self._replace(position, changed)
         self.kinds.append(K.ALTER_TABLE)
 
-    def _replace(self, place: int, made: Field) -> None:
+    def _replace(self, position: int, field: Field) -> None:
         fields = list(self.definition.fields)
-        fields[place] = made
+        fields[position] = field
         self.definition = replace(self.definition, fields=tuple(fields))
 
     def _rename(self) -> None:
@@ -311,12 +313,12 @@ class _Alter:
             if not self.session.server.modern:
                 raise words.problem()
             words.next()
-            place = self._find(words.name())
+            position = self._find(words.name())
             words.need("TO")
-            old, new = self.definition.fields[place].name, words.name()
-            if self.definition.place(new) not in (None, place):
+            old, new = self.definition.fields[position].name, words.name()
+            if self.definition.position(new) not in (None, position):
                 raise SqlError(1060, new)
-            self._replace(place, replace(self.definition.fields[place], name=new))
+            self._replace(position, replace(self.definition.fields[position], name=new))
             keys = tuple(_renamed_key(key, old, new) for key in self.definition.keys)
             self.definition = replace(self.definition, keys=keys)
             self.kinds.append(K.RENAME_COLUMN)
@@ -333,20 +335,20 @@ class _Alter:
             self.kinds.append(K.ALTER_TABLE)
         else:
             words.one_of("TO", "AS")
-            self.new_id = self.session.named(*words.qualified())
-            if self.session.found(self.new_id) is not None:
+            self.new_id = self.session.table_id(*words.qualified())
+            if self.session.find_table(self.new_id) is not None:
                 raise SqlError(1050, self.new_id.name)
             self.kinds.append(K.RENAME_TABLE)
 
     def _convert(self, charset: str, collation: str) -> None:
         check_charset(charset)
         fields = tuple(
-            replace(one, type=replace(one.type, charset=charset), collation=collation)
-            if mysql_table.family(one.type) in ("text", "enum", "set")
-            else replace(one, collation=collation)
-            if one.type.name == "json"
-            else one
-            for one in self.definition.fields
+            replace(field, type=replace(field.type, charset=charset), collation=collation)
+            if mysql_table.family(field.type) in ("text", "enum", "set")
+            else replace(field, collation=collation)
+            if field.type.name == "json"
+            else field
+            for field in self.definition.fields
         )
         self.definition = replace(self.definition, fields=fields, charset=charset, collation=collation)
         self.kinds.append(K.ALTER_TABLE)
@@ -359,16 +361,17 @@ class _Alter:
         # columns that this statement defined; the others keep their types as typed
         types = tuple(self.defined)
         fields = tuple(
-            replace(one, typed_in=types) if one.name.lower() in self.touched else one for one in self.definition.fields
+            replace(field, typed_in=types) if field.name.lower() in self.touched else field
+            for field in self.definition.fields
         )
         if self.new_id is not None and len(self.kinds) > 1:
             # readers of the text take it for what its first item says, and do not know the new name (captured)
-            fields = tuple(replace(one, typed_in=()) for one in fields)
+            fields = tuple(replace(field, typed_in=()) for field in fields)
         definition = replace(self.definition, fields=fields)
         old = data.definition, data.rows, data.next_auto
         try:
             data.rows = altered_rows.converted(session, data, fields, self.origin, null_fails=self.null_fails)
-            data.define(session.numbered(definition))
+            data.define(session.with_next_version(definition))
             check_definition(data, session)
             altered_rows.fill(session, data, self.origin)
         except (SqlError, Unsupported):

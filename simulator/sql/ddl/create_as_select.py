@@ -18,10 +18,10 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     """CREATE TABLE … AS SELECT: a log in row format holds what SHOW CREATE TABLE would give, and the rows."""
     query = select.prepare(statement_tree(query_text), session)
     lines = []
-    for name, one in zip(query.names, query.fields, strict=True):
-        if one is None:
+    for name, field in zip(query.names, query.fields, strict=True):
+        if field is None:
             raise Unsupported(f"CREATE TABLE … AS SELECT of an expression ({name}); select plain columns")
-        lines.append(f"  {tables.quoted(name)} {selected_column(one, target, session.server)}")
+        lines.append(f"  {tables.quoted(name)} {selected_column(field, target, session.server)}")
     id = target.id
     text = f"CREATE TABLE {tables.logged_name(session, id)} (\n" + ",\n".join(lines) + "\n)"
     inner = Reader(text)
@@ -34,9 +34,9 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     session.now_us -= STEP_US if rows and not temporary else 0  # the rows belong to the same moment
     for number, values in enumerate(rows, 1):
         row = tuple(
-            None if value is None else to_stored(value, one, number, rules)
-            for value, one in zip(values, definition.fields, strict=True)
+            None if value is None else to_stored(value, field, number, rules)
+            for value, field in zip(values, definition.fields, strict=True)
         )
         added = data.add(row)
-        session.changed(data, added, None)
+        session.record_undo(data, added, None)
         session.log_row(data, added, INSERT, None, row)

@@ -14,27 +14,27 @@ from simulator.sql.store.session import Session
 
 def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) -> None:
     exists = words.take("IF", "NOT", "EXISTS")
-    id = session.named(*words.qualified())
+    id = session.table_id(*words.qualified())
     database = session.databases.get(id.database)
     if database is None:
         raise SqlError(1049, id.database)
-    there = session.found(id)
-    if there is not None and not (temporary and not there.definition.temporary):
+    existing = session.find_table(id)
+    if existing is not None and not (temporary and not existing.definition.temporary):
         if not exists:
             raise SqlError(1050, id.name)
         if session.server.logs_existing and not temporary:
-            tables.log(session, SchemaChangeKind.CREATE_TABLE, None, there.table, sql)
+            tables.log(session, SchemaChangeKind.CREATE_TABLE, None, existing.table, sql)
         return
     if id.name in database.views:
         raise SqlError(1050, id.name)
     if words.take("LIKE") or (words.peek("(", "LIKE") and words.take("(", "LIKE")):
         source = session.table(*words.qualified())
-        made = replace(source.definition, id=id, temporary=temporary, foreign=())
-        tables.add_table(session, made, sql, temporary)
+        definition = replace(source.definition, id=id, temporary=temporary, foreign=())
+        tables.add_table(session, definition, sql, temporary)
         return
     context = tables.context_of(session, id.database)
-    made, tail = tables.read_table(words, session, id, context, temporary)
+    definition, tail = tables.read_table(words, session, id, context, temporary)
     if tail:
-        create_as_select(session, made, words.sql[words.words[words.at].start :], temporary)
+        create_as_select(session, definition, words.sql[words.words[words.at].start :], temporary)
         return
-    tables.add_table(session, made, sql, temporary)
+    tables.add_table(session, definition, sql, temporary)

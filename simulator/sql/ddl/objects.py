@@ -38,7 +38,7 @@ def log(session: Session, kind: K, sql: str, database: str = "") -> None:
 def change_object(session: Session, words: Reader, text: str, verb: str) -> None:
     """CREATE, ALTER or DROP of what holds no rows; others are logged as they are, and that is all."""
     head: list[str] = []
-    definer, first = "", words.at
+    definer, first_word = "", words.at
     while not words.done and words.upper not in _OBJECTS:
         if security := words.one_of("SQL SECURITY DEFINER", "SQL SECURITY INVOKER"):
             head.append(security.split()[-1])
@@ -50,14 +50,14 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
         else:
             head.append(words.next().upper)
     if words.upper not in _OBJECTS:
-        words.at = first
+        words.at = first_word
         raise words.problem()
     start = words.words[words.at].start
-    what = words.next().upper
+    object_type = words.next().upper
     definer = definer or _quoted_account(session.account)
-    if what == "VIEW":
+    if object_type == "VIEW":
         _view(session, words, verb, head, definer, text)
-    elif what == "TRIGGER":
+    elif object_type == "TRIGGER":
         _trigger(session, words, verb, text)
         or_replace = "OR REPLACE " if "REPLACE" in head else ""
         log(
@@ -65,18 +65,18 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
             K.STORED_PROGRAM,
             f"CREATE {or_replace}DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text,
         )
-    elif what in ("PROCEDURE", "FUNCTION"):
-        _routine(session, words, verb, what, definer, text, replaces="REPLACE" in head)
-    elif what == "EVENT":
+    elif object_type in ("PROCEDURE", "FUNCTION"):
+        _routine(session, words, verb, object_type, definer, text, replaces="REPLACE" in head)
+    elif object_type == "EVENT":
         if not words.done and session.server.mariadb and words.upper == "PURGE":
             raise words.problem()
         log(session, K.STORED_PROGRAM, f"{verb} DEFINER={definer} {words.sql[start:]}" if verb == "CREATE" else text)
-    elif what == "USER":
+    elif object_type == "USER":
         log(session, K.ACCOUNT, _user(session, words, verb, text))
-    elif what == "SEQUENCE":
+    elif object_type == "SEQUENCE":
         raise Unsupported("a sequence")
     else:
-        log(session, K.ACCOUNT if what == "ROLE" else K.OTHER, text)
+        log(session, K.ACCOUNT if object_type == "ROLE" else K.OTHER, text)
 
 
 def _account(session: Session, words: Reader) -> str:
@@ -112,15 +112,15 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
         _drop_views(session, words, text)
         return
     exists = verb == "CREATE" and words.take("IF", "NOT", "EXISTS")
-    id = session.named(*words.qualified())
+    id = session.table_id(*words.qualified())
     database = session.databases.get(id.database)
     if database is None:
         raise SqlError(1049, id.database)
     replaces = "REPLACE" in head
-    there = id.name in database.views
-    if verb == "ALTER" and not there:
+    existing = id.name in database.views
+    if verb == "ALTER" and not existing:
         raise SqlError(1146, f"{id.database}.{id.name}")
-    if verb == "CREATE" and (id.name in database.tables or (there and not replaces)):
+    if verb == "CREATE" and (id.name in database.tables or (existing and not replaces)):
         if not exists:
             raise SqlError(1050, id.name)
         log(session, K.VIEW, text, id.database)
@@ -134,9 +134,9 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
     database.views[id.name] = view
     algorithm = next((word for word in ("MERGE", "TEMPTABLE") if word in head), "UNDEFINED")
     security = "INVOKER" if "INVOKER" in head else "DEFINER"
-    shown = f"({', '.join(map(tables.quoted, columns))})" if columns else ""
-    how = f"{'OR REPLACE ' if replaces else ''}ALGORITHM={algorithm} DEFINER={definer}"
-    logged = f"{verb} {how} SQL SECURITY {security} VIEW {tables.logged_name(session, id)}{shown} AS {select}"
+    column_list = f"({', '.join(map(tables.quoted, columns))})" if columns else ""
+    options = f"{'OR REPLACE ' if replaces else ''}ALGORITHM={algorithm} DEFINER={definer}"
+    logged = f"{verb} {options} SQL SECURITY {security} VIEW {tables.logged_name(session, id)}{column_list} AS {select}"
     log(session, K.ALTER_VIEW if verb == "ALTER" else K.VIEW, logged, id.database)
 
 
@@ -148,9 +148,9 @@ def _check(session: Session, view: View) -> None:
 
 def _drop_views(session: Session, words: Reader, text: str) -> None:
     exists = words.take("IF", "EXISTS")
-    ids = [session.named(*words.qualified())]
+    ids = [session.table_id(*words.qualified())]
     while words.take(","):
-        ids.append(session.named(*words.qualified()))
+        ids.append(session.table_id(*words.qualified()))
     missing = [id for id in ids if id.name not in session.databases[id.database].views]
     if missing and not exists:
         raise SqlError(4092 if session.server.mariadb else 1051, ",".join(map(str, missing)))
@@ -166,13 +166,13 @@ def _trigger(session: Session, words: Reader, verb: str, text: str) -> None:
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
     typed, name = words.qualified()
     database = typed or session.database
-    known = [one for one in session.triggers if one.name == name and one.database == database]
+    existing = [trigger for trigger in session.triggers if trigger.name == name and trigger.database == database]
     if verb == "DROP":
-        if not known and not exists:
+        if not existing and not exists:
             raise SqlError(1360)
-        for one in known:
-            session.triggers.remove(one)
-    elif known and not exists:
+        for trigger in existing:
+            session.triggers.remove(trigger)
+    elif existing and not exists:
         raise SqlError(1359)
     else:
         before = words.one_of("BEFORE", "AFTER")
@@ -188,78 +188,80 @@ def _trigger(session: Session, words: Reader, verb: str, text: str) -> None:
         data.plan = None
 
 
-def _routine(session: Session, words: Reader, verb: str, what: str, definer: str, text: str, *, replaces: bool) -> None:
+def _routine(
+    session: Session, words: Reader, verb: str, object_type: str, definer: str, text: str, *, replaces: bool
+) -> None:
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
     typed, name = words.qualified()
-    database, kind = typed or session.database, what.lower()
+    database, kind = typed or session.database, object_type.lower()
     if not database:
         raise SqlError(1046)
     key = (kind, database, name.lower())
     if verb == "DROP":
         if key not in session.routines and not exists:
-            raise SqlError(13050, f"{what} {database}.{name}")
+            raise SqlError(13050, f"{object_type} {database}.{name}")
         session.routines.pop(key, None)
     elif verb == "CREATE":
         if key in session.routines and not replaces:
             if exists:
                 return
-            raise SqlError(1304, what, name)
-        routine, tail = _parsed(session, words, what, database, name)
+            raise SqlError(1304, object_type, name)
+        routine, tail = _parsed(session, words, object_type, database, name)
         session.routines[key] = routine
-        shown = tables.quoted(name) if not typed else f"{tables.quoted(database)}.{tables.quoted(name)}"
-        text = f"CREATE {'OR REPLACE ' if replaces else ''}DEFINER={definer} {what} {shown}{tail}"
+        qualified_name = tables.quoted(name) if not typed else f"{tables.quoted(database)}.{tables.quoted(name)}"
+        text = f"CREATE {'OR REPLACE ' if replaces else ''}DEFINER={definer} {object_type} {qualified_name}{tail}"
     log(session, K.STORED_PROGRAM, text, database)
 
 
-def _parsed(session: Session, words: Reader, what: str, database: str, name: str) -> tuple[Routine, str]:
+def _parsed(session: Session, words: Reader, object_type: str, database: str, name: str) -> tuple[Routine, str]:
     """The routine, and its definition from the bracket on as a server logs it."""
-    inside = words.brackets()
-    parameters = tuple(_parameter(part) for part in _parts(inside)) if inside.strip() else ()
-    returns, shown = "", ""
-    if what == "FUNCTION":
+    parameter_text = words.brackets()
+    parameters = tuple(_parameter(part) for part in _parts(parameter_text)) if parameter_text.strip() else ()
+    returns, returns_clause = "", ""
+    if object_type == "FUNCTION":
         words.need("RETURNS")
-        first = words.at
+        start = words.at
         type, collation, _ = read_type(name, words, tables.context_of(session, database))
-        returns = words.between(first, words.at)
-        shown = " RETURNS " + mysql_types.type_text(type, style=session.server.type_style)
+        returns = words.between(start, words.at)
+        returns_clause = " RETURNS " + mysql_types.type_text(type, style=session.server.type_style)
         if mysql_table.family(type) in ("text", "enum", "set"):
-            shown += f" CHARSET {type.charset}" + (f" COLLATE {collation}" if session.server.mariadb else "")
+            returns_clause += f" CHARSET {type.charset}" + (f" COLLATE {collation}" if session.server.mariadb else "")
         elif type.name == "json" and session.server.mariadb:
-            shown = " RETURNS longtext CHARSET utf8mb4 COLLATE utf8mb4_bin"
-    said, comment = set(), ""
+            returns_clause = " RETURNS longtext CHARSET utf8mb4 COLLATE utf8mb4_bin"
+    characteristics, comment = set(), ""
     while True:
         if words.take("COMMENT"):
             comment = words.text()
             continue
-        found = words.one_of(*_CHARACTERISTICS)
-        if not found:
+        characteristic = words.one_of(*_CHARACTERISTICS)
+        if not characteristic:
             break
-        said.add(found)
-    shown_ones = ("NO SQL", "READS SQL DATA", "MODIFIES SQL DATA", "DETERMINISTIC", "SQL SECURITY INVOKER")
-    lines: list[str] = [one for one in shown_ones if one in said]
+        characteristics.add(characteristic)
+    logged = ("NO SQL", "READS SQL DATA", "MODIFIES SQL DATA", "DETERMINISTIC", "SQL SECURITY INVOKER")
+    lines: list[str] = [phrase for phrase in logged if phrase in characteristics]
     lines += [f"COMMENT {mysql_types.quote(comment)}"] if comment else []
     body = words.sql[words.words[words.at].start :] if not words.done else ""
-    tail = f"({inside}){shown}\n" + "".join(f"    {line}\n" for line in lines) + body
-    routine = Routine(what.lower(), database, name, parameters, returns, body, frozenset(session.modes))
+    tail = f"({parameter_text}){returns_clause}\n" + "".join(f"    {line}\n" for line in lines) + body
+    routine = Routine(object_type.lower(), database, name, parameters, returns, body, frozenset(session.modes))
     return routine, tail
 
 
 def _parts(text: str) -> list[str]:
     """A list taken apart at its commas."""
-    parts, depth, last = [], 0, 0
-    for place, character in enumerate(text):
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if character == "," and not depth:
-            parts.append(text[last:place])
-            last = place + 1
-    return [*parts, text[last:]]
+            parts.append(text[start:index])
+            start = index + 1
+    return [*parts, text[start:]]
 
 
 def _parameter(text: str) -> tuple[str, str, str]:
     words = Reader(text)
-    way = words.one_of("INOUT", "IN", "OUT").lower() or "in"
+    direction = words.one_of("INOUT", "IN", "OUT").lower() or "in"
     name = words.name()
-    return way, name, words.sql[words.words[words.at].start :]
+    return direction, name, words.sql[words.words[words.at].start :]
 
 
 # --------------------------------------------------------------------------------------------------------------- users

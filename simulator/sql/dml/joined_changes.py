@@ -43,29 +43,29 @@ def _data(joined: Joined, number: int) -> Data:
 
 def update_joined(session: Session, node: exp.Update) -> None:
     joined = _join(session, node, node.this)
-    scope, ignore = joined.scope.at("set"), bool(node.args.get("ignore"))
+    scope, ignore = joined.scope.in_clause("set"), bool(node.args.get("ignore"))
     sets = _sets(joined, node.expressions, scope)
     session.target = _data(joined, next(iter(sets))).definition.id
     for number in () if session.server.mariadb else sets:
         not_from_itself(session, node, _data(joined, number).definition.id, joined.scope.sources[number].alias)
     order = joined.reading_order(node)
-    found: dict[int, dict[int, list[Any]]] = {number: {} for number in sets}
+    rows_by_source: dict[int, dict[int, list[Any]]] = {number: {} for number in sets}
     for env in joined.rows(node)([]):
         for number in sets:
             row = env[number]
             if row is not None and (row or joined.scope.sources[number].names == ()):
-                place = _number_of(_data(joined, number), row)
-                if place is not None and place not in found[number]:
-                    found[number][place] = env
+                row_id = _number_of(_data(joined, number), row)
+                if row_id is not None and row_id not in rows_by_source[number]:
+                    rows_by_source[number][row_id] = env
     rules = session.rules(ignore=ignore)
     # the first table of the join is changed as it is read, the others when all is read
     for number in sorted(sets, key=lambda n: (n != order[0], n)):
         data = _data(joined, number)
-        for row_number, (place, env) in enumerate(found[number].items(), 1):
-            old = data.rows[place]
+        for row_number, (row_id, env) in enumerate(rows_by_source[number].items(), 1):
+            old = data.rows[row_id]
             row = list(old)
             changing = [*env[:number], row, *env[number + 1 :]]
-            change_row(session, data, place, old, sets[number], rules, row_number, changing, at=number, ignore=ignore)
+            change_row(session, data, row_id, old, sets[number], rules, row_number, changing, at=number, ignore=ignore)
 
 
 def _sets(joined: Joined, nodes: Sequence[Any], scope: Scope) -> dict[int, list[tuple[int, Compiled]]]:
@@ -82,8 +82,8 @@ def _sets(joined: Joined, nodes: Sequence[Any], scope: Scope) -> dict[int, list[
 def _number_of(data: Data, row: Row) -> int | None:
     """The number of a row that was read: the one that is it, not one that equals it."""
     if data.clustered is not None:
-        return data.clustered.rows.get(data.clustered.of(row))
-    return next((number for number, one in data.rows.items() if one is row), None)
+        return data.clustered.rows.get(data.clustered.key_of(row))
+    return next((number for number, stored in data.rows.items() if stored is row), None)
 
 
 def delete_joined(session: Session, node: exp.Delete) -> None:
@@ -98,22 +98,22 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
     session.target = _data(joined, targets[0]).definition.id
     for number in targets:
         not_from_itself(session, node, _data(joined, number).definition.id, joined.scope.sources[number].alias)
-    found: dict[int, dict[int, Row]] = {number: {} for number in targets}
+    rows_by_source: dict[int, dict[int, Row]] = {number: {} for number in targets}
     for env in joined.rows(node)([]):
         for number in targets:
             row = env[number]
-            place = _number_of(_data(joined, number), row) if row and any(value is not None for value in row) else None
-            if place is not None:
-                found[number].setdefault(place, row)
+            row_id = _number_of(_data(joined, number), row) if row and any(value is not None for value in row) else None
+            if row_id is not None:
+                rows_by_source[number].setdefault(row_id, row)
     row_number = 0
     for number in sorted(targets, key=lambda n: (n != order[0], n)):
-        data, rows = _data(joined, number), found[number]
+        data, rows = _data(joined, number), rows_by_source[number]
         if number != order[0]:  # kept by their places in the table until all is read
-            places = {place: at for at, (place, _) in enumerate(data.scan())}
-            rows = {place: rows[place] for place in sorted(rows, key=places.__getitem__)}
-        for place in rows:
+            positions = {row_id: position for position, (row_id, _) in enumerate(data.scan())}
+            rows = {row_id: rows[row_id] for row_id in sorted(rows, key=positions.__getitem__)}
+        for row_id in rows:
             row_number += 1
-            delete_row(session, data, place, row_number, ignore=bool(node.args.get("ignore")))
+            delete_row(session, data, row_id, row_number, ignore=bool(node.args.get("ignore")))
 
 
 def _target(joined: Joined, name: Any) -> int:
@@ -134,6 +134,6 @@ def not_from_itself(session: Session, node: exp.Expression, id: TableId, alias: 
         frm = query.args.get("from_") or query.args.get("from")
         tables = [frm.this] if frm is not None else []
         for table in [*tables, *(join.this for join in query.args.get("joins") or ())]:
-            named = isinstance(table, exp.Table) and table.name == id.name
-            if named and (table.db or session.database) == id.database:
+            is_target = isinstance(table, exp.Table) and table.name == id.name
+            if is_target and (table.db or session.database) == id.database:
                 raise SqlError(1093, alias or id.name)

@@ -57,15 +57,15 @@ def insert_literals(session: Session, text: str) -> bool:
     session.refuses_texts = False
     data = session.table(database, name)
     definition = data.definition
-    known = plan_of(data, session).places
-    places = known.get(head[5] or "")
-    if places is None:
-        places = known[head[5] or ""] = _places(definition, head[5])
+    column_lists = plan_of(data, session).column_lists
+    positions = column_lists.get(head[5] or "")
+    if positions is None:
+        positions = column_lists[head[5] or ""] = _positions(definition, head[5])
     for number, values in enumerate(rows, 1):
-        if len(values) != len(places):
+        if len(values) != len(positions):
             raise SqlError(1136, number)
     with session.statement():
-        inserter = Inserter(session, data, places, "", len(rows))
+        inserter = Inserter(session, data, positions, "", len(rows))
         for number, values in enumerate(rows, 1):
             inserter.insert(values, number)
         inserter.done()
@@ -82,20 +82,20 @@ def _large(digits: str) -> int | Decimal:
     return int(number) if -_HIGH <= number <= _HIGH else number
 
 
-def _places(definition: Definition, columns: str | None) -> list[int]:
+def _positions(definition: Definition, columns: str | None) -> list[int]:
     """The places of the columns of `(a, `b`)`; of all visible ones without it. Raises SqlError 1054, 1110."""
     if columns is None:
-        return [i for i, one in enumerate(definition.fields) if not one.invisible]
-    places: list[int] = []
+        return [i for i, field in enumerate(definition.fields) if not field.invisible]
+    positions: list[int] = []
     for match in _COLUMN.finditer(columns):
         column = match[1] or match[2]
-        place = definition.place(column)
-        if place is None:
+        position = definition.position(column)
+        if position is None:
             raise SqlError(1054, column, "columns")
-        if place in places:
+        if position in positions:
             raise SqlError(1110, column)
-        places.append(place)
-    return places
+        positions.append(position)
+    return positions
 
 
 def _rows(text: str, at: int) -> list[list[Any]] | None:
@@ -107,19 +107,19 @@ def _rows(text: str, at: int) -> list[list[Any]] | None:
     row: list[Any] = []
     match_value, match_between = _VALUE.match, _BETWEEN.match
     while True:
-        found = match_value(text, at)
-        if found is None:
+        match = match_value(text, at)
+        if match is None:
             return None
-        whole, plain, null, decimal, quoted, default, digits, raw, mark = found.groups()
-        if whole is not None:
-            row.append(int(whole) if len(whole) < 20 else _large(whole))
-        elif plain is not None:
-            row.append(plain if plain.isascii() else _typed(plain))
+        integer, text_value, null, decimal, quoted, default, digits, raw, mark = match.groups()
+        if integer is not None:
+            row.append(int(integer) if len(integer) < 20 else _large(integer))
+        elif text_value is not None:
+            row.append(text_value if text_value.isascii() else _typed(text_value))
         elif null is not None:
             row.append(None)
         elif decimal is not None:
-            made = Decimal(decimal)
-            row.append(made if made else abs(made))
+            number = Decimal(decimal)
+            row.append(number if number else abs(number))
         elif quoted is not None:
             row.append(_typed(unquote(quoted)))
         elif default is not None:
@@ -128,7 +128,7 @@ def _rows(text: str, at: int) -> list[list[Any]] | None:
             row.append(Raw(bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))))
         elif raw is not None:
             row.append(raw_bytes(unquote(raw)))
-        at = found.end()
+        at = match.end()
         if mark == ",":
             continue
         rows.append(row)

@@ -28,7 +28,7 @@ def delete_row(session: Session, data: Data, number: int, row_number: int, *, ig
             return False
         raise
     data.put(number, None)
-    session.changed(data, number, old)
+    session.record_undo(data, number, old)
     session.log_row(data, number, DELETE, old, None)
     for trigger in plan.triggers:
         triggers.fire(session, trigger, "delete", False, old, None, rules, row_number)

@@ -23,12 +23,12 @@ from simulator.sql.values.kinds import truth_of
 DEFAULT: Final = object()
 
 
-MOST_RESERVED: Final = 65_535
-MOST: Final = (1 << 64) - 1
+MAX_RESERVED: Final = 65_535
+MAX_VALUE: Final = (1 << 64) - 1
 
 
 # Literals of a column whose stored form is kept.
-MOST_KNOWN: Final = 4096
+MAX_CACHED: Final = 4096
 
 
 class Counter:
@@ -49,7 +49,7 @@ class Counter:
     def take(self, row_number: int) -> int:
         """The next value. Raises SqlError where the column's type has none left."""
         if self.next >= self.end:
-            count = self.expected if self.expected and not self.times else min(1 << self.times, MOST_RESERVED)
+            count = self.expected if self.expected and not self.times else min(1 << self.times, MAX_RESERVED)
             if not self.times and self.session.forced_id:
                 self.next, self.session.forced_id = self.session.forced_id, 0
                 self.data.next_auto = max(self.data.next_auto, self.next + 1)
@@ -74,17 +74,17 @@ class Counter:
 
     def _most(self, row_number: int) -> int:
         """The highest value of the column; MySQL gives it again and again, MariaDB refuses."""
-        place = self.data.auto_place
-        one = self.data.definition.fields[place or 0]
-        most = int(mysql_table.bounds(one.type)[1]) if mysql_table.family(one.type) == "integer" else MOST
-        if self.next > most:
+        position = self.data.auto_position
+        field = self.data.definition.fields[position or 0]
+        maximum = int(mysql_table.bounds(field.type)[1]) if mysql_table.family(field.type) == "integer" else MAX_VALUE
+        if self.next > maximum:
             if self.session.server.mariadb:
-                raise SqlError(167, one.name, row_number)
-            if one.type.name == "bigint":
+                raise SqlError(167, field.name, row_number)
+            if field.type.name == "bigint":
                 raise SqlError(1467)
-        return most
+        return maximum
 
-    def seen(self, value: int) -> None:
+    def observe(self, value: int) -> None:
         """A value that was given; the counter goes on behind it."""
         if value >= self.data.next_auto:
             self.data.next_auto = value + 1
@@ -95,8 +95,8 @@ class Counter:
 class Inserter:
     """Rows put into one table by one statement."""
 
-    def __init__(self, session: Session, data: Data, places: Sequence[int], mode: str, expected: int) -> None:
-        self.session, self.data, self.places, self.mode = session, data, tuple(places), mode
+    def __init__(self, session: Session, data: Data, positions: Sequence[int], mode: str, expected: int) -> None:
+        self.session, self.data, self.positions, self.mode = session, data, tuple(positions), mode
         self.fields = data.definition.fields
         session.target = data.definition.id
         self.rules = session.rules(ignore=mode == "ignore")
@@ -106,51 +106,51 @@ class Inserter:
         if plan.stored is None or plan.stored[0] is not self.rules:
             plan.stored = (self.rules, [{} for _ in self.fields])
         self.stored = plan.stored[1]
-        shape = plan.shapes.get(self.places)
+        shape = plan.shapes.get(self.positions)
         if shape is None:
-            shape = plan.shapes[self.places] = self._shape()
-        self.rest, self.touched = shape
+            shape = plan.shapes[self.positions] = self._shape()
+        self.unnamed, self.touched = shape
         if session.server.mariadb and self.rules.strict:
-            for place in self.rest:  # even if no row comes
-                self._default(place)
+            for position in self.unnamed:  # even if no row comes
+                self._default(position)
         self.on_duplicate: Callable[[int, list[Any]], None] | None = None
         self.watched = bool(self.plan.generated or self.plan.checks or self.plan.triggers or data.definition.foreign)
 
     def _shape(self) -> tuple[list[int], frozenset[int]]:
         """The columns that are not named, the counter's last, and what a minimal image holds: the columns that are
         named, computed, or filled by the clock."""
-        auto = self.data.auto_place
-        named = set(self.places) if auto is None else {*self.places, auto}
-        rest = [i for i in range(len(self.fields)) if i not in named]
-        if auto is not None and auto not in self.places:
-            rest.append(auto)
-        for i, one in enumerate(self.fields):
-            computed = one.generated is not None and in_images(one, self.session)
-            if computed or (one.default or "")[:3].upper() == "CUR":
+        auto = self.data.auto_position
+        named = set(self.positions) if auto is None else {*self.positions, auto}
+        unnamed = [i for i in range(len(self.fields)) if i not in named]
+        if auto is not None and auto not in self.positions:
+            unnamed.append(auto)
+        for i, field in enumerate(self.fields):
+            computed = field.generated is not None and in_images(field, self.session)
+            if computed or (field.default or "")[:3].upper() == "CUR":
                 named.add(i)
-        return rest, frozenset(named)
+        return unnamed, frozenset(named)
 
     def insert(self, values: Iterable[Any], row_number: int) -> None:
         """One row; `values` are those of the named columns, DEFAULT where the column decides; each is stored before the
         next one is read."""
         row: list[Any] = [None] * len(self.fields)
-        for place, value in zip(self.places, values, strict=True):
-            row[place] = self._stored(place, value, row_number)
-        for place in self.rest:
-            row[place] = self._default(place)
-        self._put(row, row_number)
+        for position, value in zip(self.positions, values, strict=True):
+            row[position] = self._stored(position, value, row_number)
+        for position in self.unnamed:
+            row[position] = self._default(position)
+        self._insert_row(row, row_number)
 
-    def _put(self, row: list[Any], row_number: int) -> None:
+    def _insert_row(self, row: list[Any], row_number: int) -> None:
         session, data = self.session, self.data
         for trigger in self.plan.triggers if self.watched else ():
             triggers.fire(session, trigger, "insert", True, None, row, self.rules, row_number)
-        auto, taken = data.auto_place, 0
+        auto, generated = data.auto_position, 0
         if auto is not None:
-            given = row[auto]
-            if given is None or (not given and "NO_AUTO_VALUE_ON_ZERO" not in session.modes):
-                row[auto] = taken = self.counter.take(row_number)
+            value = row[auto]
+            if value is None or (not value and "NO_AUTO_VALUE_ON_ZERO" not in session.modes):
+                row[auto] = generated = self.counter.take(row_number)
             else:
-                self.counter.seen(int(given))
+                self.counter.observe(int(value))
         if self.watched:
             try:
                 finish(session, data, row, self.rules, row_number)
@@ -158,21 +158,21 @@ class Inserter:
                 if error.key == 3819 and self.mode == "ignore":
                     return  # the row is left out
                 raise
-        made = tuple(row)
-        conflict = data.conflict(made)
+        stored = tuple(row)
+        conflict = data.conflict(stored)
         if conflict is not None:
-            if taken and self.mode != "replace":
-                self.counter.give_back(taken)
+            if generated and self.mode != "replace":
+                self.counter.give_back(generated)
             else:
-                self.counter.first = self.counter.first or taken
-            self._duplicate(made, conflict, row_number)
+                self.counter.first = self.counter.first or generated
+            self._duplicate(stored, conflict, row_number)
             return
-        self.counter.first = self.counter.first or taken
-        if self.watched and not foreign_keys.parents_there(session, data, made, ignore=self.mode == "ignore"):
+        self.counter.first = self.counter.first or generated
+        if self.watched and not foreign_keys.has_parents(session, data, stored, ignore=self.mode == "ignore"):
             return
-        number = data.add(made)
-        session.changed(data, number, None)
-        session.log_row(data, number, INSERT, None, made, self.touched)
+        number = data.add(stored)
+        session.record_undo(data, number, None)
+        session.log_row(data, number, INSERT, None, stored, self.touched)
         for trigger in self.plan.triggers if self.watched else ():
             triggers.fire(session, trigger, "insert", False, None, row, self.rules, row_number)
 
@@ -202,63 +202,63 @@ class Inserter:
     def _replace(self, row: Row, row_number: int) -> None:
         """REPLACE: the conflicting rows are deleted but for the last, which is logged as an update where it can be."""
         session, data = self.session, self.data
-        deletes = any(one[0].event == "delete" for one in self.plan.triggers)
+        deletes = any(trigger[0].event == "delete" for trigger in self.plan.triggers)
         while (conflict := data.conflict(row)) is not None:
             number, index = conflict
             old = data.rows[number]
             last_key = index is data.indexes[-1]
             if last_key and not deletes and not foreign_keys.is_parent(session, data):
                 data.put(number, row)
-                session.changed(data, number, old)
+                session.record_undo(data, number, old)
                 if old != row:
                     session.log_row(data, number, UPDATE, old, row, self.touched)
                 return
             delete_row(session, data, number, row_number)
         number = data.add(row)
-        session.changed(data, number, None)
+        session.record_undo(data, number, None)
         session.log_row(data, number, INSERT, None, row, self.touched)
 
-    def _stored(self, place: int, value: Any, row_number: int) -> Any:
-        one = self.fields[place]
+    def _stored(self, position: int, value: Any, row_number: int) -> Any:
+        field = self.fields[position]
         if value is DEFAULT:
-            return None if one.generated is not None else self._default(place, named=True)
-        if one.generated is not None:
-            raise SqlError(3105, one.name, self.data.definition.id.name)
+            return None if field.generated is not None else self._default(position, named=True)
+        if field.generated is not None:
+            raise SqlError(3105, field.name, self.data.definition.id.name)
         if value is None:
-            return null_for(self.session, one, multiple=self.expected != 1, ignore=self.mode == "ignore")
+            return null_for(self.session, field, multiple=self.expected != 1, ignore=self.mode == "ignore")
         if type(value) not in (str, Decimal):
-            return to_stored(value, one, row_number, self.rules)
+            return to_stored(value, field, row_number, self.rules)
         # the same literals come again and again: dates, states, prices
-        known = self.stored[place]
-        found = known.get(value)
-        if found is None or type(found[0]) is not type(value):
-            found = (value, to_stored(value, one, row_number, self.rules))
-            if len(known) < MOST_KNOWN:
-                known[value] = found
-        return found[1]
+        cache = self.stored[position]
+        cached = cache.get(value)
+        if cached is None or type(cached[0]) is not type(value):
+            cached = (value, to_stored(value, field, row_number, self.rules))
+            if len(cache) < MAX_CACHED:
+                cache[value] = cached
+        return cached[1]
 
-    def _default(self, place: int, *, named: bool = False) -> Any:
-        one = self.fields[place]
-        default = self.plan.defaults.get(place)
+    def _default(self, position: int, *, named: bool = False) -> Any:
+        field = self.fields[position]
+        default = self.plan.defaults.get(position)
         if default is not None:
             return default(())
-        if one.auto or (one.nullable and not one.bare) or one.generated is not None:
+        if field.auto or (field.nullable and not field.bare) or field.generated is not None:
             return None
         if self.rules.strict or (named and not self.mode and self.session.strict):
-            if mysql_table.family(one.type) == "enum":
+            if mysql_table.family(field.type) == "enum":
                 return 1
-            raise SqlError(1364, one.name)
-        if mysql_table.family(one.type) == "geometry":
-            raise SqlError(1364, one.name)
-        _check_json(self.session, one)
-        return None if one.nullable else implicit_default(one.type)
+            raise SqlError(1364, field.name)
+        if mysql_table.family(field.type) == "geometry":
+            raise SqlError(1364, field.name)
+        _check_json(self.session, field)
+        return None if field.nullable else implicit_default(field.type)
 
     def defaults(self) -> list[Any]:
         """What an expression among the values reads of columns that are not set yet."""
         row: list[Any] = []
-        for place, one in enumerate(self.fields):
-            default = self.plan.defaults.get(place)
-            empty = None if one.nullable or one.generated is not None else implicit_default(one.type)
+        for position, field in enumerate(self.fields):
+            default = self.plan.defaults.get(position)
+            empty = None if field.nullable or field.generated is not None else implicit_default(field.type)
             row.append(empty if default is None else default(()))
         return row
 
@@ -268,41 +268,41 @@ class Inserter:
             self.session.last_insert_id = self.counter.first
 
 
-def in_images(one: Field, session: Session) -> bool:
+def in_images(field: Field, session: Session) -> bool:
     """Whether a generated column counts among those that a statement writes; MariaDB's virtual ones do not."""
-    return one.stored or not session.server.mariadb
+    return field.stored or not session.server.mariadb
 
 
-def _check_json(session: Session, one: Field) -> None:
+def _check_json(session: Session, field: Field) -> None:
     """MariaDB puts an empty text, which the column's own check refuses or not."""
-    if session.server.json_is_text and one.type.name == "json":
+    if session.server.json_is_text and field.type.name == "json":
         raise Unsupported("a JSON column of MariaDB without a value")
 
 
-def null_for(session: Session, one: Field, *, multiple: bool = False, ignore: bool = False) -> Any:
+def null_for(session: Session, field: Field, *, multiple: bool = False, ignore: bool = False) -> Any:
     """What a NULL becomes in a column. Raises SqlError 1048."""
-    if one.nullable or one.auto:
+    if field.nullable or field.auto:
         return None
-    if one.type.name == "timestamp" and session.settings["old_timestamps"]:
-        digits = one.type.length or 0
+    if field.type.name == "timestamp" and session.settings["old_timestamps"]:
+        digits = field.type.length or 0
         return session.now_us // int(10 ** (6 - digits)) * int(10 ** (6 - digits))
-    if mysql_table.family(one.type) == "geometry" and session.server.id == "mysql-8.0":
-        raise SqlError(3673, one.name)  # which no IGNORE heeds
+    if mysql_table.family(field.type) == "geometry" and session.server.id == "mysql-8.0":
+        raise SqlError(3673, field.name)  # which no IGNORE heeds
     if ignore or (multiple and not session.strict):
-        _check_json(session, one)
-        return implicit_default(one.type)
-    raise SqlError(1048, one.name)
+        _check_json(session, field)
+        return implicit_default(field.type)
+    raise SqlError(1048, field.name)
 
 
 def finish(session: Session, data: Data, row: list[Any], rules: Any, row_number: int) -> None:
     """Generated columns and checks of a row that is about to be stored."""
     plan = plan_of(data, session)
-    for place, generate in plan.generated:
+    for position, generate in plan.generated:
         value = generate([row])
-        row[place] = None if value is None else to_stored(value, data.definition.fields[place], row_number, rules)
-    for i, one in enumerate(data.definition.fields):
-        if row[i] is None and not one.nullable and not one.auto:
-            raise SqlError(1048, one.name)
+        row[position] = None if value is None else to_stored(value, data.definition.fields[position], row_number, rules)
+    for i, field in enumerate(data.definition.fields):
+        if row[i] is None and not field.nullable and not field.auto:
+            raise SqlError(1048, field.name)
     for name, check in plan.checks:
         if truth_of(check([row])) is False:
             raise SqlError(3819, name)

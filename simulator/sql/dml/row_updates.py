@@ -21,33 +21,33 @@ from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import Session
 
 
-def place_of(definition: Any, name: str, where: str) -> int:
-    place = definition.place(name)
-    if place is None:
-        raise SqlError(1054, name, where)
-    return int(place)
+def position_of(definition: Any, name: str, clause: str) -> int:
+    position = definition.position(name)
+    if position is None:
+        raise SqlError(1054, name, clause)
+    return int(position)
 
 
 def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tuple[int, Compiled]]:
     """`a = a + 1, b = DEFAULT` as places and functions."""
-    made: list[tuple[int, Compiled]] = []
-    for one in nodes:
-        if not isinstance(one, exp.EQ):
-            raise Unsupported(f"the assignment {one.sql('mysql')[:40]!r}")
-        place = place_of(definition, one.this.name, scope.place)
-        right = one.expression
+    pairs: list[tuple[int, Compiled]] = []
+    for node in nodes:
+        if not isinstance(node, exp.EQ):
+            raise Unsupported(f"the assignment {node.sql('mysql')[:40]!r}")
+        position = position_of(definition, node.this.name, scope.clause)
+        right = node.expression
         default = (isinstance(right, exp.Var) and right.name.upper() == "DEFAULT") or (
             isinstance(right, exp.Column) and right.name.upper() == "DEFAULT" and not right.this.quoted
         )
-        field = definition.fields[place]
+        field = definition.fields[position]
         family = mysql_table.family(field.type)
-        plain = not field.nullable and field.default is None and field.generated is None
-        if default and plain and scope.session.server.mariadb and scope.session.strict and family != "enum":
+        required = not field.nullable and field.default is None and field.generated is None
+        if default and required and scope.session.server.mariadb and scope.session.strict and family != "enum":
             raise SqlError(1364, field.name)  # before any row is read
         if family == "geometry" and scope.session.server.mariadb and not _may_be_shape(right):
             raise Unsupported("this value of a geometry column of MariaDB")
-        made.append((place, (lambda env: DEFAULT) if default else compiled(right, scope)))
-    return made
+        pairs.append((position, (lambda env: DEFAULT) if default else compiled(right, scope)))
+    return pairs
 
 
 def _may_be_shape(node: Any) -> bool:
@@ -76,71 +76,71 @@ def change_row(
     which names the columns `also`; `at`: the row's place in the environment."""
     fields, plan = data.definition.fields, plan_of(data, session)
     row = env[at]
-    for place, value_of in sets:
-        one = fields[place]
+    for position, value_of in sets:
+        field = fields[position]
         value = value_of(env)
         if value is DEFAULT:
-            default = plan.defaults.get(place)
-            if default is None and not one.nullable and one.generated is None:
-                if mysql_table.family(one.type) != "enum":
-                    raise SqlError(1364, one.name)
-                row[place] = implicit_default(one.type)
+            default = plan.defaults.get(position)
+            if default is None and not field.nullable and field.generated is None:
+                if mysql_table.family(field.type) != "enum":
+                    raise SqlError(1364, field.name)
+                row[position] = implicit_default(field.type)
             else:
-                row[place] = default(()) if default is not None else None
-        elif one.generated is not None:
-            raise SqlError(3105, one.name, data.definition.id.name)
+                row[position] = default(()) if default is not None else None
+        elif field.generated is not None:
+            raise SqlError(3105, field.name, data.definition.id.name)
         elif value is None:
-            row[place] = (
-                implicit_default(one.type)
-                if not one.nullable and not session.strict
-                else null_for(session, one, ignore=ignore)
+            row[position] = (
+                implicit_default(field.type)
+                if not field.nullable and not session.strict
+                else null_for(session, field, ignore=ignore)
             )
-            if one.auto and row[place] is None:
-                row[place] = 0
+            if field.auto and row[position] is None:
+                row[position] = 0
         else:
-            row[place] = to_stored(value, one, row_number, rules)
-    named = {place for place, _ in sets}
+            row[position] = to_stored(value, field, row_number, rules)
+    named = {position for position, _ in sets}
     for trigger in plan.triggers:
         triggers.fire(session, trigger, "update", True, old, row, rules, row_number)
     if tuple(row) != old:
-        for i, one in enumerate(fields):
-            if one.on_update and i not in named:
-                digits = one.type.length or 0
+        for i, field in enumerate(fields):
+            if field.on_update and i not in named:
+                digits = field.type.length or 0
                 us = session.now_us // int(10 ** (6 - digits)) * int(10 ** (6 - digits))
-                row[i] = us if one.type.name == "timestamp" else session.zone.to_local(us)
+                row[i] = us if field.type.name == "timestamp" else session.zone.to_local(us)
                 named.add(i)
     if plan.generated or plan.checks or plan.triggers:
         finish(session, data, row, rules, row_number)
         mariadb = session.server.mariadb  # its image has all stored ones, changed or not
-        for place, _ in plan.generated:
-            if (mariadb or row[place] != old[place]) and in_images(fields[place], session):
-                named.add(place)
-    made = tuple(row)
-    if _same(made, old):
+        for position, _ in plan.generated:
+            if (mariadb or row[position] != old[position]) and in_images(fields[position], session):
+                named.add(position)
+    new = tuple(row)
+    if _same(new, old):
         # the row was found, if not changed
         for trigger in plan.triggers:
             if session.server.mariadb and trigger[0].event == "update":
                 raise Unsupported("a trigger of an UPDATE that leaves a row as it is")
             triggers.fire(session, trigger, "update", False, old, row, rules, row_number)
         return False
-    conflict = data.conflict(made, besides=number)
+    conflict = data.conflict(new, besides=number)
     if conflict is not None:
         if ignore:
             return False
-        error = data.duplicate(conflict[1], made)
+        error = data.duplicate(conflict[1], new)
         if session.server.key_with_table:
             error = SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{conflict[1].key.name}")
         raise error
-    if data.definition.foreign and not foreign_keys.parents_there(session, data, made, ignore=ignore):
+    if data.definition.foreign and not foreign_keys.has_parents(session, data, new, ignore=ignore):
         return False
-    foreign_keys.update_children(session, data, old, made)
-    data.put(number, made)
-    session.changed(data, number, old)
-    auto = data.auto_place
+    foreign_keys.update_children(session, data, old, new)
+    data.put(number, new)
+    session.record_undo(data, number, old)
+    auto = data.auto_position
     counts = inserts or session.server.counts_updates
-    if auto is not None and counts and made[auto] is not None and made[auto] >= data.next_auto:
-        data.next_auto = made[auto] + 1
-    session.log_row(data, number, UPDATE, old, made, also | named)
+    if auto is not None and counts and new[auto] is not None and new[auto] >= data.next_auto:
+        data.next_auto = new[auto] + 1
+    session.log_row(data, number, UPDATE, old, new, also | named)
     for trigger in plan.triggers:
         triggers.fire(session, trigger, "update", False, old, row, rules, row_number)
     return True

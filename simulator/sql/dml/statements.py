@@ -14,7 +14,7 @@ from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.dml.joined_changes import delete_joined, is_joined, not_from_itself, update_joined
 from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.dml.row_inserts import DEFAULT, Inserter
-from simulator.sql.dml.row_updates import assignments, change_row, place_of
+from simulator.sql.dml.row_updates import assignments, change_row, position_of
 from simulator.sql.dml.view_changes import on_base_table
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope, Source, collation_of, compiled
@@ -38,24 +38,24 @@ def insert(session: Session, node: exp.Insert, *, replace: bool = False) -> None
     target = node.this
     columns = None
     if isinstance(target, exp.Schema):
-        columns = [one.name for one in target.expressions]
+        columns = [field.name for field in target.expressions]
         target = target.this
     if not isinstance(target, exp.Table):
         raise Unsupported(f"INSERT INTO {target.sql('mysql')[:40]}")
     data = session.table(target.db, target.name)
     definition = data.definition
     if columns is None:
-        places = [i for i, one in enumerate(definition.fields) if not one.invisible]
+        positions = [i for i, field in enumerate(definition.fields) if not field.invisible]
     else:
-        places = [place_of(definition, name, "columns") for name in columns]
-        for i, place in enumerate(places):
-            if place in places[:i]:
+        positions = [position_of(definition, name, "columns") for name in columns]
+        for i, position in enumerate(positions):
+            if position in positions[:i]:
                 raise SqlError(1110, columns[i])
     mode = "replace" if replace else "ignore" if node.args.get("ignore") else ""
     if isinstance(node.expression, exp.Values):
-        _insert_values(session, node, target, data, places, mode, all_columns=columns is None)
+        _insert_values(session, node, target, data, positions, mode, all_columns=columns is None)
     elif isinstance(node.expression, exp.Query):
-        _insert_query(session, node, data, places, mode)
+        _insert_query(session, node, data, positions, mode)
     else:
         raise Unsupported("this form of INSERT")
 
@@ -65,45 +65,52 @@ def _insert_values(
     node: exp.Insert,
     target: exp.Table,
     data: Data,
-    places: list[int],
+    positions: list[int],
     mode: str,
     *,
     all_columns: bool,
 ) -> None:
     definition, body = data.definition, node.expression
-    lists = [values_of(one) for one in body.expressions]
+    lists = [values_of(row) for row in body.expressions]
     if all_columns and lists and not lists[0]:
-        places = []
+        positions = []
     for number, values in enumerate(lists, 1):
-        if len(values) != len(places):
+        if len(values) != len(positions):
             raise SqlError(1136, number)
-    inserter = Inserter(session, data, places, mode, len(lists))
+    inserter = Inserter(session, data, positions, mode, len(lists))
     alias = body.args.get("alias")
-    names = [one.name for one in alias.args.get("columns") or ()] if alias is not None else []
+    names = [column.name for column in alias.args.get("columns") or ()] if alias is not None else []
     _on_duplicate(
-        session, node, data, inserter, alias.name if alias is not None else "", dict(zip(names, places, strict=False))
+        session,
+        node,
+        data,
+        inserter,
+        alias.name if alias is not None else "",
+        dict(zip(names, positions, strict=False)),
     )
-    known = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
-    scope = select.query_scope(session, (known,), "values")
+    source = Source(target.name, definition.id.database, tuple(f.name for f in definition.fields), definition.fields)
+    scope = select.query_scope(session, (source,), "values")
     not_from_itself(session, body, definition.id)
-    named = any(isinstance(one, exp.Expression) and one.find(exp.Column) for values in lists for one in values)
-    compiled_lists = [[_value(one, scope) for one in values] for values in lists]
+    reads_columns = any(
+        isinstance(value, exp.Expression) and value.find(exp.Column) for values in lists for value in values
+    )
+    compiled_lists = [[_value(value, scope) for value in values] for values in lists]
     for number, readers in enumerate(compiled_lists, 1):
         # a column that stands among the values is the one that was set before it, or its default
-        row = inserter.defaults() if named else [None] * len(definition.fields)
+        row = inserter.defaults() if reads_columns else [None] * len(definition.fields)
 
         def values_of_row(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
-            for place, read in zip(places, readers, strict=True):
+            for position, read in zip(positions, readers, strict=True):
                 value = read([row])
                 if value is not DEFAULT and value is not None:
-                    row[place] = value
+                    row[position] = value
                 yield value
 
         inserter.insert(values_of_row(row, readers), number)
     inserter.done()
 
 
-def _insert_query(session: Session, node: exp.Insert, data: Data, places: list[int], mode: str) -> None:
+def _insert_query(session: Session, node: exp.Insert, data: Data, positions: list[int], mode: str) -> None:
     """INSERT … SELECT: what ON DUPLICATE KEY UPDATE takes from the query's tables stands behind its columns."""
     body, conflict = node.expression, node.args.get("conflict")
     with_ = node.args.get("with_")
@@ -113,9 +120,9 @@ def _insert_query(session: Session, node: exp.Insert, data: Data, places: list[i
         node, body, hidden = _with_hidden_columns(node, data)
     query = select.prepare(body, session, None, commons)
     width = len(query.names) - len(hidden)
-    if width != len(places):
+    if width != len(positions):
         raise SqlError(1136, 1)
-    inserter = Inserter(session, data, places, mode, 0)
+    inserter = Inserter(session, data, positions, mode, 0)
     read: list[Any] = [()]
     _on_duplicate(
         session, node, data, inserter, "", {}, (tuple(map(str, range(len(hidden)))), read) if hidden else None
@@ -131,11 +138,14 @@ def _with_hidden_columns(node: exp.Insert, data: Data) -> tuple[exp.Insert, Any,
     node = node.copy()
     body = node.expression
     tables = [body.args["from_"].this] if body.args.get("from_") else []
-    aliases = {one.alias_or_name.lower() for one in [*tables, *(join.this for join in body.args.get("joins") or ())]}
+    aliases = {
+        assignment.alias_or_name.lower()
+        for assignment in [*tables, *(join.this for join in body.args.get("joins") or ())]
+    }
     target = data.definition.id.name.lower()
     hidden: list[exp.Column] = []
-    for one in node.args["conflict"].expressions:
-        for column in list(one.expression.find_all(exp.Column)):
+    for assignment in node.args["conflict"].expressions:
+        for column in list(assignment.expression.find_all(exp.Column)):
             if column.table.lower() == target in aliases:
                 raise SqlError(1052, f"{column.table}.{column.name}", "field list")
             if column.table.lower() in aliases:
@@ -166,10 +176,10 @@ def _on_duplicate(
     if conflict is None:
         return
     definition = data.definition
-    names = tuple(one.name for one in definition.fields)
+    names = tuple(field.name for field in definition.fields)
     existing = Source(definition.id.name, definition.id.database, names, definition.fields)
-    by_place = {place: name for name, place in renamed.items()}
-    new_names = tuple(by_place.get(place, "" if renamed else name) for place, name in enumerate(names))
+    by_position = {position: name for name, position in renamed.items()}
+    new_names = tuple(by_position.get(position, "" if renamed else name) for position, name in enumerate(names))
     new = Source(alias or "?new", "", new_names, definition.fields)
     sources: tuple[Source, ...] = (existing,)
     if alias:
@@ -181,7 +191,7 @@ def _on_duplicate(
     scope = dataclasses.replace(scope, shared=frozenset(name.lower() for name in names))
     sets = assignments(conflict.expressions, definition, scope)
 
-    inserter.touched |= {place for place, _ in sets}
+    inserter.touched |= {position for position, _ in sets}
 
     def update(number: int, row: list[Any]) -> None:
         old = data.rows[number]
@@ -237,29 +247,29 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
     where = node.args.get("where")
     test = None
     if where is not None:
-        inner = scope.at("where clause")
+        inner = scope.in_clause("where clause")
         test = compiled(where.this, inner)
         session.division_fails = False
     candidates = _by_key(session, where.this, data, scope) if where is not None else None
     if candidates is None:
         limited = node.args.get("limit") is not None
-        where_scope = scope.at("where clause")
+        where_scope = scope.in_clause("where clause")
         path = path_of(data, None if where is None else where.this, where_scope, limited=limited)
-        candidates = list(path.numbered)
+        candidates = list(path.numbered_rows)
         session.order_unsure = path.close and node.args.get("order") is None
     rows = iter(candidates)
-    found = [(number, row) for number, row in rows if test is None or truth_of(test([row]))]
+    matches = [(number, row) for number, row in rows if test is None or truth_of(test([row]))]
     session.division_fails = session.strict and "ERROR_FOR_DIVISION_BY_ZERO" in session.modes
     order = node.args.get("order")
     if order is not None:
-        inner = scope.at("order clause")
-        for one in reversed(order.expressions):
-            read, collation = compiled(one.this, inner), collation_of(inner, one.this)
-            found.sort(
+        inner = scope.in_clause("order clause")
+        for expression in reversed(order.expressions):
+            read, collation = compiled(expression.this, inner), collation_of(inner, expression.this)
+            matches.sort(
                 key=lambda pair: sort_key(read([pair[1]]), collation),
-                reverse=bool(one.args.get("desc")),
+                reverse=bool(expression.args.get("desc")),
             )
-    return select.limit_of(node)(found)
+    return select.limit_of(node)(matches)
 
 
 def _by_key(session: Session, where: Any, data: Data, scope: Scope) -> list[tuple[int, Row]] | None:
@@ -267,7 +277,7 @@ def _by_key(session: Session, where: Any, data: Data, scope: Scope) -> list[tupl
     index = data.indexes[0] if data.indexes and data.indexes[0].key.kind == "primary" else None
     if (
         index is None
-        or len(index.places) > 1
+        or len(index.positions) > 1
         or not index.plain
         or mysql_table.family(index.fields[0].type) != "integer"
     ):

@@ -10,7 +10,7 @@ from simulator.sql.store.rows import Row
 from simulator.sql.store.session import Session, TriggerRows
 
 # Triggers may fire triggers; this deep.
-MOST_DEPTH: Final = 32
+MAX_DEPTH: Final = 32
 
 
 def fire(
@@ -27,7 +27,7 @@ def fire(
     trigger = entry[0]
     if trigger.event != event or trigger.before is not before:
         return
-    if session.depth >= MOST_DEPTH:
+    if session.depth >= MAX_DEPTH:
         raise SqlError(1442, trigger.table.name)
     data = session.table(trigger.table.database, trigger.table.name)
     session.depth += 1

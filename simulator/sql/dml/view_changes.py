@@ -34,35 +34,35 @@ def on_base_table(node: Any, session: Session) -> Any:
             names = list(columns)
             table = exp.Schema(this=table, expressions=[exp.to_identifier(columns[name]) for name in names])
         else:
-            named = [exp.to_identifier(_base_name(columns, one.name)) for one in node.this.expressions]
-            table = exp.Schema(this=table, expressions=named)
+            identifiers = [exp.to_identifier(_base_name(columns, column.name)) for column in node.this.expressions]
+            table = exp.Schema(this=table, expressions=identifiers)
         node.set("this", table)
         return node
     table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
-    made = node.transform(lambda one: _renamed(one, columns, alias))
-    made.set("this", table)
+    changed = node.transform(lambda column: _renamed(column, columns, alias))
+    changed.set("this", table)
     if where is not None:
-        shown = where.this.transform(
-            lambda one: exp.column(one.name, table=alias) if isinstance(one, exp.Column) else one
+        condition = where.this.transform(
+            lambda column: exp.column(column.name, table=alias) if isinstance(column, exp.Column) else column
         )
-        own = made.args.get("where")
-        made.set("where", exp.Where(this=exp.and_(*([own.this] if own else []), shown)))
-    return made
+        own_where = changed.args.get("where")
+        changed.set("where", exp.Where(this=exp.and_(*([own_where.this] if own_where else []), condition)))
+    return changed
 
 
 def _columns(view: View, select: exp.Select, session: Session) -> dict[str, str]:
     """The table's column by the view's name of it, in lower case."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     base = select.args["from_"].this
-    for number, one in enumerate(select.expressions):
-        if isinstance(one, exp.Star):
+    for number, expression in enumerate(select.expressions):
+        if isinstance(expression, exp.Star):
             data = session.table(base.db or view.database, base.name)
-            found |= {field.name.lower(): field.name for field in data.definition.fields}
+            names |= {field.name.lower(): field.name for field in data.definition.fields}
             continue
-        inner = one.this if isinstance(one, exp.Alias) else one
-        name = view.columns[number] if view.columns else one.alias_or_name
-        found[name.lower()] = inner.name if isinstance(inner, exp.Column) else ""
-    return found
+        inner = expression.this if isinstance(expression, exp.Alias) else expression
+        name = view.columns[number] if view.columns else expression.alias_or_name
+        names[name.lower()] = inner.name if isinstance(inner, exp.Column) else ""
+    return names
 
 
 def _base_name(columns: dict[str, str], name: str) -> str:
@@ -73,7 +73,7 @@ def _base_name(columns: dict[str, str], name: str) -> str:
     return columns[name.lower()]
 
 
-def _renamed(one: Any, columns: dict[str, str], alias: str) -> Any:
-    if isinstance(one, exp.Column) and one.name.lower() in columns and (not one.table or one.table == alias):
-        return exp.column(_base_name(columns, one.name), table=alias)
-    return one
+def _renamed(node: Any, columns: dict[str, str], alias: str) -> Any:
+    if isinstance(node, exp.Column) and node.name.lower() in columns and (not node.table or node.table == alias):
+        return exp.column(_base_name(columns, node.name), table=alias)
+    return node

@@ -29,7 +29,9 @@ def _is_unsigned_cast(node: Any) -> bool:
 
 
 def make_arithmetic(
-    whole: Callable[[Any, Any], Any], exact: Callable[[Any, Any], Any], scale_of_result: Callable[[int, int], int] = max
+    operate: Callable[[Any, Any], Any],
+    operate_decimal: Callable[[Any, Any], Any],
+    scale_of_result: Callable[[int, int], int] = max,
 ) -> Callable[[Any, Scope], Compiled]:
     """`scale_of_result`: digits behind the point that the result shows, by those of the operands."""
 
@@ -39,9 +41,11 @@ def make_arithmetic(
         left, right = compiled(node.left, scope), compiled(node.right, scope)
         text = node.sql("mysql")
         session = scope.session
-        fields = [scope.field(one) for one in (node.left, node.right)]
-        unsigned = any(one is not None and one.type.unsigned and one.type.name in _INTEGERS for one in fields)
-        unsigned = unsigned or any(_is_unsigned_cast(one) for one in (node.left, node.right))
+        fields = [scope.field(operand) for operand in (node.left, node.right)]
+        unsigned = any(
+            operand is not None and operand.type.unsigned and operand.type.name in _INTEGERS for operand in fields
+        )
+        unsigned = unsigned or any(_is_unsigned_cast(operand) for operand in (node.left, node.right))
         keeps_sign = "NO_UNSIGNED_SUBTRACTION" not in session.modes
 
         def calculate(env: Any) -> Any:
@@ -50,20 +54,20 @@ def make_arithmetic(
                 return None
             a, b = checked_number(a, session), checked_number(b, session)
             if isinstance(a, float) or isinstance(b, float):
-                made = whole(float(a), float(b))
-                if made in (float("inf"), float("-inf")):
+                number = operate(float(a), float(b))
+                if number in (float("inf"), float("-inf")):
                     raise SqlError(1690, "DOUBLE", text)
-                return _fixed(made, a, b)
+                return _fixed(number, a, b)
             if isinstance(a, Decimal) or isinstance(b, Decimal):
-                result = exact(Decimal(a), Decimal(b))
-                shown = min(MAX_SCALE, scale_of_result(scale_of(a), scale_of(b)))
-                return result if scale_of(result) <= shown else ScaledDecimal(result, shown)
-            made = whole(int(a), int(b))
+                result = operate_decimal(Decimal(a), Decimal(b))
+                scale = min(MAX_SCALE, scale_of_result(scale_of(a), scale_of(b)))
+                return result if scale_of(result) <= scale else ScaledDecimal(result, scale)
+            number = operate(int(a), int(b))
             # the result of signed numbers is signed; with an unsigned one it is unsigned, and never below zero
             large = unsigned or a > _SIGNED or b > _SIGNED
-            if not (0 if large and keeps_sign else _LOW) <= made <= (HIGH if large else _SIGNED):
+            if not (0 if large and keeps_sign else _LOW) <= number <= (HIGH if large else _SIGNED):
                 raise SqlError(1690, "BIGINT UNSIGNED" if large else "BIGINT", text)
-            return made
+            return number
 
         return calculate
 
@@ -73,8 +77,8 @@ def make_arithmetic(
 def _fixed(result: float, a: Any, b: Any) -> float:
     """A sum of doubles with a fixed number of digits has that number, too."""
     scales = [x.scale if isinstance(x, FixedDouble) else None if isinstance(x, float) else scale_of(x) for x in (a, b)]
-    known = [scale for scale in scales if scale is not None]
-    return FixedDouble(result, max(known)) if len(known) == 2 else result
+    fixed_scales = [scale for scale in scales if scale is not None]
+    return FixedDouble(result, max(fixed_scales)) if len(fixed_scales) == 2 else result
 
 
 def checked_number(value: Any, session: Any) -> Any:
@@ -108,27 +112,27 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
                 digits = _quotient_digits(max(0, -_exponent(a)), max(0, -_exponent(b)))
                 quotient = CONTEXT.divide(Decimal(a), Decimal(b))
                 exact = quotient.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=CONTEXT)
-                shown = min(MAX_SCALE, scale_of(a) + int(session.variable("div_precision_increment")))
-                return ScaledDecimal(exact, shown)
+                scale = min(MAX_SCALE, scale_of(a) + int(session.variable("div_precision_increment")))
+                return ScaledDecimal(exact, scale)
             if kind == "div":
                 if isinstance(a, float) or isinstance(b, float):
                     a, b = Decimal(repr(float(a))), Decimal(repr(float(b)))
                 return int(CONTEXT.divide_int(Decimal(a), Decimal(b)))
             if isinstance(a, float) or isinstance(b, float):
                 return math.fmod(a, b)
-            made = CONTEXT.remainder(Decimal(a), Decimal(b))
-            return int(made) if isinstance(a, int) and isinstance(b, int) else made
+            remainder = CONTEXT.remainder(Decimal(a), Decimal(b))
+            return int(remainder) if isinstance(a, int) and isinstance(b, int) else remainder
 
         return calculate
 
     return make
 
 
-def _quotient_digits(first: int, second: int) -> int:
+def _quotient_digits(dividend_scale: int, divisor_scale: int) -> int:
     """Digits after the point of a quotient of decimals before anybody rounds it: whole groups of nine (do_div_mod)."""
-    f1, f2 = -(-first // 9) * 9, -(-second // 9) * 9
-    more = max(0, 4 - (f1 - first + f2 - second))
-    return -(-(f1 + f2 + more) // 9) * 9
+    f1, f2 = -(-dividend_scale // 9) * 9, -(-divisor_scale // 9) * 9
+    extra = max(0, 4 - (f1 - dividend_scale + f2 - divisor_scale))
+    return -(-(f1 + f2 + extra) // 9) * 9
 
 
 def _exponent(value: Any) -> int:
@@ -170,7 +174,7 @@ def make_negative(node: Any, scope: Scope) -> Compiled:
     return negated
 
 
-def make_flipped(node: Any, scope: Scope) -> Compiled:
+def make_bitwise_not(node: Any, scope: Scope) -> Compiled:
     inner = compiled(node.this, scope)
     return lambda env: None if (value := inner(env)) is None else ~int(number_of(value)) & HIGH
 

@@ -48,10 +48,10 @@ def make_clock(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     def read(env: Any) -> Temporal:
         us = session.now_us if utc else session.zone.to_local(session.now_us)
         unit = int(10 ** (6 - digits))
-        moment = of_us(us // unit * unit, digits)
+        now = of_us(us // unit * unit, digits)
         if kind == "date":
-            return Temporal("date", moment.day)
-        return Temporal("time", 0, moment.us, digits) if kind == "time" else moment
+            return Temporal("date", now.day)
+        return Temporal("time", 0, now.us, digits) if kind == "time" else now
 
     return read
 
@@ -71,13 +71,13 @@ def rows_of_query(node: Any, scope: Scope) -> Callable[[Any], list[Any]]:
 def make_subquery(node: Any, scope: Scope) -> Compiled:
     rows = rows_of_query(node, scope)
 
-    def only(env: Any) -> Any:
-        found = rows(env)
-        if len(found) > 1:
+    def scalar(env: Any) -> Any:
+        result_rows = rows(env)
+        if len(result_rows) > 1:
             raise SqlError(1242)
-        return found[0][0] if found else None
+        return result_rows[0][0] if result_rows else None
 
-    return only
+    return scalar
 
 
 def make_exists(node: Any, scope: Scope) -> Compiled:
@@ -89,15 +89,15 @@ def make_json_path(node: Any, scope: Scope) -> Compiled:
     if scope.session.server.mariadb:
         raise SqlError(1064, node.sql("mysql")[:80])
     value = compiled(node.this, scope)
-    where = node.expression
-    text = where.sql("mysql").strip("'") if isinstance(where, exp.JSONPath) else None
-    more = [compiled(one, scope) for one in node.expressions or ()]
-    given = compiled(where, scope) if text is None else constant(text)
+    path_node = node.expression
+    text = path_node.sql("mysql").strip("'") if isinstance(path_node, exp.JSONPath) else None
+    more_paths = [compiled(argument, scope) for argument in node.expressions or ()]
+    first_path = compiled(path_node, scope) if text is None else constant(text)
     session, unquotes = scope.session, isinstance(node, exp.JSONExtractScalar)
 
     def read(env: Any) -> Any:
-        found = json_extract(session, value(env), given(env), *(one(env) for one in more))
-        return json_unquote(session, found) if unquotes and found is not None else found
+        result = json_extract(session, value(env), first_path(env), *(argument(env) for argument in more_paths))
+        return json_unquote(session, result) if unquotes and result is not None else result
 
     def checked(env: Any) -> Any:
         return None if value(env) is None else read(env)
@@ -115,7 +115,7 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name == "default_of" and isinstance(arguments[0], exp.Column):
         return _default_of(arguments[0], scope)
     if name == "values" and scope.inserted is not None:
-        _place(scope.inserted, arguments[0].name)
+        _require_column(scope.inserted, arguments[0].name)
         alone = replace(scope, sources=(scope.inserted,), inserted=None, base=0)
         read = compiled(exp.column(arguments[0].name), alone)
         return lambda env: read([env[-1]])
@@ -128,7 +128,7 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name in ("row_", "row"):
         raise Unsupported("a row as a value")
     name = ALIASES.get(name, name)
-    if _elsewhere(name, session.server):
+    if _is_unknown_function(name, session.server):
         raise SqlError(13050, f"FUNCTION {session.database}.{typed}")
     call = FUNCTIONS.get(name)
     if call is None:
@@ -138,9 +138,9 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         session.random_used = session.random_used or name == "rand"
     if name == "last_insert_id":
         session.last_insert_id_used = True
-    parts = [compiled(one, scope) for one in arguments]
+    parts = [compiled(argument, scope) for argument in arguments]
     if name in _OF_BYTES:
-        parts = [_encoded_alike(part, one, name, scope) for part, one in zip(parts, arguments, strict=True)]
+        parts = [_encoded_alike(part, argument, name, scope) for part, argument in zip(parts, arguments, strict=True)]
     try:
         signature(call).bind(session, *parts)
     except TypeError:
@@ -150,15 +150,15 @@ def make_function(node: Any, scope: Scope) -> Compiled:
     if name.startswith("json_"):
 
         def documented(env: Any) -> Any:
-            made = call(session, *[part(env) for part in parts])
-            if isinstance(made, Document):
-                made.origin = name
-            return made
+            result = call(session, *[part(env) for part in parts])
+            if isinstance(result, Document):
+                result.origin = name
+            return result
 
         return documented
     if len(parts) == 1:
-        (only,) = parts
-        return lambda env: call(session, only(env))
+        (single,) = parts
+        return lambda env: call(session, single(env))
     return lambda env: call(session, *[part(env) for part in parts])
 
 
@@ -168,16 +168,16 @@ def _encoded_alike(part: Compiled, node: Any, name: str, scope: Scope) -> Compil
     if all(field is None or (field.type.charset or "utf8").startswith("utf8") for field in fields):
         return part
 
-    def plain(env: Any) -> Any:
+    def checked(env: Any) -> Any:
         value = part(env)
         if isinstance(value, str) and not value.isascii():
             raise Unsupported(f"{name}() of a text in another character set")
         return value
 
-    return plain
+    return checked
 
 
-def _elsewhere(name: str, server: Server) -> bool:
+def _is_unknown_function(name: str, server: Server) -> bool:
     if server.mariadb:
         return name in NOT_MARIADB
     return server.id == "mysql-5.7" and name in NOT_57
@@ -189,7 +189,7 @@ def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compil
     routine = session.routines.get(("function", session.database, name.lower()))
     if routine is None:
         raise Unsupported(f"the function {name.lower()}")
-    parts = [compiled(one, scope) for one in arguments]
+    parts = [compiled(argument, scope) for argument in arguments]
     if len(parts) != len(routine.parameters):
         raise SqlError(1318, "FUNCTION", f"{session.database}.{name}", len(routine.parameters), len(parts))
     return lambda env: session.call_function(session, routine, [part(env) for part in parts])
@@ -208,10 +208,10 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     """Functions with a unit or an INTERVAL among their arguments."""
     session = scope.session
     if name == "timestamp":
-        first, *more = [compiled(one, scope) for one in arguments]
-        if not more:
+        first, *times = [compiled(argument, scope) for argument in arguments]
+        if not times:
             return lambda env: None if (value := first(env)) is None else casts.dated(value)
-        (time,) = more
+        (time,) = times
         return lambda env: dates.timestamp(session, first(env), time(env))
     if name in ("timestampadd", "timestampdiff"):
         unit = arguments[0].name.lower().removeprefix("sql_tsi_")
@@ -238,31 +238,31 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
 
 def make_extract(node: Any, scope: Scope) -> Compiled:
     value, unit, session = compiled(node.expression, scope), node.this.name.lower(), scope.session
-    return lambda env: None if (found := value(env)) is None else dates.extracted(session, unit, found)
+    return lambda env: None if (operand := value(env)) is None else dates.extracted(session, unit, operand)
 
 
 def make_interval_function(node: Any, scope: Scope) -> Compiled:
     """INTERVAL(23, 1, 15, 17)."""
     if not isinstance(node.this, exp.Tuple):
         raise Unsupported(f"{node.sql('mysql')[:60]!r}")
-    parts, call = [compiled(one, scope) for one in node.this.expressions], FUNCTIONS["interval"]
+    parts, call = [compiled(argument, scope) for argument in node.this.expressions], FUNCTIONS["interval"]
     return lambda env: call(scope.session, *[part(env) for part in parts])
 
 
 def make_if(node: Any, scope: Scope) -> Compiled:
     test = compiled(node.this, scope)
     branches = [node.args["true"], node.args["false"]]
-    yes, no = unified_branches("if", branches, [compiled(one, scope) for one in branches], scope)
+    yes, no = unified_branches("if", branches, [compiled(branch, scope) for branch in branches], scope)
     return lambda env: yes(env) if truth_of(test(env)) else no(env)
 
 
 def make_member_of(node: Any, scope: Scope) -> Compiled:
-    parts, call = [compiled(one, scope) for one in (node.this, node.expression)], FUNCTIONS["member of"]
+    parts, call = [compiled(argument, scope) for argument in (node.this, node.expression)], FUNCTIONS["member of"]
     return lambda env: call(scope.session, *[part(env) for part in parts])
 
 
 def make_char(node: Any, scope: Scope) -> Compiled:
-    parts, session = [compiled(one, scope) for one in node.expressions], scope.session
+    parts, session = [compiled(argument, scope) for argument in node.expressions], scope.session
     charset = node.args.get("charset")
     if not charset:
         return lambda env: texts.char(session, *[part(env) for part in parts])
@@ -275,9 +275,9 @@ def make_substring(node: Any, scope: Scope) -> Compiled:
     return lambda env: call(scope.session, *[part(env) for part in parts])
 
 
-def _place(source: Source, name: str) -> int:
-    for i, known in enumerate(source.names):
-        if known.lower() == name.lower():
+def _require_column(source: Source, name: str) -> int:
+    for i, column_name in enumerate(source.names):
+        if column_name.lower() == name.lower():
             return i
     raise SqlError(1054, name, "field list")
 
@@ -287,14 +287,14 @@ def _default_of(node: Any, scope: Scope) -> Compiled:
 
     field = scope.field(node)
     if field is None:
-        raise SqlError(1054, node.name, scope.place)
+        raise SqlError(1054, node.name, scope.clause)
     session = scope.session
     if field.default is None:
         if not field.nullable:
             raise SqlError(1364, field.name)
         return constant(None)
-    give = default(field, scope)
-    return lambda env: from_stored(give(()), field.type, session.zone, session.server.json_way)
+    default_value = default(field, scope)
+    return lambda env: from_stored(default_value(()), field.type, session.zone, session.server.json_way)
 
 
 def make_trim(node: Any, scope: Scope) -> Compiled:

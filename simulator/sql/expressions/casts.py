@@ -41,7 +41,7 @@ def latin1(raw: bytes) -> str:
 def compiled_cast(node: Any, inner: Callable[[Any], Any], session: Any) -> Callable[[Any], Any]:
     """`CAST(x AS DECIMAL(10,2))`, `CONVERT(x USING utf8mb4)`."""
     kind = node.to.this.name
-    sizes = [int(one.this.this) for one in node.to.expressions if hasattr(one.this, "this")]
+    sizes = [int(parameter.this.this) for parameter in node.to.expressions if hasattr(parameter.this, "this")]
     convert = _converter(kind, sizes, node, session)
 
     def cast(env: Any) -> Any:
@@ -98,11 +98,13 @@ def _signed(value: Any, session: Any) -> int:
         if session.refuses_texts and not re.fullmatch(r"\s*[+-]?\d+\s*", value):
             raise SqlError(12920, "INTEGER", value)
         digits = value.strip().split(".")[0].split("e")[0]
-        made = int(digits) if digits.lstrip("+-").isdecimal() else int(number)
+        integer = int(digits) if digits.lstrip("+-").isdecimal() else int(number)
     else:
         number = number_of(value)
-        made = round(number) if isinstance(number, float) else int(Decimal(number).to_integral_value("ROUND_HALF_UP"))
-    return made
+        integer = (
+            round(number) if isinstance(number, float) else int(Decimal(number).to_integral_value("ROUND_HALF_UP"))
+        )
+    return integer
 
 
 def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
@@ -119,8 +121,8 @@ def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
     if abs(exact) >= limit:
         if session.refuses_texts:
             raise SqlError(1264, "(cast)", 1)
-        most = limit - Decimal(1).scaleb(-scale)
-        exact = most if exact > 0 else -most
+        maximum = limit - Decimal(1).scaleb(-scale)
+        exact = maximum if exact > 0 else -maximum
     return exact if exact else abs(exact)
 
 
@@ -129,7 +131,7 @@ def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any
 
     def cast(value: Any) -> Any:
         if isinstance(value, Temporal):
-            found = dates.moment_of(session, value) or value
+            datetime = dates.datetime_of(session, value) or value
         else:
             if isinstance(value, int):
                 number = temporal.number_datetime(value)
@@ -140,12 +142,12 @@ def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any
                 if session is not None and session.refuses_texts:
                     raise SqlError(12921, "datetime", text_of(value))
                 return None
-            found = parsed[0]
+            datetime = parsed[0]
         if date:
-            return Temporal("date", found.day)
-        shown = digits if digits is not None else found.digits if session is None else 0
-        us = temporal.rounded(found.us, shown, truncate=session is not None and session.server.mariadb)
-        return temporal.of_us(temporal.us_of(Temporal("datetime", found.day, 0)) + us, shown)
+            return Temporal("date", datetime.day)
+        precision = digits if digits is not None else datetime.digits if session is None else 0
+        us = temporal.rounded(datetime.us, precision, truncate=session is not None and session.server.mariadb)
+        return temporal.of_us(temporal.us_of(Temporal("datetime", datetime.day, 0)) + us, precision)
 
     return cast
 
@@ -166,8 +168,8 @@ def _timed(digits: int | None, *, truncate: bool) -> Callable[[Any], Any]:
             if parsed is None:
                 return None
             us = parsed[0]
-        shown = digits or 0
-        return Temporal("time", 0, temporal.rounded(us, shown, truncate=truncate), shown)
+        precision = digits or 0
+        return Temporal("time", 0, temporal.rounded(us, precision, truncate=truncate), precision)
 
     return cast
 
@@ -188,16 +190,16 @@ _PARTS: Final = ("year", "month", "day", "hour", "minute", "second", "microsecon
 
 def _compound(text: str, unit: str) -> tuple[str, int]:
     """`'1:30' HOUR_MINUTE` as microseconds, `'1-2' YEAR_MONTH` as months."""
-    first, _, last = unit.partition("_")
-    if first not in _PARTS or last not in _PARTS:
+    first_unit, _, last_unit = unit.partition("_")
+    if first_unit not in _PARTS or last_unit not in _PARTS:
         raise Unsupported(f"INTERVAL … {unit.upper()}")
-    names = _PARTS[_PARTS.index(first) : _PARTS.index(last) + 1]
+    names = _PARTS[_PARTS.index(first_unit) : _PARTS.index(last_unit) + 1]
     digits = re.findall(r"\d+", text)[: len(names)]
-    if last == "microsecond" and digits:
+    if last_unit == "microsecond" and digits:
         digits[-1] = digits[-1].ljust(6, "0")[:6] if len(digits) == len(names) else digits[-1]
     numbers = dict(zip(names[len(names) - len(digits) :], map(int, digits), strict=True))
     sign = -1 if text.strip().startswith("-") else 1
-    if last == "month":
+    if last_unit == "month":
         return "month", sign * (numbers.get("year", 0) * 12 + numbers.get("month", 0))
     return "microsecond", sign * sum(number * _UNITS[name] for name, number in numbers.items())
 
@@ -214,14 +216,14 @@ _BEYOND: Final = "a date beyond the years 0 to 9999"
 def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     """A date or time moved by an interval: `2024-01-31` and one month is `2024-02-29`."""
     if isinstance(start, Temporal):
-        moment = start
+        datetime = start
     else:
         parsed = temporal.parse_datetime(text_of(start))
         if parsed is None:
             return None
-        moment = parsed[0]
+        datetime = parsed[0]
         if DATE_ALONE.fullmatch(text_of(start)):
-            moment = Temporal("date", moment.day)
+            datetime = Temporal("date", datetime.day)
     text = not isinstance(start, Temporal)
     if "_" in unit:
         unit, count = _compound(text_of(by), unit)
@@ -229,34 +231,34 @@ def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
     else:
         count = sign * number_of(by)
     if unit in _MONTHS:
-        year, month, day = temporal.parts_of(moment.day)
+        year, month, day = temporal.parts_of(datetime.day)
         total = year * 12 + month - 1 + _half_up(count) * _MONTHS[unit]
         year, month = divmod(total, 12)
         if not 0 < year < 10_000:
             raise Unsupported(_BEYOND)
-        found = None
-        while found is None and day > 27:
-            found = temporal.day_of(year, month + 1, day)
-            day -= found is None
-        found = temporal.day_of(year, month + 1, day) if found is None else found
-        if found is None:
+        day_carrier = None
+        while day_carrier is None and day > 27:
+            day_carrier = temporal.day_of(year, month + 1, day)
+            day -= day_carrier is None
+        day_carrier = temporal.day_of(year, month + 1, day) if day_carrier is None else day_carrier
+        if day_carrier is None:
             return None
-        made = Temporal(moment.kind, found, moment.us, moment.digits)
+        result = Temporal(datetime.kind, day_carrier, datetime.us, datetime.digits)
     elif unit in _UNITS:
-        if temporal.is_partial(moment.day) and moment.kind != "time":
+        if temporal.is_partial(datetime.day) and datetime.kind != "time":
             return None
         count = _half_up(count) if unit != "second" else count
         step = round(count * _UNITS[unit])
-        digits = max(moment.digits, 6 if step % 1_000_000 else 0)
-        if moment.kind == "time":
-            made = Temporal("time", 0, moment.us + step, digits)
+        digits = max(datetime.digits, 6 if step % 1_000_000 else 0)
+        if datetime.kind == "time":
+            result = Temporal("time", 0, datetime.us + step, digits)
         else:
-            us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + step
+            us = temporal.us_of(Temporal("datetime", datetime.day, datetime.us)) + step
             if not FIRST_DAY * temporal.DAY_US <= us < 253_402_300_800_000_000:
                 raise Unsupported(_BEYOND)
-            keeps = moment.kind == "date" and unit in ("day", "week") and not moment.us
-            whole = temporal.of_us(us, digits)
-            made = Temporal("date", whole.day) if keeps else whole
+            keeps_date = datetime.kind == "date" and unit in ("day", "week") and not datetime.us
+            shifted = temporal.of_us(us, digits)
+            result = Temporal("date", shifted.day) if keeps_date else shifted
     else:
         raise Unsupported(f"INTERVAL … {unit.upper()}")
-    return made.text() if text else made
+    return result.text() if text else result

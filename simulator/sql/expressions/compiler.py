@@ -20,8 +20,8 @@ from simulator.sql.expressions import casts
 from simulator.sql.expressions.arithmetic import (
     make_arithmetic,
     make_bitwise,
+    make_bitwise_not,
     make_division,
-    make_flipped,
     make_negative,
 )
 from simulator.sql.expressions.calls import (
@@ -70,7 +70,7 @@ def _literal(node: Any, scope: Scope) -> Compiled:
 
 def _literals(node: Any, scope: Scope) -> Compiled:
     """'a' 'b'."""
-    return constant("".join(str(literal_value(one)) for one in node.expressions))
+    return constant("".join(str(literal_value(literal)) for literal in node.expressions))
 
 
 def _hex(node: Any, scope: Scope) -> Compiled:
@@ -109,36 +109,36 @@ def _column(node: Any, scope: Scope) -> Compiled:
     return column_reader(scope, *scope.find(node.table, node.name))
 
 
-def column_reader(scope: Scope, source: int, place: int) -> Compiled:
+def column_reader(scope: Scope, source: int, position: int) -> Compiled:
     fields = scope.sources[source].fields
     if fields is None:
-        return lambda env: env[source][place]
-    type = fields[place].type
+        return lambda env: env[source][position]
+    type = fields[position].type
     family = mysql_table.family(type)
     if type.name.endswith("blob"):
-        return lambda env: None if (value := env[source][place]) is None else Blob(value)
+        return lambda env: None if (value := env[source][position]) is None else Blob(value)
     if type.zerofill and family == "integer":
-        return lambda env: from_stored(env[source][place], type, scope.session.zone)
+        return lambda env: from_stored(env[source][position], type, scope.session.zone)
     if family in ("integer", "decimal", "text", "binary", "year") or (type.name == "double" and type.scale is None):
-        return lambda env: env[source][place]
+        return lambda env: env[source][position]
     session = scope.session
     if family == "json" and session.server.json_is_text:
-        return lambda env: None if (value := env[source][place]) is None else JsonText(value)
+        return lambda env: None if (value := env[source][position]) is None else JsonText(value)
     if family == "float":
         scale = type.scale
-        shown = Single if scale is None else lambda value: FixedDouble(value, scale)
-        return lambda env: None if (value := env[source][place]) is None else shown(value)
+        as_double = Single if scale is None else lambda value: FixedDouble(value, scale)
+        return lambda env: None if (value := env[source][position]) is None else as_double(value)
     if family == "json":
-        name = fields[place].name
+        name = fields[position].name
 
         def read(env: Any) -> Any:
-            made = from_stored(env[source][place], type, session.zone, session.server.json_way)
-            if made is not None:
-                made.origin = name
-            return made
+            document = from_stored(env[source][position], type, session.zone, session.server.json_way)
+            if document is not None:
+                document.origin = name
+            return document
 
         return read
-    return lambda env: from_stored(env[source][place], type, session.zone, session.server.json_way)
+    return lambda env: from_stored(env[source][position], type, session.zone, session.server.json_way)
 
 
 def _variable(node: Any, scope: Scope) -> Compiled:
@@ -163,8 +163,8 @@ def _user_variable_set(node: Any, scope: Scope) -> Compiled:
     name, value, session = node.this.name.lower(), compiled(node.expression, scope), scope.session
 
     def change(env: Any) -> Any:
-        found = session.user_variables[name] = value(env)
-        return found
+        new_value = session.user_variables[name] = value(env)
+        return new_value
 
     return change
 
@@ -217,7 +217,7 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
     "BitwiseXor": make_bitwise(operator.xor),
     "BitwiseLeftShift": make_bitwise(lambda a, b: a << b if b < 64 else 0),
     "BitwiseRightShift": make_bitwise(lambda a, b: a >> b if b < 64 else 0),
-    "BitwiseNot": make_flipped,
+    "BitwiseNot": make_bitwise_not,
     "Neg": make_negative,
     "Case": make_case,
     "Concat": _literals,
@@ -249,6 +249,6 @@ def compile_node(node: Any, scope: Scope) -> Compiled:
     return make_function(node, scope) if make is None else make(node, scope)
 
 
-def scope_of(session: Session, sources: tuple[Source, ...] = (), place: str = "field list") -> Scope:
+def scope_of(session: Session, sources: tuple[Source, ...] = (), clause: str = "field list") -> Scope:
     """A scope in which expressions may hold no query: of definitions, triggers and SET."""
-    return Scope(session, compile_node, sources, place)
+    return Scope(session, compile_node, sources, clause)

@@ -26,25 +26,25 @@ from simulator.sql.values.kinds import NUMBER, text_of, truth_of
 def make_logic(node: Any, scope: Scope, kind: str) -> Compiled:
     left, right = compiled(node.left, scope), compiled(node.right, scope)
 
-    def both(env: Any) -> Any:
+    def conjunction(env: Any) -> Any:
         a = truth_of(left(env))
         if a is False:
             return False
         b = truth_of(right(env))
         return False if b is False else None if a is None or b is None else True
 
-    def either(env: Any) -> Any:
+    def disjunction(env: Any) -> Any:
         a = truth_of(left(env))
         if a:
             return True
         b = truth_of(right(env))
         return True if b else None if a is None or b is None else False
 
-    def one(env: Any) -> Any:
+    def exclusive_or(env: Any) -> Any:
         a, b = truth_of(left(env)), truth_of(right(env))
         return None if a is None or b is None else a != b
 
-    return {"and": both, "or": either, "xor": one}[kind]
+    return {"and": conjunction, "or": disjunction, "xor": exclusive_or}[kind]
 
 
 def make_not(node: Any, scope: Scope) -> Compiled:
@@ -64,11 +64,11 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
             parts = [make(exp.EQ(this=a, expression=b), scope) for a, b in pairs]
 
             def all_equal(env: Any) -> Any:
-                made = [part(env) for part in parts]
-                return False if False in made else None if None in made else True
+                results = [part(env) for part in parts]
+                return False if False in results else None if None in results else True
 
             return all_equal
-        left, right = (_beside(node.left, node.right, scope), _beside(node.right, node.left, scope))
+        left, right = (_operand(node.left, node.right, scope), _operand(node.right, node.left, scope))
         collation = collation_of(scope, node.left, node.right)
         _check_constants(scope, node.left, node.right)
         session = scope.session
@@ -94,7 +94,7 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
 _TIME: Final = re.compile(r"-?(\d+ )?[\d:]+(\.\d*)?")
 
 
-def _beside(node: Any, other: Any, scope: Scope) -> Compiled:
+def _operand(node: Any, other: Any, scope: Scope) -> Compiled:
     """A side of a comparison: beside a column of years a number of two digits is a year."""
     field = scope.field(other) if isinstance(node, exp.Literal) and not node.is_string else None
     if field is not None and field.type.name == "year" and node.this.isdecimal() and 0 < int(node.this) < 100:
@@ -113,7 +113,7 @@ def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
     if not session.refuses_texts or session.server.mariadb:
         return
     modern = session.server.id == "mysql-8.0"
-    fields = [found for found in map(scope.field, nodes) if found is not None]
+    fields = [operand_field for operand_field in map(scope.field, nodes) if operand_field is not None]
     for field in fields[:1]:
         family = mysql_table.family(field.type)
         for node in nodes:
@@ -146,8 +146,8 @@ def make_is(node: Any, scope: Scope) -> Compiled:
     if isinstance(node.expression, exp.Null):
         return lambda env: inner(env) is None
     if isinstance(node.expression, exp.Boolean):
-        wanted = bool(node.expression.this)
-        return lambda env: truth_of(inner(env)) is wanted
+        expected = bool(node.expression.this)
+        return lambda env: truth_of(inner(env)) is expected
     raise Unsupported("IS wants NULL, TRUE or FALSE")
 
 
@@ -157,8 +157,8 @@ def make_between(node: Any, scope: Scope) -> Compiled:
     _check_constants(scope, node.this, node.args["low"], node.args["high"])
 
     def test(env: Any) -> Any:
-        it = value(env)
-        above, below = comparison.compare(it, low(env), collation), comparison.compare(it, high(env), collation)
+        tested = value(env)
+        above, below = comparison.compare(tested, low(env), collation), comparison.compare(tested, high(env), collation)
         if (above is not None and above < 0) or (below is not None and below > 0):
             return False
         return None if above is None or below is None else True
@@ -174,15 +174,15 @@ def make_in(node: Any, scope: Scope) -> Compiled:
         rows = rows_of_query(query, scope)
         listed: Callable[[Any], Sequence[Any]] = lambda env: [row[0] for row in rows(env)]  # noqa: E731
     else:
-        typed = _beside if scope.session.server.mariadb else lambda one, other, scope: compiled(one, scope)
-        members = [typed(one, node.this, scope) for one in node.expressions]
+        typed = _operand if scope.session.server.mariadb else lambda item, other, scope: compiled(item, scope)
+        members = [typed(item, node.this, scope) for item in node.expressions]
         _check_constants(scope, node.this, *node.expressions)
         listed = lambda env: [member(env) for member in members]  # noqa: E731
 
     def test(env: Any) -> Any:
-        it, unknown = value(env), False
-        for one in listed(env):
-            order = comparison.compare(it, one, collation)
+        tested, unknown = value(env), False
+        for item in listed(env):
+            order = comparison.compare(tested, item, collation)
             if order == 0:
                 return True
             unknown = unknown or order is None
@@ -203,8 +203,8 @@ def make_like(node: Any, scope: Scope) -> Compiled:
     negated = bool(node.args.get("negate"))
 
     def test(env: Any) -> Any:
-        found = comparison.like(value(env), pattern(env), escape, collation)
-        return None if found is None else found is not negated
+        matches = comparison.like(value(env), pattern(env), escape, collation)
+        return None if matches is None else matches is not negated
 
     return test
 
@@ -215,10 +215,10 @@ def make_regexp(node: Any, scope: Scope) -> Compiled:
     flags = "c" if collation_of(scope, node.this, node.expression).endswith("_bin") else "i"
 
     def test(env: Any) -> Any:
-        text, wanted = value(env), pattern(env)
-        if text is None or wanted is None:
+        text, expression = value(env), pattern(env)
+        if text is None or expression is None:
             return None
-        return (pattern_of(session, wanted, flags).search(text_of(text)) is None) is negated
+        return (pattern_of(session, expression, flags).search(text_of(text)) is None) is negated
 
     return test
 
@@ -227,7 +227,7 @@ def make_case(node: Any, scope: Scope) -> Compiled:
     base = compiled(node.this, scope) if node.this is not None else None
     branches = [arm.args["true"] for arm in node.args["ifs"]]
     branches.append(node.args.get("default") or exp.Null())
-    *results, otherwise = unified_branches("case", branches, [compiled(one, scope) for one in branches], scope)
+    *results, otherwise = unified_branches("case", branches, [compiled(branch, scope) for branch in branches], scope)
     arms = [(compiled(arm.this, scope), result) for arm, result in zip(node.args["ifs"], results, strict=True)]
     collation = collation_of(scope, *([node.this] if base else []), *(arm.this for arm in node.args["ifs"]))
 

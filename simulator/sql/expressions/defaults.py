@@ -12,21 +12,21 @@ from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.parse.trees import expression_tree
 
 
-def default(one: Field, scope: Scope) -> Compiled:
+def default(field: Field, scope: Scope) -> Compiled:
     """What gives a column's default, as stored; it sees no columns."""
-    assert one.default is not None
+    assert field.default is not None
     session = scope.session
-    made = compiled(expression_tree(one.default), replace(scope, sources=(), place="field list"))
-    constant = not one.default.startswith("(") and one.default.upper()[:3] not in ("CUR", "NOW", "LOC")
+    expression = compiled(expression_tree(field.default), replace(scope, sources=(), clause="field list"))
+    constant = not field.default.startswith("(") and field.default.upper()[:3] not in ("CUR", "NOW", "LOC")
 
     def value(env: Any) -> Any:
-        found = made(env)
-        return None if found is None else to_stored(found, one, 1, session.rules())
+        result = expression(env)
+        return None if result is None else to_stored(result, field, 1, session.rules())
 
     if not constant:
         return value
     try:
         fixed = value(())
     except SqlError:
-        raise SqlError(1067, one.name) from None
+        raise SqlError(1067, field.name) from None
     return lambda env: fixed

@@ -95,7 +95,7 @@ def type_of(node: Any, scope: Scope) -> ResultType | None:
             return _cast(node)
         case exp.Case():
             arms = [arm.args["true"] for arm in node.args["ifs"]]
-            return unified([type_of(one, scope) for one in [*arms, *filter(None, [node.args.get("default")])]])
+            return unified([type_of(child, scope) for child in [*arms, *filter(None, [node.args.get("default")])]])
         case exp.If():
             return unified([type_of(node.args[key], scope) for key in ("true", "false")])
         case exp.Min() | exp.Max():
@@ -109,7 +109,7 @@ def type_of(node: Any, scope: Scope) -> ResultType | None:
             name = str(node.this).lower()
             name = ALIASES.get(name, name)
             if name in ("coalesce", "greatest", "least"):
-                return unified([type_of(one, scope) for one in node.expressions])
+                return unified([type_of(child, scope) for child in node.expressions])
             if name in ("nullif", "any_value", "abs"):
                 return type_of(node.expressions[0], scope) if node.expressions else None
             return _KIND_OF.get(name)
@@ -142,7 +142,7 @@ def _numeric(type: ResultType | None) -> ResultType | None:
 def _arithmetic(node: Any, scope: Scope) -> ResultType | None:
     if isinstance(node.left, exp.Interval) or isinstance(node.right, exp.Interval):
         return None
-    left, right = (_numeric(type_of(one, scope)) for one in (node.left, node.right))
+    left, right = (_numeric(type_of(operand, scope)) for operand in (node.left, node.right))
     if left is None or right is None:
         return None
     if "double" in (left.kind, right.kind):
@@ -156,7 +156,7 @@ def _arithmetic(node: Any, scope: Scope) -> ResultType | None:
 def _cast(node: exp.Cast) -> ResultType | None:
     name = node.to.this.name
     if name == "DECIMAL":
-        sizes = [int(one.this.this) for one in node.to.expressions]
+        sizes = [int(parameter.this.this) for parameter in node.to.expressions]
         return ResultType("decimal", sizes[1] if len(sizes) > 1 else 0)
     kinds = {
         "CHAR": "text", "VARCHAR": "text", "NCHAR": "text", "TEXT": "text", "CHARACTER_SET": "text", "BINARY": "bytes",
@@ -170,20 +170,20 @@ def _cast(node: exp.Cast) -> ResultType | None:
 
 def unified(types: Sequence[ResultType | None]) -> ResultType | None:
     """The type of a value that may come from any of these; None where one is unknown."""
-    known = [type for type in types if type is not None and type.kind != "null"]
+    concrete = [type for type in types if type is not None and type.kind != "null"]
     if None in types:
         return None
-    if not known:
+    if not concrete:
         return _NULL
-    kinds = {type.kind for type in known}
+    kinds = {type.kind for type in concrete}
     if len(kinds) == 1 and not kinds & {"decimal", "datetime", "time"}:
-        return known[0]
+        return concrete[0]
     if kinds <= {"int", "decimal"}:
-        return ResultType("decimal", max(type.scale for type in known))
+        return ResultType("decimal", max(type.scale for type in concrete))
     if kinds <= {"int", "decimal", "double", "float"}:
         return _DOUBLE
     if kinds == {"time"}:
-        return ResultType("time", max(type.scale for type in known))
+        return ResultType("time", max(type.scale for type in concrete))
     if kinds <= {"date", "datetime", "time"}:
-        return ResultType("datetime", max(type.scale for type in known))
+        return ResultType("datetime", max(type.scale for type in concrete))
     return ResultType("bytes") if "bytes" in kinds and "json" not in kinds else _TEXT

@@ -36,7 +36,7 @@ class Scope:
     session: Session
     compile: Callable[[Any, Scope], Compiled]
     sources: tuple[Source, ...] = ()
-    place: str = "field list"
+    clause: str = "field list"
     # Extra readings of names: `values(col)`, `new.col`; the row is the environment's last one.
     inserted: Source | None = None
     run_query: Callable[..., Any] | None = None
@@ -44,37 +44,37 @@ class Scope:
     commons: Mapping[str, Any] = field(default_factory=dict)  # common table expressions by name
     shared: frozenset[str] = frozenset()  # columns of USING, which are one
 
-    def at(self, place: str) -> Scope:
+    def in_clause(self, clause: str) -> Scope:
         """The same sources, elsewhere in the statement."""
-        return replace(self, place=place)
+        return replace(self, clause=clause)
 
     def find(self, table: str, name: str) -> tuple[int, int]:
         lowered = name.lower()
 
         def among(numbers: range) -> list[tuple[int, int]]:
             return [
-                (number, place)
+                (number, position)
                 for number in numbers
                 if not table or self.sources[number].alias.lower() == table.lower()
-                for place, known in enumerate(self.sources[number].names)
-                if known.lower() == lowered
+                for position, column_name in enumerate(self.sources[number].names)
+                if column_name.lower() == lowered
             ]
 
         # a query's own sources hide those of the statement round it
-        found = among(range(self.base, len(self.sources))) or among(range(self.base))
-        if not found:
-            raise SqlError(1054, f"{table}.{name}" if table else name, self.place)
-        if len(found) > 1 and not table and lowered not in self.shared:
-            raise SqlError(1052, name, self.place)
-        return found[0]
+        matches = among(range(self.base, len(self.sources))) or among(range(self.base))
+        if not matches:
+            raise SqlError(1054, f"{table}.{name}" if table else name, self.clause)
+        if len(matches) > 1 and not table and lowered not in self.shared:
+            raise SqlError(1052, name, self.clause)
+        return matches[0]
 
     def field(self, node: exp.Expression) -> Field | None:
         """The column of a table that a node names."""
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return None
-        source, place = self.find(node.table, node.name)
+        source, position = self.find(node.table, node.name)
         fields = self.sources[source].fields
-        return None if fields is None else fields[place]
+        return None if fields is None else fields[position]
 
 
 def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
@@ -86,12 +86,12 @@ def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
             return "binary"
     for node in nodes:
         # a query inside has columns of its own
-        walked = node.walk(prune=lambda one: isinstance(one, exp.Query)) if isinstance(node, exp.Expression) else ()
+        walked = node.walk(prune=lambda child: isinstance(child, exp.Query)) if isinstance(node, exp.Expression) else ()
         for column in walked:
             if isinstance(column, exp.Column):
-                found = scope.field(column)
-                if found is not None and found.collation:
-                    return found.collation
+                column_field = scope.field(column)
+                if column_field is not None and column_field.collation:
+                    return column_field.collation
     return str(scope.session.collation)
 
 

@@ -19,26 +19,26 @@ def plan_of(data: Data, session: Session) -> Plan:
     if data.plan is not None:
         return data.plan
     definition = data.definition
-    names = tuple(one.name for one in definition.fields)
+    names = tuple(field.name for field in definition.fields)
     scope = scope_of(session, (Source(definition.id.name, definition.id.database, names, definition.fields),))
     plan = data.plan = Plan()
-    for place, one in enumerate(definition.fields):
-        if one.default is not None:
-            plan.defaults[place] = default(one, scope)
-        if one.generated is not None:
-            tree = expression_tree(one.generated)
-            named = {column.name.lower() for column in tree.find_all(exp.Column)}
-            counters = [f.name for f in definition.fields if f.auto and f.name.lower() in named]
+    for position, field in enumerate(definition.fields):
+        if field.default is not None:
+            plan.defaults[position] = default(field, scope)
+        if field.generated is not None:
+            tree = expression_tree(field.generated)
+            column_names = {column.name.lower() for column in tree.find_all(exp.Column)}
+            counters = [f.name for f in definition.fields if f.auto and f.name.lower() in column_names]
             if counters and not session.server.mariadb:
-                raise SqlError(3109, one.name)
-            if counters and one.stored:
+                raise SqlError(3109, field.name)
+            if counters and field.stored:
                 raise SqlError(1901, "AUTO_INCREMENT", "GENERATED ALWAYS AS", counters[0])
             if counters:  # its first image in the log has the value of 0
                 raise Unsupported("a generated column of an AUTO_INCREMENT column")
-            plan.generated.append((place, compiled(tree, scope)))
+            plan.generated.append((position, compiled(tree, scope)))
     if session.server.checks:
         plan.checks = [(name, compiled(expression_tree(text), scope)) for name, text in definition.checks]
-    plan.triggers = [(one, None) for one in session.triggers if one.table == definition.id]
+    plan.triggers = [(trigger, None) for trigger in session.triggers if trigger.table == definition.id]
     return plan
 
 
@@ -49,6 +49,6 @@ def check_definition(data: Data, session: Session) -> None:
     except Unsupported:
         data.plan = None
         raise
-    for one in data.definition.fields:
-        if one.on_update and mysql_table.family(one.type) != "datetime":
-            raise SqlError(1067, one.name)
+    for field in data.definition.fields:
+        if field.on_update and mysql_table.family(field.type) != "datetime":
+            raise SqlError(1067, field.name)

@@ -24,7 +24,7 @@ def strict(function: Function) -> Function:
     return called
 
 
-def whole(value: Any) -> int:
+def integer_of(value: Any) -> int:
     number = number_of(value)
     if isinstance(number, float):
         return round(number)

@@ -7,7 +7,15 @@ from typing import Any, Final
 
 from simulator.carriers import PARTIAL_DAYS
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.functions.dates import SECOND_US, day_of_year, first_day, moment_of, time_us, week_and_year, weekday
+from simulator.sql.functions.dates import (
+    SECOND_US,
+    datetime_of,
+    day_of_year,
+    first_day,
+    time_us,
+    week_and_year,
+    weekday,
+)
 from simulator.sql.values import temporal
 from simulator.sql.values.kinds import text_of
 from simulator.sql.values.temporal import Temporal, parts_of
@@ -19,18 +27,18 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
-def day_name(moment: Temporal) -> str:
-    return _DAYS[weekday(moment)]
+def day_name(datetime: Temporal) -> str:
+    return _DAYS[weekday(datetime)]
 
 
-def month_name(moment: Temporal) -> str | None:
-    month = parts_of(moment.day)[1]
+def month_name(datetime: Temporal) -> str | None:
+    month = parts_of(datetime.day)[1]
     return _MONTHS[month - 1] if month else None
 
 
 def date_format(session: Any, value: Any, format: Any) -> Any:
-    found = moment_of(session, value)
-    return None if found is None else _formatted(found, text_of(format), abs(found.us) // 3_600_000_000)
+    datetime = datetime_of(session, value)
+    return None if datetime is None else _formatted(datetime, text_of(format), abs(datetime.us) // 3_600_000_000)
 
 
 def time_format(session: Any, value: Any, format: Any) -> Any:
@@ -41,15 +49,15 @@ def time_format(session: Any, value: Any, format: Any) -> Any:
     return ("-" if us < 0 else "") + text
 
 
-def _formatted(moment: Temporal, format: str, hours: int) -> str:
-    year, month, day = parts_of(moment.day)
-    us = abs(moment.us)
+def _formatted(datetime: Temporal, format: str, hours: int) -> str:
+    year, month, day = parts_of(datetime.day)
+    us = abs(datetime.us)
     minute, second = us // 60_000_000 % 60, us // SECOND_US % 60
-    twelve = (hours % 24 + 11) % 12 + 1
-    half = "PM" if hours % 24 >= 12 else "AM"
+    hour12 = (hours % 24 + 11) % 12 + 1
+    am_pm = "PM" if hours % 24 >= 12 else "AM"
 
     def part(letter: str) -> str | None:
-        if letter in "aWwUuVvXxj" and temporal.is_partial(moment.day) and letter not in "j":
+        if letter in "aWwUuVvXxj" and temporal.is_partial(datetime.day) and letter not in "j":
             return None
         match letter:
             case "Y":
@@ -76,9 +84,9 @@ def _formatted(moment: Temporal, format: str, hours: int) -> str:
             case "k":
                 return str(hours)
             case "h" | "I":
-                return f"{twelve:02}"
+                return f"{hour12:02}"
             case "l":
-                return str(twelve)
+                return str(hour12)
             case "i":
                 return f"{minute:02}"
             case "s" | "S":
@@ -86,34 +94,34 @@ def _formatted(moment: Temporal, format: str, hours: int) -> str:
             case "f":
                 return f"{us % SECOND_US:06}"
             case "p":
-                return half
+                return am_pm
             case "r":
-                return f"{twelve:02}:{minute:02}:{second:02} {half}"
+                return f"{hour12:02}:{minute:02}:{second:02} {am_pm}"
             case "T":
                 return f"{hours:02}:{minute:02}:{second:02}"
             case "a":
-                return _DAYS[weekday(moment)][:3]
+                return _DAYS[weekday(datetime)][:3]
             case "W":
-                return _DAYS[weekday(moment)]
+                return _DAYS[weekday(datetime)]
             case "w":
-                return str((weekday(moment) + 1) % 7)
+                return str((weekday(datetime) + 1) % 7)
             case "j":
-                return "000" if temporal.is_partial(moment.day) else f"{day_of_year(moment):03}"
+                return "000" if temporal.is_partial(datetime.day) else f"{day_of_year(datetime):03}"
             case "U" | "u":
-                return f"{week_and_year(moment, 0 if letter == 'U' else 1)[0]:02}"
+                return f"{week_and_year(datetime, 0 if letter == 'U' else 1)[0]:02}"
             case "V" | "v":
-                return f"{week_and_year(moment, 2 if letter == 'V' else 3)[0]:02}"
+                return f"{week_and_year(datetime, 2 if letter == 'V' else 3)[0]:02}"
             case "X" | "x":
-                return f"{week_and_year(moment, 2 if letter == 'X' else 3)[1]:04}"
+                return f"{week_and_year(datetime, 2 if letter == 'X' else 3)[1]:04}"
         return letter
 
     out, at = "", 0
     while at < len(format):
         if format[at] == "%" and at + 1 < len(format):
-            made = part(format[at + 1])
-            if made is None:
+            part_text = part(format[at + 1])
+            if part_text is None:
                 return None  # type: ignore[return-value]
-            out += made
+            out += part_text
             at += 2
         else:
             out += format[at]
@@ -133,11 +141,11 @@ _PATTERNS: Final = {
 def str_to_date(session: Any, value: Any, format: Any) -> Any:
     """A date, a time, or both, as the format has specifiers of them."""
     pattern, letters = "", ""
-    wanted = text_of(format).replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p")
+    expanded = text_of(format).replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p")
     at = 0
-    while at < len(wanted):
-        if wanted[at] == "%" and at + 1 < len(wanted):
-            letter = wanted[at + 1]
+    while at < len(expanded):
+        if expanded[at] == "%" and at + 1 < len(expanded):
+            letter = expanded[at + 1]
             if letter in "UuVvXxw":
                 raise Unsupported(f"STR_TO_DATE with %{letter}")
             if letter in _PATTERNS:
@@ -146,20 +154,20 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
             else:
                 pattern += re.escape(letter)
             at += 2
-        elif wanted[at].isspace():
+        elif expanded[at].isspace():
             pattern += r"\s*"
             at += 1
         else:
-            pattern += r"\s*" + re.escape(wanted[at])
+            pattern += r"\s*" + re.escape(expanded[at])
             at += 1
     text = text_of(value)
     match = re.match(pattern, text, re.IGNORECASE)
-    found = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters, wanted)
-    if session.refuses_texts and found is None:
+    result = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters, expanded)
+    if session.refuses_texts and result is None:
         raise SqlError(1411, "datetime", text, "str_to_date")
-    if session.refuses_texts and match is not None and found is not None and text[match.end() :].strip():
-        raise SqlError(12920, "time" if found.kind == "time" else "datetime", text)
-    return found
+    if session.refuses_texts and match is not None and result is not None and text[match.end() :].strip():
+        raise SqlError(12920, "time" if result.kind == "time" else "datetime", text)
+    return result
 
 
 def _assembled(parts: dict[str, str], letters: str, format: str) -> Any:
@@ -177,11 +185,11 @@ def _assembled(parts: dict[str, str], letters: str, format: str) -> Any:
             month = names.index(parts[letter].lower()) + 1
     day = number.get("d", number.get("e", number.get("D", 0)))
     hour = number.get("H", number.get("k", 0))
-    twelve = next((number[letter] for letter in "hIl" if letter in number), None)
-    if twelve is not None:
-        if not 1 <= twelve <= 12:
+    hour12 = next((number[letter] for letter in "hIl" if letter in number), None)
+    if hour12 is not None:
+        if not 1 <= hour12 <= 12:
             return None
-        hour = twelve % 12 + (12 if parts.get("p", "AM").upper() == "PM" else 0)
+        hour = hour12 % 12 + (12 if parts.get("p", "AM").upper() == "PM" else 0)
     minute, second = number.get("i", 0), number.get("s", number.get("S", 0))
     fraction = int(parts["f"].ljust(6, "0")) if "f" in parts else 0
     has_date, has_time = any(c in "YymcMbdeDj" for c in letters), any(c in "HkhIlisSfp" for c in letters)
@@ -192,9 +200,9 @@ def _assembled(parts: dict[str, str], letters: str, format: str) -> Any:
     if not has_date:
         return Temporal("time", 0, us, digits)
     if "j" in number and year:
-        found: int | None = first_day(year, 1) + number["j"] - 1
+        day_carrier: int | None = first_day(year, 1) + number["j"] - 1
     else:
-        found = temporal.day_of(year, month, day)
-    if found is None or hour > 23:
+        day_carrier = temporal.day_of(year, month, day)
+    if day_carrier is None or hour > 23:
         return None
-    return Temporal("datetime", found, us, digits) if has_time else Temporal("date", found)
+    return Temporal("datetime", day_carrier, us, digits) if has_time else Temporal("date", day_carrier)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from simulator.carriers import FIRST_DAY, PARTIAL_DAYS
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.functions.arguments import Function, strict, whole
+from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.values import temporal
 from simulator.sql.values.kinds import number_of, text_of
 from simulator.sql.values.temporal import DAY_US, MAX_TIME_US, Temporal, Zone, parts_of
@@ -19,7 +19,7 @@ _TO_DAYS: Final = 366
 SECOND_US: Final = 1_000_000
 
 
-def moment_of(session: Any, value: Any) -> Temporal | None:
+def datetime_of(session: Any, value: Any) -> Temporal | None:
     """The date (with time) that a value says; a time is one of today."""
     if isinstance(value, Temporal):
         if value.kind != "time":
@@ -36,10 +36,10 @@ def date_part(part: Callable[[Temporal], Any], *, whole_date: bool = False) -> F
     """`whole_date`: NULL for dates with parts that are zero."""
 
     def read(session: Any, value: Any) -> Any:
-        found = moment_of(session, value)
-        if found is None or (whole_date and temporal.is_partial(found.day)):
+        datetime = datetime_of(session, value)
+        if datetime is None or (whole_date and temporal.is_partial(datetime.day)):
             return None
-        return part(found)
+        return part(datetime)
 
     return strict(read)
 
@@ -58,14 +58,14 @@ def time_us(value: Any) -> int | None:
     if isinstance(value, Temporal):
         return value.us
     if isinstance(value, int | Decimal | float) and abs(float(value)) > 8_385_959:
-        found = temporal.number_datetime(int(value))
-        return None if found is None else found.us
+        datetime = temporal.number_datetime(int(value))
+        return None if datetime is None else datetime.us
     parsed = temporal.parse_time(text_of(value))
     return None if parsed is None else parsed[0]
 
 
-def date(moment: Temporal) -> Temporal:
-    return Temporal("date", moment.day)
+def date(datetime: Temporal) -> Temporal:
+    return Temporal("date", datetime.day)
 
 
 def time_of(session: Any, value: Any) -> Any:
@@ -78,14 +78,14 @@ def time_of(session: Any, value: Any) -> Any:
 def unix_timestamp(session: Any, value: Any = None) -> Any:
     if value is None:
         return session.now_us // SECOND_US
-    found = moment_of(session, value)
-    if found is None or temporal.is_partial(found.day):
+    datetime = datetime_of(session, value)
+    if datetime is None or temporal.is_partial(datetime.day):
         return 0
-    us = session.zone.to_utc(temporal.us_of(found))
+    us = session.zone.to_utc(temporal.us_of(datetime))
     if not 0 <= us < 1 << 31 << 20:
         return 0
-    digits = 6 if isinstance(value, str) else found.digits
-    return Decimal(us).scaleb(-6).quantize(Decimal(1).scaleb(-digits)) if found.digits else us // SECOND_US
+    digits = 6 if isinstance(value, str) else datetime.digits
+    return Decimal(us).scaleb(-6).quantize(Decimal(1).scaleb(-digits)) if datetime.digits else us // SECOND_US
 
 
 def from_unixtime(session: Any, value: Any, format: Any = None) -> Any:
@@ -102,14 +102,14 @@ def from_unixtime(session: Any, value: Any, format: Any = None) -> Any:
 
 
 def datediff(session: Any, a: Any, b: Any) -> Any:
-    left, right = moment_of(session, a), moment_of(session, b)
+    left, right = datetime_of(session, a), datetime_of(session, b)
     if left is None or right is None or temporal.is_partial(left.day) or temporal.is_partial(right.day):
         return None
     return left.day - right.day
 
 
-def last_day(moment: Temporal) -> Temporal:
-    year, month, _ = parts_of(moment.day)
+def last_day(datetime: Temporal) -> Temporal:
+    year, month, _ = parts_of(datetime.day)
     return Temporal("date", first_day(year + month // 12, month % 12 + 1) - 1)
 
 
@@ -117,58 +117,62 @@ def first_day(year: int, month: int) -> int:
     return temporal.day_of(year, month, 1) or 0
 
 
-def day_of_year(moment: Temporal) -> int:
-    return moment.day - first_day(parts_of(moment.day)[0], 1) + 1
+def day_of_year(datetime: Temporal) -> int:
+    return datetime.day - first_day(parts_of(datetime.day)[0], 1) + 1
 
 
-def weekday(moment: Temporal) -> int:
+def weekday(datetime: Temporal) -> int:
     """0 for Monday."""
-    return (moment.day - FIRST_DAY) % 7
+    return (datetime.day - FIRST_DAY) % 7
 
 
-def to_days(moment: Temporal) -> int:
-    return moment.day - FIRST_DAY + _TO_DAYS
+def to_days(datetime: Temporal) -> int:
+    return datetime.day - FIRST_DAY + _TO_DAYS
 
 
 def from_days(session: Any, value: Any) -> Any:
-    number = whole(value)
+    number = integer_of(value)
     if not _TO_DAYS <= number < 3_652_425:
         return Temporal("date", PARTIAL_DAYS) if 0 <= number < _TO_DAYS else None
     return Temporal("date", number - _TO_DAYS + FIRST_DAY)
 
 
 def week(session: Any, value: Any, mode: Any = 0) -> Any:
-    found = moment_of(session, value)
-    return None if found is None or temporal.is_partial(found.day) else week_and_year(found, whole(mode))[0]
+    datetime = datetime_of(session, value)
+    return (
+        None if datetime is None or temporal.is_partial(datetime.day) else week_and_year(datetime, integer_of(mode))[0]
+    )
 
 
 def yearweek(session: Any, value: Any, mode: Any = 0) -> Any:
-    found = moment_of(session, value)
-    if found is None or temporal.is_partial(found.day):
+    datetime = datetime_of(session, value)
+    if datetime is None or temporal.is_partial(datetime.day):
         return None
-    number, year = week_and_year(found, whole(mode) | 2)
+    number, year = week_and_year(datetime, integer_of(mode) | 2)
     return year * 100 + number
 
 
-def week_and_year(moment: Temporal, mode: int) -> tuple[int, int]:
+def week_and_year(datetime: Temporal, mode: int) -> tuple[int, int]:
     """calc_week: modes 0 to 7 (bit 0: weeks begin on Monday; 1: 1 to 53; 2: the first week has the first such day)."""
     mode &= 7
     mode = mode if mode & 1 else mode ^ 4
     monday_first, week_year, first_weekday = bool(mode & 1), bool(mode & 2), bool(mode & 4)
-    year = parts_of(moment.day)[0]
-    first = first_day(year, 1)
-    weekday_of_first = (first - FIRST_DAY + (0 if monday_first else 1)) % 7
-    if parts_of(moment.day)[1] == 1 and parts_of(moment.day)[2] <= 7 - weekday_of_first:
+    year = parts_of(datetime.day)[0]
+    year_start = first_day(year, 1)
+    weekday_of_first = (year_start - FIRST_DAY + (0 if monday_first else 1)) % 7
+    if parts_of(datetime.day)[1] == 1 and parts_of(datetime.day)[2] <= 7 - weekday_of_first:
         begins_before = (first_weekday and weekday_of_first != 0) or (not first_weekday and weekday_of_first >= 4)
         if not week_year and begins_before:
             return 0, year
         if begins_before:
             year -= 1
-            days = first - first_day(year, 1)
-            first -= days
+            days = year_start - first_day(year, 1)
+            year_start -= days
             weekday_of_first = (weekday_of_first + 53 * 7 - days) % 7
     late = (first_weekday and weekday_of_first != 0) or (not first_weekday and weekday_of_first >= 4)
-    days = moment.day - (first + (7 - weekday_of_first)) if late else moment.day - (first - weekday_of_first)
+    days = (
+        datetime.day - (year_start + (7 - weekday_of_first)) if late else datetime.day - (year_start - weekday_of_first)
+    )
     if week_year and days >= 52 * 7:
         length = first_day(year + 1, 1) - first_day(year, 1)
         weekday_of_first = (weekday_of_first + length) % 7
@@ -185,13 +189,13 @@ _UNIT_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 
 
 def timestampdiff(session: Any, unit: str, first: Any, second: Any) -> Any:
-    a, b = moment_of(session, first), moment_of(session, second)
+    a, b = datetime_of(session, first), datetime_of(session, second)
     if a is None or b is None or temporal.is_partial(a.day) or temporal.is_partial(b.day):
         return None
     start, stop = temporal.us_of(a), temporal.us_of(b)
     if unit in _UNIT_US:
-        made = abs(stop - start) // _UNIT_US[unit]
-        return made if stop >= start else -made
+        count = abs(stop - start) // _UNIT_US[unit]
+        return count if stop >= start else -count
     sign = 1
     if stop < start:
         a, b, sign = b, a, -1
@@ -206,8 +210,8 @@ def added_time(sign: int) -> Function:
     """ADDTIME and SUBTIME: to a time, or to a date with one."""
 
     def call(session: Any, value: Any, by: Any) -> Any:
-        more = temporal.parse_time(text_of(by))
-        if more is None:
+        added = temporal.parse_time(text_of(by))
+        if added is None:
             return None
         text = text_of(value)
         is_time = value.kind == "time" if isinstance(value, Temporal) else not re.match(r"\s*\d+[-/.]\d+[-/.]\d", text)
@@ -215,15 +219,15 @@ def added_time(sign: int) -> Function:
             time = temporal.parse_time(text)
             if time is None:
                 return None
-            us = max(-MAX_TIME_US, min(MAX_TIME_US, time[0] + sign * more[0]))
-            made = Temporal("time", 0, us, 6 if (time[1] or more[1]) else 0)
+            us = max(-MAX_TIME_US, min(MAX_TIME_US, time[0] + sign * added[0]))
+            result = Temporal("time", 0, us, 6 if (time[1] or added[1]) else 0)
         else:
-            moment = moment_of(session, value)
-            if moment is None:
+            datetime = datetime_of(session, value)
+            if datetime is None:
                 return None
-            us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + sign * more[0]
-            made = temporal.of_us(us, 6 if (moment.digits or more[1]) else 0)
-        return made if isinstance(value, Temporal) else made.text()
+            us = temporal.us_of(Temporal("datetime", datetime.day, datetime.us)) + sign * added[0]
+            result = temporal.of_us(us, 6 if (datetime.digits or added[1]) else 0)
+        return result if isinstance(value, Temporal) else result.text()
 
     return strict(call)
 
@@ -234,8 +238,8 @@ def timediff(session: Any, a: Any, b: Any) -> Any:
         if isinstance(value, Temporal) and value.kind == "time":
             return True, value.us, value.digits
         if isinstance(value, Temporal) or re.match(r"\s*\d+[-/.]\d+[-/.]\d", text):
-            moment = moment_of(session, value)
-            return None if moment is None else (False, temporal.us_of(moment), moment.digits)
+            datetime = datetime_of(session, value)
+            return None if datetime is None else (False, temporal.us_of(datetime), datetime.digits)
         time = temporal.parse_time(text)
         return None if time is None else (True, time[0], time[1])
 
@@ -248,11 +252,11 @@ def timediff(session: Any, a: Any, b: Any) -> Any:
 
 def timestamp(session: Any, value: Any, time: Any) -> Any:
     """TIMESTAMP(date, time)."""
-    moment, more = (None, None) if value is None or time is None else (moment_of(session, value), time_us(time))
-    if moment is None or more is None:
+    datetime, added_us = (None, None) if value is None or time is None else (datetime_of(session, value), time_us(time))
+    if datetime is None or added_us is None:
         return None
-    us = temporal.us_of(Temporal("datetime", moment.day, moment.us)) + more
-    return temporal.of_us(us, 6 if moment.digits or more % SECOND_US else 0)
+    us = temporal.us_of(Temporal("datetime", datetime.day, datetime.us)) + added_us
+    return temporal.of_us(us, 6 if datetime.digits or added_us % SECOND_US else 0)
 
 
 def sec_to_time(session: Any, value: Any) -> Any:
@@ -270,16 +274,16 @@ def time_to_sec(session: Any, value: Any) -> Any:
 
 
 def makedate(session: Any, year: Any, day: Any) -> Any:
-    first, number = whole(year), whole(day)
-    first += (2000 if first < 70 else 1900) if 0 <= first < 100 else 0
-    if number < 1 or not 0 < first < 10_000:
+    full_year, day_number = integer_of(year), integer_of(day)
+    full_year += (2000 if full_year < 70 else 1900) if 0 <= full_year < 100 else 0
+    if day_number < 1 or not 0 < full_year < 10_000:
         return None
-    made = first_day(first, 1) + number - 1
-    return Temporal("date", made) if made <= temporal.LAST_DAY else None
+    carrier = first_day(full_year, 1) + day_number - 1
+    return Temporal("date", carrier) if carrier <= temporal.LAST_DAY else None
 
 
 def maketime(session: Any, hour: Any, minute: Any, second: Any) -> Any:
-    hours, minutes, seconds = whole(hour), whole(minute), number_of(second)
+    hours, minutes, seconds = integer_of(hour), integer_of(minute), number_of(second)
     if not 0 <= minutes < 60 or not 0 <= seconds < 60:
         return None
     digits = 6 if isinstance(seconds, float) else min(6, max(0, -int(Decimal(seconds).as_tuple().exponent)))
@@ -288,12 +292,12 @@ def maketime(session: Any, hour: Any, minute: Any, second: Any) -> Any:
 
 
 def period_add(session: Any, period: Any, months: Any) -> int:
-    total = _months_of(whole(period)) + whole(months)
+    total = _months_of(integer_of(period)) + integer_of(months)
     return total // 12 * 100 + total % 12 + 1
 
 
 def period_diff(session: Any, a: Any, b: Any) -> int:
-    return _months_of(whole(a)) - _months_of(whole(b))
+    return _months_of(integer_of(a)) - _months_of(integer_of(b))
 
 
 def _months_of(period: int) -> int:
@@ -304,17 +308,17 @@ def _months_of(period: int) -> int:
 
 def convert_tz(session: Any, value: Any, source: Any, target: Any) -> Any:
     """Named zones are known as to a server whose tables of zones are empty: not at all."""
-    moment = moment_of(session, value)
-    if moment is None and session.refuses_texts:
+    datetime = datetime_of(session, value)
+    if datetime is None and session.refuses_texts:
         raise SqlError(12921, "datetime", text_of(value))
     zones = [text_of(source), text_of(target)]
-    if moment is None or any(zone.upper() != "SYSTEM" and zone[:1] not in "+-" for zone in zones):
+    if datetime is None or any(zone.upper() != "SYSTEM" and zone[:1] not in "+-" for zone in zones):
         return None
     try:
-        first, second = (Zone(zone, session.server.offsets) for zone in zones)
+        from_zone, to_zone = (Zone(zone, session.server.offsets) for zone in zones)
     except ValueError:
         return None
-    return temporal.of_us(second.to_local(first.to_utc(temporal.us_of(moment))), moment.digits)
+    return temporal.of_us(to_zone.to_local(from_zone.to_utc(temporal.us_of(datetime))), datetime.digits)
 
 
 def extracted(session: Any, unit: str, value: Any) -> Any:
@@ -326,17 +330,17 @@ def extracted(session: Any, unit: str, value: Any) -> Any:
         if us is None:
             return None
         sign = -1 if us < 0 else 1
-        moment = Temporal("datetime", PARTIAL_DAYS, abs(us) % DAY_US if session.server.mariadb else abs(us))
+        datetime = Temporal("datetime", PARTIAL_DAYS, abs(us) % DAY_US if session.server.mariadb else abs(us))
     else:
-        found = moment_of(session, text if isinstance(value, str) else value)
-        if found is None:
+        parsed = datetime_of(session, text if isinstance(value, str) else value)
+        if parsed is None:
             return None
-        moment, sign = found, 1
-    year, month, day = parts_of(moment.day)
-    hour, minute, second = moment.us // 3_600_000_000, moment.us // 60_000_000 % 60, moment.us // SECOND_US % 60
-    micro = moment.us % SECOND_US
+        datetime, sign = parsed, 1
+    year, month, day = parts_of(datetime.day)
+    hour, minute, second = datetime.us // 3_600_000_000, datetime.us // 60_000_000 % 60, datetime.us // SECOND_US % 60
+    micro = datetime.us % SECOND_US
     clock = {"hour": hour, "minute": minute, "second": second}
-    plain = {
+    values = {
         "year": year, "quarter": (month + 2) // 3, "month": month, "day": day, **clock, "microsecond": micro,
         "year_month": year * 100 + month, "day_hour": day * 100 + hour, 
         "day_minute": day * 10_000 + hour * 100 + minute, 
@@ -344,11 +348,11 @@ def extracted(session: Any, unit: str, value: Any) -> Any:
         "hour_second": hour * 10_000 + minute * 100 + second, "minute_second": minute * 100 + second,
     }  # fmt: skip
     if unit == "week":
-        return week_and_year(moment, 0)[0]
-    if unit in plain:
-        return plain[unit] * sign
+        return week_and_year(datetime, 0)[0]
+    if unit in values:
+        return values[unit] * sign
     head, _, tail = unit.partition("_")
-    if tail == "microsecond" and f"{head}_second" in {**plain, "second_second": 0}:
-        seconds = second if head == "second" else plain[f"{head}_second"]
+    if tail == "microsecond" and f"{head}_second" in {**values, "second_second": 0}:
+        seconds = second if head == "second" else values[f"{head}_second"]
         return (seconds * SECOND_US + micro) * sign
     raise Unsupported(f"EXTRACT({unit.upper()} FROM …)")

@@ -51,7 +51,7 @@ def document(session: Any, value: Any, function: str, argument: int = 1) -> Any:
         raise SqlError(3141, argument, function, error) from None
 
 
-def path(value: Any, *, wildcards: bool = False) -> list[Leg]:
+def parsed_path(value: Any, *, wildcards: bool = False) -> list[Leg]:
     """Raises SqlError 3143, 3149."""
     try:
         legs = json_paths.legs_of(text_of(value))
@@ -65,14 +65,14 @@ def path(value: Any, *, wildcards: bool = False) -> list[Leg]:
 def json_object(session: Any, *values: Any) -> Any:
     if len(values) % 2:
         raise SqlError(1582, "json_object")
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in zip(values[::2], values[1::2], strict=True):
         if key is None:
             raise SqlError(3158)
         name = text_of(key)
-        if name not in made or session.server.json_duplicates == "last":
-            made[name] = as_json(session, value)
-    return session.as_document(made)
+        if name not in result or session.server.json_duplicates == "last":
+            result[name] = as_json(session, value)
+    return session.as_document(result)
 
 
 def json_array(session: Any, *values: Any) -> Any:
@@ -82,108 +82,110 @@ def json_array(session: Any, *values: Any) -> Any:
 def json_change(name: str, *, insert: bool, replace: bool) -> Function:
     """JSON_SET, JSON_INSERT and JSON_REPLACE."""
 
-    def change(session: Any, value: Any, *rest: Any) -> Any:
+    def change(session: Any, value: Any, *paths_and_values: Any) -> Any:
         if value is None:
             return None
-        made = document(session, value, name)
-        for where, new in zip(rest[::2], rest[1::2], strict=False):
-            if where is None:
+        result = document(session, value, name)
+        for path, new in zip(paths_and_values[::2], paths_and_values[1::2], strict=False):
+            if path is None:
                 return None
-            made = json_paths.changed(made, path(where), as_json(session, new), insert=insert, replace=replace)
-        return session.as_document(made)
+            result = json_paths.changed(
+                result, parsed_path(path), as_json(session, new), insert=insert, replace=replace
+            )
+        return session.as_document(result)
 
     return change
 
 
-def json_array_append(session: Any, value: Any, *rest: Any) -> Any:
+def json_array_append(session: Any, value: Any, *paths_and_values: Any) -> Any:
     if value is None:
         return None
-    made = document(session, value, "json_array_append")
-    for where, new in zip(rest[::2], rest[1::2], strict=False):
-        if where is None:
+    result = document(session, value, "json_array_append")
+    for path, new in zip(paths_and_values[::2], paths_and_values[1::2], strict=False):
+        if path is None:
             return None
-        legs = path(where)
-        old = json_paths.find(made, legs)
+        legs = parsed_path(path)
+        old = json_paths.find(result, legs)
         if old is MISSING and session.server.mariadb:
             return None
         if old is not MISSING:
             items = [*(old if isinstance(old, list) else [old]), as_json(session, new)]
-            made = json_paths.changed(made, legs, items, insert=False, replace=True)
-    return session.as_document(made)
+            result = json_paths.changed(result, legs, items, insert=False, replace=True)
+    return session.as_document(result)
 
 
-def json_array_insert(session: Any, value: Any, *rest: Any) -> Any:
+def json_array_insert(session: Any, value: Any, *paths_and_values: Any) -> Any:
     if value is None:
         return None
-    made = document(session, value, "json_array_insert")
-    for where, new in zip(rest[::2], rest[1::2], strict=False):
-        if where is None:
+    result = document(session, value, "json_array_insert")
+    for path, new in zip(paths_and_values[::2], paths_and_values[1::2], strict=False):
+        if path is None:
             return None
-        legs = path(where)
+        legs = parsed_path(path)
         if not legs or not isinstance(legs[-1], Cell):
             raise SqlError(3165)
-        made = json_paths.put_before(made, legs, as_json(session, new))
-    return session.as_document(made)
+        result = json_paths.put_before(result, legs, as_json(session, new))
+    return session.as_document(result)
 
 
 def json_remove(session: Any, value: Any, *paths: Any) -> Any:
-    made = document(session, value, "json_remove")
-    for where in paths:
-        legs = path(where)
+    result = document(session, value, "json_remove")
+    for path in paths:
+        legs = parsed_path(path)
         if not legs:
             raise SqlError(3153)
-        made = json_paths.removed(made, legs)
-    return session.as_document(made)
+        result = json_paths.removed(result, legs)
+    return session.as_document(result)
 
 
 def json_extract(session: Any, value: Any, *paths: Any) -> Any:
     inner = document(session, value, "json_extract")
-    legs = [path(where, wildcards=True) for where in paths]
-    found = [item for each in legs for item in json_paths.find_all(inner, each)]
-    if len(paths) == 1 and not json_paths.has_wildcard(legs[0]):
-        return session.as_document(found[0]) if found else None
-    return session.as_document(found) if found else None
+    parsed_paths = [parsed_path(path, wildcards=True) for path in paths]
+    matches = [item for parsed in parsed_paths for item in json_paths.find_all(inner, parsed)]
+    if len(paths) == 1 and not json_paths.has_wildcard(parsed_paths[0]):
+        return session.as_document(matches[0]) if matches else None
+    return session.as_document(matches) if matches else None
 
 
 def json_unquote(session: Any, value: Any) -> Any:
     if isinstance(value, Document):
-        return value.value if isinstance(value.value, str) else _bare(value)
+        return value.value if isinstance(value.value, str) else _unquoted_text(value)
     text = text_of(value)
     if len(text) > 1 and text[0] == text[-1] == '"':
         return text_of(document(session, text, "json_unquote"))
     return text
 
 
-def _bare(value: Document) -> str:
+def _unquoted_text(value: Document) -> str:
     """Its text; that of a date without the quotes."""
     return value.text().strip('"') if isinstance(value.value, Temporal | bytes) else value.text()
 
 
-def json_value(session: Any, value: Any, where: Any) -> Any:
-    found = json_paths.find(document(session, value, "json_value"), path(where))
-    if found is MISSING or found is None or (session.server.mariadb and isinstance(found, list | dict)):
+def json_value(session: Any, value: Any, path: Any) -> Any:
+    result = json_paths.find(document(session, value, "json_value"), parsed_path(path))
+    if result is MISSING or result is None or (session.server.mariadb and isinstance(result, list | dict)):
         return None
-    return json_unquote(session, session.as_document(found))
+    return json_unquote(session, session.as_document(result))
 
 
-def json_contains(session: Any, target: Any, candidate: Any, where: Any = MISSING) -> Any:
-    whole_target = document(session, target, "json_contains", 1)
-    wanted = document(session, candidate, "json_contains", 2)
-    if where is not MISSING:
-        whole_target = json_paths.find(whole_target, path(where))
-        if whole_target is MISSING:
+def json_contains(session: Any, target: Any, candidate: Any, path: Any = MISSING) -> Any:
+    target_value = document(session, target, "json_contains", 1)
+    candidate_value = document(session, candidate, "json_contains", 2)
+    if path is not MISSING:
+        target_value = json_paths.find(target_value, parsed_path(path))
+        if target_value is MISSING:
             return None
-    return int(_contains(whole_target, wanted))
+    return int(_contains(target_value, candidate_value))
 
 
-def _contains(target: Any, wanted: Any) -> bool:
+def _contains(target: Any, candidate: Any) -> bool:
     if isinstance(target, list):
-        if isinstance(wanted, list):
-            return all(_contains(target, one) for one in wanted)
-        return any(_contains(one, wanted) for one in target)
-    if isinstance(target, dict) and isinstance(wanted, dict):
-        return all(key in target and _contains(target[key], value) for key, value in wanted.items())
-    return json_equal(target, wanted)
+        if isinstance(candidate, list):
+            return all(_contains(target, element) for element in candidate)
+        return any(_contains(element, candidate) for element in target)
+    if isinstance(target, dict) and isinstance(candidate, dict):
+        return all(key in target and _contains(target[key], value) for key, value in candidate.items())
+    return json_equal(target, candidate)
 
 
 def json_equal(a: Any, b: Any) -> bool:
@@ -205,19 +207,19 @@ def json_overlaps(session: Any, a: Any, b: Any) -> int:
     first, second = document(session, a, "json_overlaps", 1), document(session, b, "json_overlaps", 2)
     if isinstance(first, dict) and isinstance(second, dict):
         return int(any(key in second and json_equal(first[key], second[key]) for key in first))
-    lists = [one if isinstance(one, list) else [one] for one in (first, second)]
+    lists = [operand if isinstance(operand, list) else [operand] for operand in (first, second)]
     return int(any(json_equal(x, y) for x in lists[0] for y in lists[1]))
 
 
 def member_of(session: Any, value: Any, array: Any) -> int:
     items = document(session, array, "member of", 2)
-    wanted = as_json(session, value)
-    return int(any(json_equal(wanted, one) for one in (items if isinstance(items, list) else [items])))
+    member = as_json(session, value)
+    return int(any(json_equal(member, item) for item in (items if isinstance(items, list) else [items])))
 
 
 def json_contains_path(session: Any, value: Any, way: Any, *paths: Any) -> int:
     inner = document(session, value, "json_contains_path")
-    hits = [json_paths.find(inner, path(where, wildcards=True)) is not MISSING for where in paths]
+    hits = [json_paths.find(inner, parsed_path(path, wildcards=True)) is not MISSING for path in paths]
     return int(all(hits) if _one_or_all(way, "json_contains_path") == "all" else any(hits))
 
 
@@ -228,18 +230,18 @@ def _one_or_all(way: Any, function: str) -> str:
     return word
 
 
-def _at(session: Any, value: Any, where: Any, function: str) -> Any:
+def _value_at(session: Any, value: Any, path: Any, function: str) -> Any:
     inner = document(session, value, function)
-    return inner if where is MISSING else json_paths.find(inner, path(where))
+    return inner if path is MISSING else json_paths.find(inner, parsed_path(path))
 
 
-def json_length(session: Any, value: Any, where: Any = MISSING) -> Any:
-    inner = _at(session, value, where, "json_length")
+def json_length(session: Any, value: Any, path: Any = MISSING) -> Any:
+    inner = _value_at(session, value, path, "json_length")
     return None if inner is MISSING else len(inner) if isinstance(inner, list | dict) else 1
 
 
-def json_keys(session: Any, value: Any, where: Any = MISSING) -> Any:
-    inner = _at(session, value, where, "json_keys")
+def json_keys(session: Any, value: Any, path: Any = MISSING) -> Any:
+    inner = _value_at(session, value, path, "json_keys")
     if not isinstance(inner, dict):
         return None
     keys = list(inner) if session.server.mariadb else sorted(inner, key=documents.key_order)
@@ -279,29 +281,29 @@ def json_valid(session: Any, value: Any) -> int:
     return 1
 
 
-def json_search(session: Any, value: Any, way: Any, wanted: Any, escape: Any = None, *paths: Any) -> Any:
+def json_search(session: Any, value: Any, way: Any, pattern: Any, escape: Any = None, *paths: Any) -> Any:
     """The paths of strings that a LIKE pattern matches."""
-    if value is None or wanted is None:
+    if value is None or pattern is None:
         return None
-    inner, one = document(session, value, "json_search"), _one_or_all(way, "json_search") == "one"
+    inner, first_only = document(session, value, "json_search"), _one_or_all(way, "json_search") == "one"
     if paths:
         raise Unsupported("JSON_SEARCH with paths")
-    found: list[str] = []
+    matching_paths: list[str] = []
 
     def search(item: Any, legs: tuple[Leg, ...]) -> None:
-        if isinstance(item, str) and like(item, wanted, text_of(escape) if escape else "\\", "utf8mb4_bin"):
-            found.append(json_paths.text_of_legs(legs))
+        if isinstance(item, str) and like(item, pattern, text_of(escape) if escape else "\\", "utf8mb4_bin"):
+            matching_paths.append(json_paths.text_of_legs(legs))
         elif isinstance(item, list):
-            for place, each in enumerate(item):
-                search(each, (*legs, Cell(place)))
+            for index, element in enumerate(item):
+                search(element, (*legs, Cell(index)))
         elif isinstance(item, dict):
             for key in sorted(item, key=documents.key_order):
                 search(item[key], (*legs, key))
 
     search(inner, ())
-    if not found:
+    if not matching_paths:
         return None
-    return session.as_document(found[0] if one or len(found) == 1 else found)
+    return session.as_document(matching_paths[0] if first_only or len(matching_paths) == 1 else matching_paths)
 
 
 def json_merge_preserve(session: Any, *values: Any) -> Any:
@@ -310,28 +312,28 @@ def json_merge_preserve(session: Any, *values: Any) -> Any:
             return a | {key: merged(a[key], value) if key in a else value for key, value in b.items()}
         return [*(a if isinstance(a, list) else [a]), *(b if isinstance(b, list) else [b])]
 
-    made, *rest = (document(session, value, "json_merge_preserve", n) for n, value in enumerate(values, 1))
-    for other in rest:
-        made = merged(made, other)
-    return session.as_document(made)
+    result, *others = (document(session, value, "json_merge_preserve", n) for n, value in enumerate(values, 1))
+    for other in others:
+        result = merged(result, other)
+    return session.as_document(result)
 
 
 def json_merge_patch(session: Any, *values: Any) -> Any:
     def patched(a: Any, b: Any) -> Any:
         if not isinstance(b, dict):
             return b
-        made = dict(a) if isinstance(a, dict) else {}
+        result = dict(a) if isinstance(a, dict) else {}
         for key, value in b.items():
             if value is None:
-                made.pop(key, None)
+                result.pop(key, None)
             else:
-                made[key] = patched(made.get(key), value)
-        return made
+                result[key] = patched(result.get(key), value)
+        return result
 
-    made, *rest = (document(session, value, "json_merge_patch", n) for n, value in enumerate(values, 1))
-    for other in rest:
-        made = patched(made, other)
-    return session.as_document(made)
+    result, *others = (document(session, value, "json_merge_patch", n) for n, value in enumerate(values, 1))
+    for other in others:
+        result = patched(result, other)
+    return session.as_document(result)
 
 
 def json_quote(session: Any, value: Any) -> str:

@@ -9,7 +9,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from simulator.sql.errors import SqlError
-from simulator.sql.functions.arguments import Function, strict, whole
+from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import CONTEXT, FixedDouble, ScaledDecimal, bytes_of, number_of, text_of
 from simulator.sql.values.temporal import Temporal
@@ -21,25 +21,25 @@ _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def rounded(session: Any, value: Any, digits: Any = 0, *, cut: bool = False) -> Any:
     """ROUND, and TRUNCATE with `cut`."""
-    places, number = whole(digits), number_of(value)
+    decimals, number = integer_of(digits), number_of(value)
     if isinstance(number, float):
-        if not -MAX_EXPONENT <= places <= MAX_EXPONENT:
-            return number if places > 0 else 0.0
-        scaled = number * 10.0**places
+        if not -MAX_EXPONENT <= decimals <= MAX_EXPONENT:
+            return number if decimals > 0 else 0.0
+        scaled = number * 10.0**decimals
         if math.isinf(scaled):
             return number
-        made = (math.trunc(scaled) if cut else float(round(scaled))) / 10.0**places
-        return FixedDouble(made, places) if 0 <= places < 31 and session.server.id != "mysql-8.0" else made
+        result = (math.trunc(scaled) if cut else float(round(scaled))) / 10.0**decimals
+        return FixedDouble(result, decimals) if 0 <= decimals < 31 and session.server.id != "mysql-8.0" else result
     exact = Decimal(number)
     scale = -int(exact.as_tuple().exponent) if isinstance(exact.as_tuple().exponent, int) else 0
     if isinstance(number, Decimal):
-        most = {"mysql-8.0": scale, "mysql-5.7": 30}.get(session.server.id, 38)
-        places = min(places, most)
+        maximum = {"mysql-8.0": scale, "mysql-5.7": 30}.get(session.server.id, 38)
+        decimals = min(decimals, maximum)
     else:
-        places = min(places, 0)
+        decimals = min(decimals, 0)
     mode = ROUND_DOWN if cut else ROUND_HALF_UP
-    fitted = exact.quantize(Decimal(1).scaleb(-places), rounding=mode, context=CONTEXT)
-    return int(fitted) if isinstance(number, int) else fitted if places > 0 else Decimal(int(fitted))
+    fitted = exact.quantize(Decimal(1).scaleb(-decimals), rounding=mode, context=CONTEXT)
+    return int(fitted) if isinstance(number, int) else fitted if decimals > 0 else Decimal(int(fitted))
 
 
 def floor(session: Any, value: Any) -> Any:
@@ -103,24 +103,24 @@ def random(session: Any, seed: Any = None) -> float:
 
 def converted(session: Any, value: Any, source: Any, target: Any) -> Any:
     """CONV: digits of one base in another."""
-    first, second = whole(source), whole(target)
-    if not (2 <= abs(first) <= 36 and 2 <= abs(second) <= 36):
+    source_base, target_base = integer_of(source), integer_of(target)
+    if not (2 <= abs(source_base) <= 36 and 2 <= abs(target_base) <= 36):
         return None
     number, sign = 0, 1
     text = text_of(value).strip().upper()
     if text[:1] in ("-", "+"):
         sign, text = (-1 if text[0] == "-" else 1), text[1:]
     for digit in text:
-        place = _DIGITS.find(digit)
-        if not 0 <= place < abs(first):
+        digit_value = _DIGITS.find(digit)
+        if not 0 <= digit_value < abs(source_base):
             break
-        number = number * abs(first) + place
+        number = number * abs(source_base) + digit_value
     number = min(number, (1 << 64) - 1) * sign
-    if second > 0:
-        return in_base(number & (1 << 64) - 1, second)
+    if target_base > 0:
+        return in_base(number & (1 << 64) - 1, target_base)
     number = number & (1 << 64) - 1
     number -= (1 << 64) if number >> 63 else 0
-    return ("-" if number < 0 else "") + in_base(abs(number), -second)
+    return ("-" if number < 0 else "") + in_base(abs(number), -target_base)
 
 
 def in_base(number: int, base: int) -> str:
@@ -134,10 +134,10 @@ def in_base(number: int, base: int) -> str:
 
 def formatted(session: Any, value: Any, digits: Any, locale: Any = "en_US") -> str:
     """FORMAT(1234.5, 2) is 1,234.50."""
-    places = max(0, min(30, whole(digits)))
+    decimals = max(0, min(30, integer_of(digits)))
     number = number_of(value)
     exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-    text = f"{exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=CONTEXT):,f}"
+    text = f"{exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=CONTEXT):,f}"
     if text_of(locale).lower() in ("de_de", "es_es", "it_it", "nl_nl", "id_id", "tr_tr", "da_dk", "pt_br"):
         text = text.translate({ord(","): ".", ord("."): ","})
     return text
@@ -170,7 +170,7 @@ def interval(session: Any, value: Any, *limits: Any) -> int:
 def bit_count(session: Any, value: Any) -> int:
     if isinstance(value, bytes):
         return int.from_bytes(bytes_of(value), "big").bit_count()
-    return (whole(value) & (1 << 64) - 1).bit_count()
+    return (integer_of(value) & (1 << 64) - 1).bit_count()
 
 
 def inet_aton(session: Any, value: Any) -> Any:
@@ -179,9 +179,9 @@ def inet_aton(session: Any, value: Any) -> Any:
         return None
     numbers = [int(part) for part in parts]
     head, last = numbers[:-1], numbers[-1]
-    return sum(number << 8 * (3 - place) for place, number in enumerate(head)) + last
+    return sum(number << 8 * (3 - index) for index, number in enumerate(head)) + last
 
 
 def inet_ntoa(session: Any, value: Any) -> Any:
-    number = whole(value)
+    number = integer_of(value)
     return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0)) if 0 <= number < 1 << 32 else None

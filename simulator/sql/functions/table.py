@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.sql.errors import Unsupported
 from simulator.sql.functions import date_formats, dates, geometry, numbers, texts
-from simulator.sql.functions.arguments import Function, strict, whole
+from simulator.sql.functions.arguments import Function, integer_of, strict
 from simulator.sql.functions.json import JSON_FUNCTIONS
 from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import FixedDouble, bytes_of, number_of, text_of, truth_of
@@ -22,11 +22,15 @@ def _uuid(session: Any) -> str:
     return f"{digits[:8]}-{digits[8:12]}-11f1-{digits[16:20]}-{digits[20:]}"
 
 
-def _field(session: Any, wanted: Any, *values: Any) -> int:
+def _field(session: Any, needle: Any, *values: Any) -> int:
     for i, value in enumerate(values, 1):
-        if compare(wanted, value, session.collation) == 0:
+        if compare(needle, value, session.collation) == 0:
             return i
     return 0
+
+
+def _elt(session: Any, n: Any, *values: Any) -> Any:
+    return values[integer_of(n) - 1] if n is not None and 1 <= integer_of(n) <= len(values) else None
 
 
 def _digest(name: str) -> Function:
@@ -34,14 +38,14 @@ def _digest(name: str) -> Function:
 
 
 def _sha2(session: Any, value: Any, bits: Any) -> Any:
-    name = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}.get(whole(bits))
+    name = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}.get(integer_of(bits))
     return None if name is None else hashlib.new(name, bytes_of(value)).hexdigest()
 
 
 def _last_insert_id(session: Any, value: Any = None) -> int:
     """LAST_INSERT_ID(x) is x, which the next LAST_INSERT_ID() gives."""
     if value is not None:
-        session.last_insert_id = whole(value) & (1 << 64) - 1
+        session.last_insert_id = integer_of(value) & (1 << 64) - 1
     return int(session.last_insert_id)
 
 
@@ -68,7 +72,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "ascii": strict(lambda session, value: (bytes_of(value) or b"\0")[0]),
     "asin": numbers.of_double(math.asin, "asin"),
     "atan": strict(numbers.arctangent),
-    "bin": strict(lambda session, value: f"{whole(value) & (1 << 64) - 1:b}"),
+    "bin": strict(lambda session, value: f"{integer_of(value) & (1 << 64) - 1:b}"),
     "bin_to_uuid": strict(texts.bin_to_uuid),
     "bit_count": strict(numbers.bit_count),
     "bit_length": strict(lambda session, value: 8 * len(bytes_of(value))),
@@ -87,12 +91,12 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "date": dates.date_part(dates.date),
     "date_format": strict(date_formats.date_format),
     "datediff": strict(dates.datediff),
-    "day": dates.date_part(lambda moment: parts_of(moment.day)[2]),
+    "day": dates.date_part(lambda datetime: parts_of(datetime.day)[2]),
     "dayname": dates.date_part(date_formats.day_name, whole_date=True),
-    "dayofweek": dates.date_part(lambda moment: (dates.weekday(moment) + 1) % 7 + 1, whole_date=True),
+    "dayofweek": dates.date_part(lambda datetime: (dates.weekday(datetime) + 1) % 7 + 1, whole_date=True),
     "dayofyear": dates.date_part(dates.day_of_year, whole_date=True),
     "degrees": numbers.of_double(math.degrees, "degrees"),
-    "elt": lambda session, n, *values: values[whole(n) - 1] if n is not None and 1 <= whole(n) <= len(values) else None,
+    "elt": _elt,
     "exp": numbers.of_double(math.exp, "exp"),
     "field": _field,
     "find_in_set": strict(texts.find_in_set),
@@ -116,7 +120,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "last_day": dates.date_part(dates.last_day),
     "last_insert_id": _last_insert_id,
     "least": numbers.extreme(-1),
-    "left": strict(lambda session, value, n: texts.like_first(value, lambda text: text[: max(0, whole(n))])),
+    "left": strict(lambda session, value, n: texts.on_text_or_bytes(value, lambda text: text[: max(0, integer_of(n))])),
     "length": strict(lambda session, value: len(bytes_of(value))),
     "ln": strict(numbers.logarithm),
     "locate": strict(texts.locate),
@@ -125,14 +129,14 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "log2": strict(lambda session, value: numbers.logarithm(session, 2, value)),
     "lower": strict(lambda session, value: value if isinstance(value, bytes) else _letters(text_of(value), str.lower)),
     "lpad": strict(lambda session, value, length, fill=" ": texts.pad(session, value, length, fill, True)),
-    "ltrim": strict(lambda session, value: texts.like_first(value, lambda text: text.lstrip(text[:0] + " "))
+    "ltrim": strict(lambda session, value: texts.on_text_or_bytes(value, lambda text: text.lstrip(text[:0] + " "))
                     if isinstance(value, str) else texts.trim(session, value, " ", "LEADING")),
     "makedate": strict(dates.makedate),
     "maketime": strict(dates.maketime),
     "md5": _digest("md5"),
     "microsecond": dates.time_part(lambda us: us % 1_000_000),
     "minute": dates.time_part(lambda us: us // 60_000_000 % 60),
-    "month": dates.date_part(lambda moment: parts_of(moment.day)[1]),
+    "month": dates.date_part(lambda datetime: parts_of(datetime.day)[1]),
     "monthname": dates.date_part(date_formats.month_name),
     "nullif": lambda session, a, b: None if compare(a, b, session.collation) == 0 else a,
     "oct": strict(lambda session, value: numbers.converted(session, value, 10, 8)),
@@ -142,7 +146,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "pi": lambda session: FixedDouble(math.pi, 6),
     "point": strict(geometry.point),
     "pow": strict(numbers.power),
-    "quarter": dates.date_part(lambda moment: (parts_of(moment.day)[1] + 2) // 3),
+    "quarter": dates.date_part(lambda datetime: (parts_of(datetime.day)[1] + 2) // 3),
     "quote": texts.quote,
     "radians": numbers.of_double(math.radians, "radians"),
     "rand": numbers.random,
@@ -152,9 +156,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "regexp_substr": strict(texts.regexp_substr),
     "repeat": strict(texts.repeat),
     "replace": strict(texts.replace),
-    "reverse": strict(lambda session, value: texts.like_first(value, lambda text: text[::-1])),
-    "right": strict(lambda session, value, n: texts.like_first(value, lambda text: text[max(0, len(text) - whole(n)) :]
-                                                    if whole(n) > 0 else text[:0])),
+    "reverse": strict(lambda session, value: texts.on_text_or_bytes(value, lambda text: text[::-1])),
+    "right": strict(texts.right),
     "round": strict(numbers.rounded),
     "row_count": lambda session: session.row_count,
     "rpad": strict(lambda session, value, length, fill=" ": texts.pad(session, value, length, fill, False)),
@@ -181,7 +184,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "timediff": strict(dates.timediff),
     "to_base64": strict(texts.to_base64),
     "to_days": dates.date_part(dates.to_days, whole_date=True),
-    "to_seconds": dates.date_part(lambda moment: dates.to_days(moment) * 86_400 + moment.us // 1_000_000,
+    "to_seconds": dates.date_part(lambda datetime: dates.to_days(datetime) * 86_400 + datetime.us // 1_000_000,
                                   whole_date=True),
     "trim": strict(texts.trim),
     "truncate": strict(lambda session, value, digits: numbers.rounded(session, value, digits, cut=True)),
@@ -196,7 +199,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "week": strict(dates.week),
     "weekday": dates.date_part(dates.weekday, whole_date=True),
     "weekofyear": strict(lambda session, value: dates.week(session, value, 3)),
-    "year": dates.date_part(lambda moment: parts_of(moment.day)[0]),
+    "year": dates.date_part(lambda datetime: parts_of(datetime.day)[0]),
     "yearweek": strict(dates.yearweek),
 }  # fmt: skip
 

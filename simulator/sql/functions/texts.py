@@ -14,16 +14,16 @@ from typing import Any, Final
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.system_variables import system_variables
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.functions.arguments import whole
+from simulator.sql.functions.arguments import integer_of
 from simulator.sql.values.json_paths import MISSING
 from simulator.sql.values.kinds import bytes_of, text_of
 
 _UUID: Final = re.compile(r"\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?", re.I)
 
 
-def like_first(first: Any, made: Callable[[Any], Any]) -> Any:
+def on_text_or_bytes(value: Any, function: Callable[[Any], Any]) -> Any:
     """Bytes for bytes, text for all else."""
-    return made(bytes_of(first)) if isinstance(first, bytes) else made(text_of(first))
+    return function(bytes_of(value)) if isinstance(value, bytes) else function(text_of(value))
 
 
 def joined(separator: Any, values: Iterable[Any]) -> Any:
@@ -36,12 +36,14 @@ def joined(separator: Any, values: Iterable[Any]) -> Any:
 
 def _too_long(session: Any, function: str, length: int) -> bool:
     """Whether a result has more bytes than a packet, which a strict INSERT refuses; else it is NULL, with a warning."""
-    most = int(system_variables(session.server)["max_allowed_packet"].value or 0)
-    if length > most and session.refuses_texts:
-        raise SqlError(1301, function, most)
-    if length > most:
-        session.warnings.append(f"the result of {function}() is longer than max_allowed_packet ({most}), so it is NULL")
-    return length > most
+    maximum = int(system_variables(session.server)["max_allowed_packet"].value or 0)
+    if length > maximum and session.refuses_texts:
+        raise SqlError(1301, function, maximum)
+    if length > maximum:
+        session.warnings.append(
+            f"the result of {function}() is longer than max_allowed_packet ({maximum}), so it is NULL"
+        )
+    return length > maximum
 
 
 def concat(session: Any, *values: Any) -> Any:
@@ -56,25 +58,29 @@ def concat_ws(session: Any, separator: Any, *values: Any) -> Any:
 
 
 def repeat(session: Any, value: Any, times: Any) -> Any:
-    count = max(0, whole(times))
+    count = max(0, integer_of(times))
     if _too_long(session, "repeat", count * len(bytes_of(value))):
         return None
-    return like_first(value, lambda text: text * count)
+    return on_text_or_bytes(value, lambda text: text * count)
+
+
+def right(session: Any, value: Any, count: Any) -> Any:
+    return on_text_or_bytes(value, lambda text: text[max(0, len(text) - integer_of(count)) :])
 
 
 def substring(session: Any, value: Any, start: Any, length: Any = MISSING) -> Any:
     def cut(text: Any) -> Any:
-        first = whole(start)
+        first = integer_of(start)
         begin = first - 1 if first > 0 else len(text) + first if first < 0 else len(text)
         if begin < 0:
             return text[:0]
-        return text[begin:] if length is MISSING else text[begin : begin + max(0, whole(length))]
+        return text[begin:] if length is MISSING else text[begin : begin + max(0, integer_of(length))]
 
-    return like_first(value, cut)
+    return on_text_or_bytes(value, cut)
 
 
 def substring_index(session: Any, value: Any, delimiter: Any, count: Any) -> str:
-    text, mark, number = text_of(value), text_of(delimiter), whole(count)
+    text, mark, number = text_of(value), text_of(delimiter), integer_of(count)
     if not mark or not number:
         return ""
     parts = text.split(mark)
@@ -91,25 +97,27 @@ def trim(session: Any, value: Any, characters: Any = " ", position: str = "BOTH"
 
 
 def pad(session: Any, value: Any, length: Any, fill: Any, left: bool) -> Any:
-    text, wanted, filler = text_of(value), whole(length), text_of(fill)
-    if wanted < 0 or _too_long(session, "lpad" if left else "rpad", wanted * (1 if isinstance(value, bytes) else 4)):
+    text, target_length, filler = text_of(value), integer_of(length), text_of(fill)
+    if target_length < 0 or _too_long(
+        session, "lpad" if left else "rpad", target_length * (1 if isinstance(value, bytes) else 4)
+    ):
         return None
-    if wanted <= len(text):
-        return text[:wanted]
+    if target_length <= len(text):
+        return text[:target_length]
     if not filler:
         return "" if session.server.id == "mysql-8.0" else None
-    more = (filler * (wanted // len(filler) + 1))[: wanted - len(text)]
-    return more + text if left else text + more
+    padding = (filler * (target_length // len(filler) + 1))[: target_length - len(text)]
+    return padding + text if left else text + padding
 
 
 def replace(session: Any, value: Any, old: Any, new: Any) -> Any:
-    if any(isinstance(one, bytes) for one in (value, old, new)):
+    if any(isinstance(argument, bytes) for argument in (value, old, new)):
         return bytes_of(value).replace(bytes_of(old), bytes_of(new)) if bytes_of(old) else bytes_of(value)
     return text_of(value).replace(text_of(old), text_of(new)) if text_of(old) else text_of(value)
 
 
 def insert(session: Any, value: Any, position: Any, length: Any, new: Any) -> Any:
-    text, first, count = text_of(value), whole(position), whole(length)
+    text, first, count = text_of(value), integer_of(position), integer_of(length)
     if not 1 <= first <= len(text):
         return text
     end = first - 1 + count if 0 <= count <= len(text) - first else len(text)
@@ -120,7 +128,7 @@ def to_hex(session: Any, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bytes):
         return f"{value & (1 << 64) - 1:X}"
     if isinstance(value, float | Decimal):
-        return f"{whole(value) & (1 << 64) - 1:X}"
+        return f"{integer_of(value) & (1 << 64) - 1:X}"
     return bytes_of(value).hex().upper()
 
 
@@ -136,13 +144,13 @@ def char(session: Any, *values: Any) -> bytes:
     out = b""
     for value in values:
         if value is not None:
-            number = whole(value) & 0xFFFFFFFF
+            number = integer_of(value) & 0xFFFFFFFF
             out += number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
     return out
 
 
 def locate(session: Any, needle: Any, text: Any, start: Any = 1) -> int:
-    first = whole(start)
+    first = integer_of(start)
     if first < 1:
         return 0
     if isinstance(needle, bytes) or isinstance(text, bytes):
@@ -150,9 +158,9 @@ def locate(session: Any, needle: Any, text: Any, start: Any = 1) -> int:
     return text_of(text).upper().find(text_of(needle).upper(), first - 1) + 1
 
 
-def find_in_set(session: Any, wanted: Any, members: Any) -> int:
+def find_in_set(session: Any, needle: Any, members: Any) -> int:
     parts = [part.upper() for part in text_of(members).split(",")] if text_of(members) else []
-    word = text_of(wanted).upper()
+    word = text_of(needle).upper()
     return parts.index(word) + 1 if word in parts else 0
 
 
@@ -198,15 +206,15 @@ def _uuid_parts(value: Any, function: str) -> tuple[str, ...]:
 
 
 def uuid_to_bin(session: Any, value: Any, swap: Any = 0) -> bytes:
-    low, mid, high, *rest = _uuid_parts(value, "uuid_to_bin")
-    return bytes.fromhex("".join((high, mid, low, *rest) if whole(swap) else (low, mid, high, *rest)))
+    low, mid, high, *tail = _uuid_parts(value, "uuid_to_bin")
+    return bytes.fromhex("".join((high, mid, low, *tail) if integer_of(swap) else (low, mid, high, *tail)))
 
 
 def bin_to_uuid(session: Any, value: Any, swap: Any = 0) -> str:
     raw = bytes_of(value).hex()
     if len(raw) != 32:
         raise SqlError(1411, "string", text_of(value), "bin_to_uuid")
-    if whole(swap):
+    if integer_of(swap):
         raw = raw[8:16] + raw[4:8] + raw[:4] + raw[16:]
     return f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
@@ -255,8 +263,8 @@ def regexp_like(session: Any, value: Any, pattern: Any, flags: Any = "") -> int:
 
 
 def _nth(session: Any, value: Any, pattern: Any, position: Any, occurrence: Any, flags: Any) -> re.Match[str] | None:
-    found = pattern_of(session, pattern, flags).finditer(text_of(value), whole(position) - 1)
-    return next((match for number, match in enumerate(found, 1) if number == max(1, whole(occurrence))), None)
+    matches = pattern_of(session, pattern, flags).finditer(text_of(value), integer_of(position) - 1)
+    return next((match for number, match in enumerate(matches, 1) if number == max(1, integer_of(occurrence))), None)
 
 
 def regexp_substr(
@@ -270,13 +278,13 @@ def regexp_instr(
     session: Any, value: Any, pattern: Any, position: Any = 1, occurrence: Any = 1, end: Any = 0, flags: Any = ""
 ) -> int:
     match = _nth(session, value, pattern, position, occurrence, flags)
-    return 0 if match is None else (match.end() if whole(end) else match.start()) + 1
+    return 0 if match is None else (match.end() if integer_of(end) else match.start()) + 1
 
 
 def regexp_replace(
     session: Any, value: Any, pattern: Any, new: Any, position: Any = 1, occurrence: Any = 0, flags: Any = ""
 ) -> str:
-    text, first, wanted = text_of(value), whole(position) - 1, whole(occurrence)
+    text, first, nth = text_of(value), integer_of(position) - 1, integer_of(occurrence)
     template = text_of(new)
     template = template if session.server.mariadb else re.sub(r"\$(\d)", r"\\\1", template)
     number = 0
@@ -284,7 +292,7 @@ def regexp_replace(
     def swapped(match: re.Match[str]) -> str:
         nonlocal number
         number += 1
-        return match.expand(template) if wanted in (0, number) else match[0]
+        return match.expand(template) if nth in (0, number) else match[0]
 
     return text[:first] + pattern_of(session, pattern, flags).sub(swapped, text[first:])
 

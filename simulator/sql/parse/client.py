@@ -92,9 +92,9 @@ def split(script: str | bytes) -> Iterator[Statement | Meta]:
     content = script.encode("utf-8", "surrogateescape") if isinstance(script, str) else script
     for number, line in enumerate(_lines(content), 1):
         yield from _line(state, line.removesuffix("\r"), number)
-    last = state.flush()
-    if last is not None:
-        yield last
+    statement = state.flush()
+    if statement is not None:
+        yield statement
 
 
 def _lines(content: bytes) -> Iterator[str]:
@@ -124,20 +124,20 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
             if close >= 0:
                 state.comment, blank_due = False, True
             continue
-        if not state.quote and state.delimiter == ";" and (plain := _PLAIN.match(line, at, end)):
-            state.add(plain[0], number)
-            at = plain.end()
+        if not state.quote and state.delimiter == ";" and (unmarked := _PLAIN.match(line, at, end)):
+            state.add(unmarked[0], number)
+            at = unmarked.end()
             if at == end:
                 break
         pattern = _IN_QUOTES[state.quote] if state.quote else state.mark
-        found = pattern.search(line, at)
-        if found is None:
+        match = pattern.search(line, at)
+        if match is None:
             state.add(line[at:], number)
             break
-        mark = found.start()
+        mark = match.start()
         state.add(line[at:mark], number)
-        text = found[0]
-        at = found.end()
+        text = match[0]
+        at = match.end()
         if text == "\\":
             state.add(line[mark : mark + 2], number)
             at = mark + 2
@@ -150,23 +150,23 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
             if line.startswith("#", at) or re.match(r"--(?:\s|\Z)", line[at:]):
                 meta = META.match(line[at:])
                 if meta and is_meta(meta[1]):
-                    done = state.flush()
-                    if done is not None:
-                        yield done
+                    statement = state.flush()
+                    if statement is not None:
+                        yield statement
                     yield Meta(meta[1], meta[2], number)
                     return
                 state.add(" " + line[at:], number)
                 at = end
-            done = state.flush()
-            if done is not None:
-                yield done
+            statement = state.flush()
+            if statement is not None:
+                yield statement
         elif text in "'\"`":
             state.add(text, number)
             state.quote = text
         elif command := _DELIMITER.match(line, mark):
-            done = state.flush()
-            if done is not None:
-                yield done
+            statement = state.flush()
+            if statement is not None:
+                yield statement
             state.cut_at(command[1])
             return
         elif text == "#" or (text == "--" and (mark + 2 >= end or line[mark + 2] in _BLANK or not state.buffer)):

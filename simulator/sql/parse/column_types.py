@@ -38,8 +38,8 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
     name = mysql_table.ALIASES.get(match[1].lower(), match[1].lower())
     numbers = [int(number) for number in re.findall(r"\d+", match[2])]
     if name in ("enum", "set"):
-        twice = _duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])))
-        return SqlError(1291, column, twice) if twice else None
+        repeated = _duplicate(tuple(re.findall(r"'((?:[^']|'')*)'", match[2])))
+        return SqlError(1291, column, repeated) if repeated else None
     if not numbers:
         return None
     if name in ("decimal", "numeric", "fixed", "float", "double", "real"):
@@ -61,7 +61,9 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
 def _duplicate(labels: tuple[str, ...]) -> str:
     """The first label that another one repeats but for its case."""
     folded = [label.casefold() for label in labels]
-    return next((label for label, one in zip(labels, folded, strict=True) if folded.count(one) > 1), "")
+    return next(
+        (label for label, folded_label in zip(labels, folded, strict=True) if folded.count(folded_label) > 1), ""
+    )
 
 
 def check_charset(charset: str) -> None:
@@ -74,21 +76,25 @@ def check_charset(charset: str) -> None:
 
 def check_collation(collation: str, charset: str | None, server: Server) -> None:
     """Raises SqlError 1273 for one that does not exist, 1253 for one of another character set."""
-    own = collation.partition("_")[0]
-    if own in WITHOUT_CODEC:
-        raise Unsupported(f"the character set {own}")
-    elsewhere = "_0900_" in collation if server.id != "mysql-8.0" else "_nopad_" in collation
-    elsewhere = elsewhere or ("uca1400" in collation and not server.mariadb)
-    if elsewhere or (own not in mysql_table.CHARSETS and own != "binary") or (own == collation and own != "binary"):
+    prefix = collation.partition("_")[0]
+    if prefix in WITHOUT_CODEC:
+        raise Unsupported(f"the character set {prefix}")
+    unknown = "_0900_" in collation if server.id != "mysql-8.0" else "_nopad_" in collation
+    unknown = unknown or ("uca1400" in collation and not server.mariadb)
+    if (
+        unknown
+        or (prefix not in mysql_table.CHARSETS and prefix != "binary")
+        or (prefix == collation and prefix != "binary")
+    ):
         raise SqlError(1273, collation)
     alike = {"utf8mb3": "utf8"}
-    if charset and alike.get(own, own) != alike.get(charset, charset):
+    if charset and alike.get(prefix, prefix) != alike.get(charset, charset):
         raise SqlError(1253, collation, charset)
 
 
 def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType, str, bool]:
     """A column's type with its character set, its collation, and whether it was typed as SERIAL."""
-    first = words.at
+    start = words.at
     typed, stop = [], 0
     for _ in range(4):
         if words.done or words.words[words.at].kind not in ("word",):
@@ -96,17 +102,17 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
         typed.append(words.next().value.lower())
         if " ".join(typed) in _TYPE_WORDS:
             stop = words.at
-    if not stop or (context.server.mariadb and typed[: stop - first] == ["geomcollection"]):
+    if not stop or (context.server.mariadb and typed[: stop - start] == ["geomcollection"]):
         if context.server.mariadb and typed:
             if typed[0] in _MARIADB_TYPES:
                 raise Unsupported(f"the type {typed[0]}")
             raise SqlError(4161, typed[0])
-        words.at = first
+        words.at = start
         raise words.problem()
     words.at = stop
-    name = " ".join(typed[: stop - first])
+    name = " ".join(typed[: stop - start])
     if context.server.id == "mysql-5.7" and name == "geomcollection":
-        words.at = first
+        words.at = start
         raise words.problem()
     if words.peek("("):
         words.brackets()
@@ -121,16 +127,16 @@ def read_type(column: str, words: Reader, context: Context) -> tuple[ColumnType,
             check_collation(collation, None, context.server)
         else:
             break
-    spelled = words.between(first, words.at)
+    spelled = words.between(start, words.at)
     try:
         type = mysql_types.parse_type(spelled)
     except UsageError as error:
         raise _type_problem(column, spelled, context) or Unsupported(str(error)) from None
     if collation and type.charset:
         check_collation(collation, type.charset, context.server)
-    twice = _duplicate(type.labels)
-    if twice:
-        raise SqlError(1291, column, twice)
+    repeated = _duplicate(type.labels)
+    if repeated:
+        raise SqlError(1291, column, repeated)
     if mysql_table.family(type) in ("text", "enum", "set"):
         if type.charset is None and not collation:
             type, collation = replace(type, charset=context.charset), context.collation

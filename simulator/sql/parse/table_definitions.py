@@ -32,109 +32,109 @@ def column(words: Reader, context: Context, items: Items) -> Field:
     name = words.name()
     type, collation, serial = read_type(name, words, context)
     items.types.append(type.spelled)
-    made = Field(name, type, collation=collation)
+    field = Field(name, type, collation=collation)
     if serial:
         items.keys.append(Key("", "unique", ((name, None),)))
-        made = replace(made, nullable=False, auto=True)
+        field = replace(field, nullable=False, auto=True)
     said_null = False
     while not words.done and words.upper not in (",", ")", "FIRST", "AFTER"):
         said_null = said_null or words.peek("NULL")
-        made = _attribute(words, context, items, made)
-    if type.name == "timestamp" and context.old_timestamps and not said_null and made.generated is None:
-        made = _old_timestamp(made, items)
-    if made.default is not None and made.default.upper() == "NULL" and not made.nullable:
+        field = _attribute(words, context, items, field)
+    if type.name == "timestamp" and context.old_timestamps and not said_null and field.generated is None:
+        field = _old_timestamp(field, items)
+    if field.default is not None and field.default.upper() == "NULL" and not field.nullable:
         raise SqlError(1067, name)
     large = mysql_table.family(type) in ("json", "geometry") or type.name.endswith(("text", "blob"))
-    literal = made.default is not None and made.default.upper() != "NULL" and not made.default.startswith("(")
+    literal = field.default is not None and field.default.upper() != "NULL" and not field.default.startswith("(")
     if literal and large and not context.server.mariadb:
         raise SqlError(1101, name)
-    return made
+    return field
 
 
-def _old_timestamp(made: Field, items: Items) -> Field:
+def _old_timestamp(field: Field, items: Items) -> Field:
     """explicit_defaults_for_timestamp=OFF: NOT NULL, and the first one follows the clock."""
-    made = replace(made, nullable=False)
-    if made.default is None and not made.on_update:
-        first = not any(f.type.name == "timestamp" and (f.on_update or f.default) for f in items.fields)
-        if first and not any(f.type.name == "timestamp" for f in items.fields):
-            return replace(made, default="CURRENT_TIMESTAMP", on_update=True)
-        return replace(made, default="'0000-00-00 00:00:00'")
-    return made
+    field = replace(field, nullable=False)
+    if field.default is None and not field.on_update:
+        is_first = not any(f.type.name == "timestamp" and (f.on_update or f.default) for f in items.fields)
+        if is_first and not any(f.type.name == "timestamp" for f in items.fields):
+            return replace(field, default="CURRENT_TIMESTAMP", on_update=True)
+        return replace(field, default="'0000-00-00 00:00:00'")
+    return field
 
 
-def _attribute(words: Reader, context: Context, items: Items, made: Field) -> Field:
+def _attribute(words: Reader, context: Context, items: Items, field: Field) -> Field:
     server = context.server
     if words.take("NOT", "NULL"):
-        return replace(made, nullable=False)
+        return replace(field, nullable=False)
     if words.take("NULL"):
-        return replace(made, nullable=True)
+        return replace(field, nullable=True)
     if words.take("DEFAULT"):
-        return replace(made, default=_default(words, context))
+        return replace(field, default=_default(words, context))
     if words.take("ON", "UPDATE"):
         _now(words)
-        return replace(made, on_update=True)
+        return replace(field, on_update=True)
     if words.take("AUTO_INCREMENT"):
-        return replace(made, auto=True, nullable=False)
+        return replace(field, auto=True, nullable=False)
     if words.one_of("PRIMARY KEY", "PRIMARY"):
-        items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
-        return replace(made, nullable=False, inline_key=True)
+        items.keys.append(Key("PRIMARY", "primary", ((field.name, None),)))
+        return replace(field, nullable=False, inline_key=True)
     if words.one_of("UNIQUE KEY", "UNIQUE"):
-        items.keys.append(Key("", "unique", ((made.name, None),)))
-        return made
+        items.keys.append(Key("", "unique", ((field.name, None),)))
+        return field
     if words.take("KEY"):
-        items.keys.append(Key("PRIMARY", "primary", ((made.name, None),)))
-        return replace(made, nullable=False, inline_key=True)
+        items.keys.append(Key("PRIMARY", "primary", ((field.name, None),)))
+        return replace(field, nullable=False, inline_key=True)
     if words.take("COMMENT"):
-        return replace(made, comment=words.text())
+        return replace(field, comment=words.text())
     if words.take("COLLATE"):
         collation = words.next().value.lower()
-        typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", made.type.spelled, re.IGNORECASE)
+        typed = re.search(r"char(?:acter\s+)?set\s+(\w+)", field.type.spelled, re.IGNORECASE)
         check_collation(collation, typed[1].lower() if typed else None, context.server)
-        charset = made.type.charset if (made.type.charset or "?") in collation else collation.split("_")[0]
-        return replace(made, collation=collation, type=replace(made.type, charset=charset))
+        charset = field.type.charset if (field.type.charset or "?") in collation else collation.split("_")[0]
+        return replace(field, collation=collation, type=replace(field.type, charset=charset))
     if words.one_of("GENERATED ALWAYS AS", "AS"):
         text = words.brackets()
         stored = words.one_of("VIRTUAL", "STORED", "PERSISTENT") in ("STORED", "PERSISTENT")
-        return replace(made, generated=text, stored=stored)
+        return replace(field, generated=text, stored=stored)
     if words.take("REFERENCES"):  # MySQL reads it and does not heed it
         database, parent = words.qualified()
         parents = tuple(name for name, _ in words.names_in_brackets())
         actions = _references(words)
         if server.mariadb:
             id = TableId(database or context.database, parent)
-            items.foreign.append(ForeignKey("", (made.name,), id, parents, *actions))
-        return made
+            items.foreign.append(ForeignKey("", (field.name,), id, parents, *actions))
+        return field
     if words.one_of("CONSTRAINT"):
         if not words.peek("CHECK"):
             words.name()
         if not words.peek("CHECK"):
             raise words.problem()
-        return made
+        return field
     if words.take("CHECK"):
-        items.checks.append((f".{made.name}" if server.mariadb else "", words.brackets()))
+        items.checks.append((f".{field.name}" if server.mariadb else "", words.brackets()))
         words.one_of("NOT ENFORCED", "ENFORCED")
-        return made
+        return field
     if words.upper in ("INVISIBLE", "VISIBLE") and server.modern:
-        return replace(made, invisible=words.next().upper == "INVISIBLE")
+        return replace(field, invisible=words.next().upper == "INVISIBLE")
     if words.peek("SRID") and server.id == "mysql-8.0":
         words.next()
         words.next()
-        return made
+        return field
     if words.one_of("COLUMN_FORMAT", "STORAGE"):
         words.next()
-        return made
+        return field
     raise words.problem()
 
 
 def _default(words: Reader, context: Context) -> str:
-    first = words.at
+    start = words.at
     if words.peek("("):
         if not context.server.modern:
             raise words.problem()
         return f"({words.brackets()})"
     if words.upper in ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP"):
         _now(words)
-        return words.between(first, words.at)
+        return words.between(start, words.at)
     if words.take("VALUE"):  # SERIAL DEFAULT VALUE
         return "NULL"
     words.one_of("-", "+")
@@ -142,12 +142,12 @@ def _default(words: Reader, context: Context) -> str:
     if word.kind == "word" and word.upper not in ("NULL", "TRUE", "FALSE") and not word.value.startswith("_"):
         if context.server.mariadb and words.peek("("):  # any expression, without brackets
             words.brackets()
-            return f"({words.between(first, words.at)})"
+            return f"({words.between(start, words.at)})"
         words.at -= 1
         raise words.problem()
     if word.value.startswith("_"):
         words.next()
-    return words.between(first, words.at)
+    return words.between(start, words.at)
 
 
 def _now(words: Reader) -> None:
@@ -201,7 +201,7 @@ def constraint(words: Reader, context: Context, items: Items) -> bool:
             ForeignKey(name, columns, TableId(database or context.database, parent), parents, *actions)
         )
     elif words.take("CHECK"):
-        number = 1 + sum(known.startswith("CONSTRAINT_") for known, _ in items.checks)
+        number = 1 + sum(check_name.startswith("CONSTRAINT_") for check_name, _ in items.checks)
         unnamed = f"CONSTRAINT_{number}" if context.server.mariadb else ""
         items.checks.append((name or unnamed, words.brackets()))
         words.one_of("NOT ENFORCED", "ENFORCED")
@@ -253,28 +253,28 @@ def _parts(words: Reader, context: Context) -> tuple[tuple[str, int | None], ...
 def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definition:
     """A definition with the items put in: names of keys made up, keys checked, key columns made NOT NULL."""
     fields = list(definition.fields)
-    names = {one.name.lower() for one in fields}
+    names = {field.name.lower() for field in fields}
     if not fields:
         raise SqlError(1113)
     if len(names) < len(fields):
         seen: set[str] = set()
-        for one in fields:
-            if one.name.lower() in seen:
-                raise SqlError(1060, one.name)
-            seen.add(one.name.lower())
+        for field in fields:
+            if field.name.lower() in seen:
+                raise SqlError(1060, field.name)
+            seen.add(field.name.lower())
     keys = list(definition.keys)
     for key in items.keys:
         for name, length in key.columns:
             if name and name.lower() not in names:
                 raise SqlError(1072, name)
             if name and length is None and key.kind in ("primary", "unique", "index"):
-                _needs_length(next(one for one in fields if one.name.lower() == name.lower()), key, mariadb)
+                _needs_length(next(field for field in fields if field.name.lower() == name.lower()), key, mariadb)
         if key.kind == "primary":
             if any(other.kind == "primary" for other in keys):
                 raise SqlError(1068)
             fields = [
-                replace(one, nullable=False) if one.name.lower() in {n.lower() for n in key.names} else one
-                for one in fields
+                replace(field, nullable=False) if field.name.lower() in {n.lower() for n in key.names} else field
+                for field in fields
             ]
         else:
             key = replace(key, name=key.name or _free_name(key, keys))
@@ -292,18 +292,18 @@ def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definiti
         if name.startswith("."):  # MariaDB: of a column
             name = definition.id.name + name
         checks.append((name or f"{definition.id.name}_chk_{len(checks) + 1}", text))
-    made = replace(definition, fields=tuple(fields), keys=tuple(keys), foreign=tuple(foreign), checks=tuple(checks))
-    autos = [one.name.lower() for one in fields if one.auto]
+    result = replace(definition, fields=tuple(fields), keys=tuple(keys), foreign=tuple(foreign), checks=tuple(checks))
+    autos = [field.name.lower() for field in fields if field.auto]
     if autos and (len(autos) > 1 or not any(key.names[0].lower() == autos[0] for key in keys if key.names)):
         raise SqlError(1075)
-    return made
+    return result
 
 
-def _needs_length(one: Field, key: Key, mariadb: bool) -> None:
+def _needs_length(field: Field, key: Key, mariadb: bool) -> None:
     """Raises SqlError 1170 for a long text or bytes in a key; MariaDB shortens them."""
-    lob = one.type.name.endswith(("text", "blob"))
+    lob = field.type.name.endswith(("text", "blob"))
     if lob and not (mariadb and key.kind != "primary"):
-        raise SqlError(1170, one.name)
+        raise SqlError(1170, field.name)
 
 
 def _free_name(key: Key, keys: list[Key]) -> str:
@@ -324,13 +324,13 @@ _ENGINES: Final = frozenset(("innodb", "ndb", "ndbcluster", "rocksdb", "tokudb",
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """Options of a table: "" and None for those that are not named; `some`: there is any."""
+    """Options of a table: "" and None for those that are not named; `present`: there is any."""
 
     charset: str = ""
     collation: str = ""
     auto: int | None = None
     transactional: bool | None = None
-    some: bool = False
+    present: bool = False
 
 
 def table_options(words: Reader, context: Context) -> TableOptions:
@@ -338,9 +338,9 @@ def table_options(words: Reader, context: Context) -> TableOptions:
     charset = collation = ""
     auto: int | None = None
     transactional: bool | None = None
-    some = False
+    present = False
     while not words.done:
-        before = words.at
+        start = words.at
         words.take(",")
         words.take("DEFAULT")
         if words.one_of("CHARACTER SET", "CHARSET"):
@@ -365,14 +365,14 @@ def table_options(words: Reader, context: Context) -> TableOptions:
             words.take("=")
             words.next()
         else:
-            words.at = before
+            words.at = start
             break
-        some = True
+        present = True
     if charset:
         check_charset(charset)
     if collation and not charset:
         charset = collation.split("_")[0]
-    return TableOptions(charset, collation, auto, transactional, some)
+    return TableOptions(charset, collation, auto, transactional, present)
 
 
 _OPTIONS: Final = frozenset((

@@ -48,25 +48,25 @@ def words_of(sql: str) -> list[Word]:
         tokens = dialect().tokenize(_HEAD + sql)[1:]
     except TokenError:
         raise SqlError(1064, sql[:80]) from None
-    found: list[Word] = []
+    words: list[Word] = []
     for token in tokens:
         start, end = token.start - len(_HEAD), token.end + 1 - len(_HEAD)
         name = token.token_type.name
         raw = sql[start:end]
         if name in ("STRING", "NATIONAL_STRING"):
-            found.append(Word("text", token.text, start, end))
+            words.append(Word("text", token.text, start, end))
         elif name == "IDENTIFIER" and raw.startswith("`"):
-            found.append(Word("name", token.text, start, end))
+            words.append(Word("name", token.text, start, end))
         elif name == "NUMBER":
-            found.append(Word("number", raw, start, end))
+            words.append(Word("number", raw, start, end))
         elif name in ("HEX_STRING", "BIT_STRING"):
-            found.append(Word("bytes", raw, start, end))
+            words.append(Word("bytes", raw, start, end))
         else:
             # a token of several words (`char varying`) is taken apart
             for match in re.finditer(r"[\w$@]+|[^\w\s]+", raw):
                 kind = "word" if re.match(r"[\w$@]", match[0]) else "mark"
-                found.append(Word(kind, match[0], start + match.start(), start + match.end()))
-    return found
+                words.append(Word(kind, match[0], start + match.start(), start + match.end()))
+    return words
 
 
 class Reader:
@@ -81,27 +81,29 @@ class Reader:
     def done(self) -> bool:
         return self.at >= len(self.words)
 
-    def peek(self, *wanted: str) -> bool:
+    def peek(self, *expected: str) -> bool:
         """Whether these words come next."""
-        ahead = self.words[self.at : self.at + len(wanted)]
-        return len(ahead) == len(wanted) and all(word.upper == want for word, want in zip(ahead, wanted, strict=True))
+        ahead = self.words[self.at : self.at + len(expected)]
+        return len(ahead) == len(expected) and all(
+            word.upper == text for word, text in zip(ahead, expected, strict=True)
+        )
 
-    def take(self, *wanted: str) -> bool:
+    def take(self, *expected: str) -> bool:
         """Step over these words if they come next."""
-        if not self.peek(*wanted):
+        if not self.peek(*expected):
             return False
-        self.at += len(wanted)
+        self.at += len(expected)
         return True
 
-    def one_of(self, *wanted: str) -> str:
+    def one_of(self, *alternatives: str) -> str:
         """Step over one of these words; "" if none comes next."""
-        for want in wanted:
-            if self.take(*want.split()):
-                return want
+        for alternative in alternatives:
+            if self.take(*alternative.split()):
+                return alternative
         return ""
 
-    def need(self, *wanted: str) -> None:
-        if not self.take(*wanted):
+    def need(self, *expected: str) -> None:
+        if not self.take(*expected):
             raise self.problem()
 
     def problem(self) -> SqlError:
@@ -127,11 +129,11 @@ class Reader:
 
     def qualified(self) -> tuple[str, str]:
         """(database or "", name)."""
-        first = self.name()
+        name = self.name()
         if self.take("."):
-            return first, self.name()
+            return name, self.name()
         # sqlglot reads `a.b` as words and a dot, but `a.1b` otherwise; names that begin with digits want back-quotes
-        return "", first
+        return "", name
 
     def text(self) -> str:
         word = self.next()
@@ -164,23 +166,23 @@ class Reader:
     def names_in_brackets(self) -> list[tuple[str, int | None]]:
         """`(a, b(10) desc)` as names and prefix lengths; an expression is the name ""."""
         self.need("(")
-        found: list[tuple[str, int | None]] = []
+        parts: list[tuple[str, int | None]] = []
         while True:
             if self.peek("("):
                 self.brackets()
-                found.append(("", None))
+                parts.append(("", None))
             else:
                 name = self.name()
                 length = None
                 if self.take("("):
                     length = self.integer()
                     self.need(")")
-                found.append((name, length))
+                parts.append((name, length))
             self.one_of("ASC", "DESC")
             if self.take(")"):
-                return found
+                return parts
             self.need(",")
 
-    def between(self, first: int, stop: int) -> str:
-        """The text of the words from number `first` up to `stop`."""
-        return self.sql[self.words[first].start : self.words[stop - 1].end]
+    def between(self, start: int, stop: int) -> str:
+        """The text of the words from number `start` up to `stop`."""
+        return self.sql[self.words[start].start : self.words[stop - 1].end]

@@ -100,11 +100,11 @@ Statement = Sql | Set | Block | If | Loop | Jump | Return | CursorStep | Signal
 def parse_program(text: str) -> Statement:
     """Raises SqlError 1064, Unsupported."""
     words = Reader(text)
-    made = _statement(words)
+    program = _statement(words)
     words.take(";")
     if not words.done:
         raise words.problem()
-    return made
+    return program
 
 
 def _statement(words: Reader) -> Statement:
@@ -142,11 +142,11 @@ def _statement(words: Reader) -> Statement:
 
 def _body(words: Reader, *ends: str) -> tuple[Statement, ...]:
     """Statements up to one of these words, which stays."""
-    found = []
+    statements = []
     while words.upper not in ends:
-        found.append(_statement(words))
+        statements.append(_statement(words))
         words.need(";")
-    return tuple(found)
+    return tuple(statements)
 
 
 def _block(words: Reader, label: str) -> Block:
@@ -250,7 +250,7 @@ def _signal(words: Reader) -> Signal:
 
 
 def _set(words: Reader) -> Set | Sql:
-    first = words.at - 1
+    statement_start = words.at - 1
     pairs = []
     while True:
         start = words.at
@@ -259,7 +259,7 @@ def _set(words: Reader) -> Set | Sql:
         target = words.between(start, words.at)
         words.one_of(":")
         if words.upper == ";" or words.done or target.split()[:1] in (["NAMES"], ["names"]):
-            words.at = first
+            words.at = statement_start
             return Sql(_until(words, ";"))
         words.next()
         pairs.append((target, _until(words, ";", ",")))
@@ -281,7 +281,7 @@ def _variable(words: Reader) -> str:
 
 def _until(words: Reader, *ends: str) -> str:
     """The text up to one of these words outside of brackets and CASE, which stays."""
-    first, depth, cases = words.at, 0, 0
+    start, depth, cases = words.at, 0, 0
     while not words.done:
         word = words.words[words.at]
         if not depth and not cases and word.upper in ends:
@@ -292,4 +292,4 @@ def _until(words: Reader, *ends: str) -> str:
                 break
         cases += (word.upper == "CASE") - (word.upper == "END" and cases > 0)
         words.next()
-    return words.between(first, words.at) if words.at > first else ""
+    return words.between(start, words.at) if words.at > start else ""

@@ -42,11 +42,11 @@ from simulator.sql.store.session import Session, TriggerRows
 from simulator.sql.values.kinds import text_of, truth_of
 
 # Passes of a loop.
-MOST_PASSES: Final = 1_000_000
+MAX_PASSES: Final = 1_000_000
 _program = lru_cache(maxsize=256)(parse_program)
 
 
-class _Left(Exception):
+class _JumpTaken(Exception):
     def __init__(self, jump: Jump) -> None:
         self.jump = jump
 
@@ -84,8 +84,8 @@ class _Frame:
         self.set(name, value)
 
     def set(self, name: str, value: Any) -> None:
-        one = self.fields[name]
-        self.values[name] = None if value is None else to_stored(value, one, 1, self.session.rules())
+        field = self.fields[name]
+        self.values[name] = None if value is None else to_stored(value, field, 1, self.session.rules())
 
     def value(self, text: str) -> Any:
         """The value of an expression."""
@@ -94,7 +94,7 @@ class _Frame:
         env: list[Any] = [tuple(self.values[name] for name in names)]
         if self.rows is not None:
             columns, blank = self.rows.fields, (None,) * len(self.rows.fields)
-            columns_of = tuple(one.name for one in columns)
+            columns_of = tuple(column.name for column in columns)
             sources += [Source("new", "", columns_of, columns), Source("old", "", columns_of, columns)]
             env += [self.rows.new or blank, self.rows.old or blank]
         scope = query_scope(session, tuple(sources))
@@ -106,36 +106,36 @@ class _Frame:
     def put_in(self, tree: Any) -> Any:
         """A tree with the values of variables, OLD and NEW as literals."""
 
-        def put(one: Any) -> Any:
-            if not isinstance(one, exp.Column):
-                return one
-            table, name = one.table.lower(), one.name.lower()
+        def put(node: Any) -> Any:
+            if not isinstance(node, exp.Column):
+                return node
+            table, name = node.table.lower(), node.name.lower()
             if not table and name in self.fields:
                 return literal(self.values[name], self.fields[name])
             if self.rows is not None and table in ("old", "new"):
                 row = self.rows.old if table == "old" else self.rows.new
-                place = next((i for i, f in enumerate(self.rows.fields) if f.name.lower() == name), None)
-                if row is None or place is None:
-                    raise SqlError(1054, one.name, table.upper())
-                return literal(row[place], self.rows.fields[place])
-            return one
+                position = next((i for i, f in enumerate(self.rows.fields) if f.name.lower() == name), None)
+                if row is None or position is None:
+                    raise SqlError(1054, node.name, table.upper())
+                return literal(row[position], self.rows.fields[position])
+            return node
 
         return tree.transform(put)
 
 
-def literal(stored: Any, one: Field) -> Any:
+def literal(stored: Any, field: Field) -> Any:
     """A stored value as a node that stands for it."""
     if stored is None:
         return exp.Null()
-    family = mysql_table.family(one.type)
+    family = mysql_table.family(field.type)
     if family in ("binary", "geometry"):
         return exp.HexString(this=bytes(stored).hex())
     if family in ("integer", "decimal", "float", "year", "bit"):
         return exp.Literal.number(repr(stored) if isinstance(stored, float) else str(stored))
     if family == "json":
-        node = exp.Literal.string(mysql_values.format_values(carrier([stored], one.type), one.type)[0] or "")
+        node = exp.Literal.string(mysql_values.format_values(carrier([stored], field.type), field.type)[0] or "")
         return exp.Cast(this=node, to=exp.DataType(this=exp.DataType.Type.JSON))
-    return exp.Literal.string(mysql_values.format_values(carrier([stored], one.type), one.type)[0] or "")
+    return exp.Literal.string(mysql_values.format_values(carrier([stored], field.type), field.type)[0] or "")
 
 
 @dataclass(frozen=True)
@@ -158,11 +158,11 @@ class Programs:
             try:
                 self._run(frame, _program(routine.body))
             except _Returned as returned:
-                made = _field("result", routine.returns, session)
+                result_field = _field("result", routine.returns, session)
                 if returned.value is None:
                     return None
-                stored = to_stored(returned.value, made, 1, session.rules())
-                return from_stored(stored, made.type, session.zone, session.server.json_way)
+                stored = to_stored(returned.value, result_field, 1, session.rules())
+                return from_stored(stored, result_field.type, session.zone, session.server.json_way)
         raise SqlError(1321, routine.name)
 
     def call(self, session: Session, routine: Routine, arguments: Sequence[Any]) -> list[tuple[int, Any]]:
@@ -172,16 +172,16 @@ class Programs:
         with self._inside(session, routine):
             self._run(frame, _program(routine.body))
         out = []
-        for place, (way, name, _) in enumerate(routine.parameters):
-            if way in ("out", "inout"):
-                one = frame.fields[name.lower()]
-                value = from_stored(frame.values[name.lower()], one.type, session.zone, session.server.json_way)
-                out.append((place, value))
+        for position, (direction, name, _) in enumerate(routine.parameters):
+            if direction in ("out", "inout"):
+                field = frame.fields[name.lower()]
+                value = from_stored(frame.values[name.lower()], field.type, session.zone, session.server.json_way)
+                out.append((position, value))
         return out
 
     def _parameters(self, frame: _Frame, routine: Routine, arguments: Sequence[Any]) -> None:
-        for (way, name, type), value in zip(routine.parameters, arguments, strict=True):
-            frame.declare(name.lower(), _field(name, type, frame.session), None if way == "out" else value)
+        for (direction, name, type), value in zip(routine.parameters, arguments, strict=True):
+            frame.declare(name.lower(), _field(name, type, frame.session), None if direction == "out" else value)
 
     @contextmanager
     def _inside(self, session: Session, routine: Routine) -> Any:
@@ -198,113 +198,115 @@ class Programs:
 
     # ------------------------------------------------------------------------------------------------------ statements
 
-    def _run(self, frame: _Frame, one: Statement) -> None:
-        match one:
+    def _run(self, frame: _Frame, statement: Statement) -> None:
+        match statement:
             case Block():
-                self._block(frame, one)
+                self._block(frame, statement)
             case If():
-                for test, body in one.arms:
+                for test, body in statement.arms:
                     if not test or truth_of(frame.value(test)):
-                        self._all(frame, body)
+                        self._run_all(frame, body)
                         return
             case Loop():
-                self._loop(frame, one)
+                self._loop(frame, statement)
             case Jump():
-                raise _Left(one)
+                raise _JumpTaken(statement)
             case Return():
-                raise _Returned(frame.value(one.value))
+                raise _Returned(frame.value(statement.value))
             case _:
-                self._guarded(frame, one)
+                self._guarded(frame, statement)
 
-    def _all(self, frame: _Frame, body: Sequence[Statement]) -> None:
-        for each in body:
-            self._run(frame, each)
+    def _run_all(self, frame: _Frame, body: Sequence[Statement]) -> None:
+        for statement in body:
+            self._run(frame, statement)
 
-    def _guarded(self, frame: _Frame, one: Statement) -> None:
+    def _guarded(self, frame: _Frame, statement: Statement) -> None:
         """A statement that may fail: its error goes to the innermost handler that takes it."""
         try:
-            self._simple(frame, one)
+            self._simple(frame, statement)
         except (SqlError, _NotFound) as error:
-            found = next((pair for pair in reversed(frame.handlers) if _takes(pair[1], error)), None)
-            if found is None:
+            match = next((pair for pair in reversed(frame.handlers) if _handles(pair[1], error)), None)
+            if match is None:
                 if isinstance(error, _NotFound):
-                    if isinstance(one, CursorStep):
+                    if isinstance(statement, CursorStep):
                         raise SqlError(1329) from None
                     return  # SELECT … INTO without a row is a warning
                 raise
-            block, handler = found
+            block, handler = match
             outer, frame.error = frame.error, error if isinstance(error, SqlError) else None
-            kept, frame.handlers = frame.handlers, [pair for pair in frame.handlers if pair[0] < block]
+            handlers, frame.handlers = frame.handlers, [pair for pair in frame.handlers if pair[0] < block]
             try:
                 self._run(frame, handler.body)
             finally:
-                frame.error, frame.handlers = outer, kept
+                frame.error, frame.handlers = outer, handlers
             if handler.exits:
                 raise _Handled(block) from None
 
-    def _block(self, frame: _Frame, one: Block) -> None:
+    def _block(self, frame: _Frame, block: Block) -> None:
         number = len(frame.handlers) + 1 + max([pair[0] for pair in frame.handlers], default=0)
         outer = dict(frame.fields), dict(frame.values), dict(frame.cursors), list(frame.handlers)
-        for each in one.declared:
-            match each:
+        for declaration in block.declared:
+            match declaration:
                 case Declare():
-                    for name in each.names:
-                        value = frame.value(each.default) if each.default else None
-                        frame.declare(name, _field(name, each.type, frame.session), value)
+                    for name in declaration.names:
+                        value = frame.value(declaration.default) if declaration.default else None
+                        frame.declare(name, _field(name, declaration.type, frame.session), value)
                 case Cursor():
-                    frame.cursors[each.name] = (each.query, None)
+                    frame.cursors[declaration.name] = (declaration.query, None)
                 case Handler():
-                    frame.handlers.append((number, each))
-        own = {name for each in one.declared if isinstance(each, Declare) for name in each.names}
+                    frame.handlers.append((number, declaration))
+        own_names = {
+            name for declaration in block.declared if isinstance(declaration, Declare) for name in declaration.names
+        }
         try:
-            self._all(frame, one.body)
-        except _Left as left:
-            if not one.label or left.jump.label != one.label or not left.jump.leaves:
+            self._run_all(frame, block.body)
+        except _JumpTaken as error:
+            if not block.label or error.jump.label != block.label or not error.jump.leaves:
                 raise
         except _Handled as handled:
             if handled.block != number:
                 raise
         finally:
-            values = {name: value for name, value in frame.values.items() if name in outer[1] and name not in own}
+            values = {name: value for name, value in frame.values.items() if name in outer[1] and name not in own_names}
             frame.fields, frame.values = outer[0], {**outer[1], **values}
             frame.cursors, frame.handlers = outer[2], outer[3]
 
-    def _loop(self, frame: _Frame, one: Loop) -> None:
-        for _ in range(MOST_PASSES):
-            if one.kind == "while" and not truth_of(frame.value(one.test)):
+    def _loop(self, frame: _Frame, loop: Loop) -> None:
+        for _ in range(MAX_PASSES):
+            if loop.kind == "while" and not truth_of(frame.value(loop.test)):
                 return
             try:
-                self._all(frame, one.body)
-            except _Left as left:
-                if left.jump.label != one.label:
+                self._run_all(frame, loop.body)
+            except _JumpTaken as error:
+                if error.jump.label != loop.label:
                     raise
-                if left.jump.leaves:
+                if error.jump.leaves:
                     return
-            if one.kind == "repeat" and truth_of(frame.value(one.test)):
+            if loop.kind == "repeat" and truth_of(frame.value(loop.test)):
                 return
-        raise Unsupported(f"a loop of more than {MOST_PASSES:,} passes")
+        raise Unsupported(f"a loop of more than {MAX_PASSES:,} passes")
 
-    def _simple(self, frame: _Frame, one: Statement) -> None:
-        match one:
+    def _simple(self, frame: _Frame, statement: Statement) -> None:
+        match statement:
             case Set():
-                for target, text in one.pairs:
+                for target, text in statement.pairs:
                     self._assign(frame, target, text)
             case CursorStep():
-                self._cursor(frame, one)
+                self._cursor(frame, statement)
             case Signal():
-                raise _signalled(frame, one)
+                raise _signalled(frame, statement)
             case Sql():
-                self._sql(frame, one.text)
+                self._sql(frame, statement.text)
 
     def _assign(self, frame: _Frame, target: str, text: str) -> None:
         name = target.strip().lower().replace("`", "").replace(" ", "")
         if name.startswith("new.") and frame.rows is not None:
             rows = frame.rows
-            place = next((i for i, one in enumerate(rows.fields) if one.name.lower() == name[4:]), None)
-            if rows.new is None or place is None:
+            position = next((i for i, field in enumerate(rows.fields) if field.name.lower() == name[4:]), None)
+            if rows.new is None or position is None:
                 raise SqlError(1054, name[4:], "NEW")
-            value, one = frame.value(text), rows.fields[place]
-            rows.new[place] = None if value is None else to_stored(value, one, rows.row_number, rows.rules)
+            value, field = frame.value(text), rows.fields[position]
+            rows.new[position] = None if value is None else to_stored(value, field, rows.row_number, rows.rules)
         elif name in frame.fields:
             frame.set(name, frame.value(text))
         elif name.startswith("@") and not name.startswith("@@"):
@@ -312,21 +314,21 @@ class Programs:
         else:
             self.execute(frame.session, f"SET {target} = {text}")
 
-    def _cursor(self, frame: _Frame, one: CursorStep) -> None:
-        if one.name not in frame.cursors:
-            raise SqlError(1324, one.name)
-        query, rows = frame.cursors[one.name]
-        if one.kind == "open":
+    def _cursor(self, frame: _Frame, step: CursorStep) -> None:
+        if step.name not in frame.cursors:
+            raise SqlError(1324, step.name)
+        query, rows = frame.cursors[step.name]
+        if step.kind == "open":
             tree = frame.put_in(statement_tree(query))
-            frame.cursors[one.name] = (query, prepare(tree, frame.session).run([])[::-1])
+            frame.cursors[step.name] = (query, prepare(tree, frame.session).run([])[::-1])
         elif rows is None:
             raise SqlError(1326)
-        elif one.kind == "close":
-            frame.cursors[one.name] = (query, None)
+        elif step.kind == "close":
+            frame.cursors[step.name] = (query, None)
         else:
             if not rows:
                 raise _NotFound
-            self._into(frame, one.targets, [rows.pop()])
+            self._into(frame, step.targets, [rows.pop()])
 
     def _into(self, frame: _Frame, targets: Sequence[str], rows: Sequence[Any]) -> None:
         if not rows:
@@ -392,28 +394,28 @@ def without_into(words: Reader) -> tuple[str, list[str]]:
             targets.append(name + words.next().value if name == "@" else name)
             if not words.take(","):
                 break
-        rest = "" if words.done else words.sql[words.words[words.at].start :]
-        return words.sql[: word.start] + rest, targets
+        tail = "" if words.done else words.sql[words.words[words.at].start :]
+        return words.sql[: word.start] + tail, targets
     return words.sql, []
 
 
 def _field(name: str, type: str, session: Session) -> Field:
-    made, collation, _ = read_type(name, Reader(type), context_of(session, session.database))
-    return Field(name, made, collation=collation)
+    column_type, collation, _ = read_type(name, Reader(type), context_of(session, session.database))
+    return Field(name, column_type, collation=collation)
 
 
-def _takes(handler: Handler, error: SqlError | _NotFound) -> bool:
+def _handles(handler: Handler, error: SqlError | _NotFound) -> bool:
     if isinstance(error, _NotFound):
         return bool({"not found", "02000"} & set(handler.conditions))
-    wanted = set(handler.conditions)
-    return bool(wanted & {"sqlexception", error.state, str(error.number)})
+    conditions = set(handler.conditions)
+    return bool(conditions & {"sqlexception", error.state, str(error.number)})
 
 
-def _signalled(frame: _Frame, one: Signal) -> SqlError:
-    items: Mapping[str, Any] = {name: frame.value(text) for name, text in one.items}
-    if not one.state and frame.error is not None and not items:
+def _signalled(frame: _Frame, signal: Signal) -> SqlError:
+    items: Mapping[str, Any] = {name: frame.value(text) for name, text in signal.items}
+    if not signal.state and frame.error is not None and not items:
         return frame.error
     error = SqlError(1644, text_of(items.get("MESSAGE_TEXT", "Unhandled user-defined exception condition")))
     number = int(items.get("MYSQL_ERRNO", 1644))
-    error.report(number, one.state or (frame.error.state if frame.error else "45000"), error.text)
+    error.report(number, signal.state or (frame.error.state if frame.error else "45000"), error.text)
     return error

@@ -38,11 +38,11 @@ class AccessPath:
     """
 
     key: Key | None
-    numbered: Sequence[tuple[int, Row]]
+    numbered_rows: Sequence[tuple[int, Row]]
     close: bool = False
 
     def rows(self, env: Any) -> list[Row]:
-        return [row for _, row in self.numbered]
+        return [row for _, row in self.numbered_rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Condition:
     `points`: each range is one value.
     """
 
-    place: int
+    position: int
     ranges: int
     points: bool
     test: Callable[[Any], Any]
@@ -72,7 +72,11 @@ def path_of(
 ) -> AccessPath:
     """How one table is read: `used` are the places of the columns that are wanted (None: all); `limited`: by LIMIT."""
     scanned = list(data.scan())
-    conditions = [found for one in conjuncts(where) if (found := condition_of(one, scope, scope.base)) is not None]
+    conditions = [
+        condition
+        for conjunct in conjuncts(where)
+        if (condition := condition_of(conjunct, scope, scope.base)) is not None
+    ]
     page, row = (_PAGE_80, _ROW_80) if scope.session.server.id == "mysql-8.0" else (_PAGE, _ROW)
     count = max(1, len(scanned))
     scan = page + 1.1 + count * row + 1
@@ -105,8 +109,8 @@ def path_of(
 
 def _maybe_used(data: Data, where: Any) -> list[Key]:
     """Indexes that a server may read for the arms of an OR, whose costs are not reckoned here."""
-    arms = [one for one in conjuncts(where) if isinstance(one, exp.Or)]
-    names = {column.name.lower() for one in arms for column in one.find_all(exp.Column)}
+    arms = [arm for arm in conjuncts(where) if isinstance(arm, exp.Or)]
+    names = {column.name.lower() for arm in arms for column in arm.find_all(exp.Column)}
     return [key for key in data.definition.keys if key.names and key.names[0].lower() in names and all(key.names)]
 
 
@@ -114,12 +118,12 @@ def _is_close(
     data: Data, cost: float, numbered: Sequence[tuple[int, Row]], others: Sequence[tuple[float, Key | None]]
 ) -> bool:
     """Whether another way costs about as much and reads these rows in another order."""
-    ways = [key for other, key in others if max(other, cost) < CLOSE * min(other, cost)]
-    if len(ways) < 2 or len(numbered) < 2:
+    keys = [key for other, key in others if max(other, cost) < CLOSE * min(other, cost)]
+    if len(keys) < 2 or len(numbered) < 2:
         return False
-    wanted = {number for number, _ in numbered}
-    rows = [pair for pair in data.scan() if pair[0] in wanted]
-    orders = [rows if key is None or _is_clustered(data, key) else in_index_order(data, key, rows) for key in ways]
+    numbers = {number for number, _ in numbered}
+    rows = [pair for pair in data.scan() if pair[0] in numbers]
+    orders = [rows if key is None or _is_clustered(data, key) else in_index_order(data, key, rows) for key in keys]
     return any([number for number, _ in order] != [number for number, _ in orders[0]] for order in orders)
 
 
@@ -132,7 +136,7 @@ def condition_of(node: Any, scope: Scope, number: int) -> Condition | None:
         column, others, ranges, points = inner.this, [inner.expression], 1, isinstance(node, exp.Is)
     elif isinstance(node, exp.In) and node.args.get("query") is None:
         column, others, points = node.this, node.expressions, True
-        ranges = len({one.sql() for one in others})
+        ranges = len({other.sql() for other in others})
     elif isinstance(node, exp.Like) and not node.args.get("negate"):
         column, others, ranges = node.this, [node.expression], 1
         if not isinstance(node.expression, exp.Literal) or node.expression.this[:1] in ("%", "_", ""):
@@ -140,13 +144,13 @@ def condition_of(node: Any, scope: Scope, number: int) -> Condition | None:
     if not ranges or not isinstance(column, exp.Column) or not all(map(is_constant, others)):
         return None
     try:
-        source, place = scope.find(column.table, column.name)
+        source, position = scope.find(column.table, column.name)
     except SqlError:
         return None
     fields = scope.sources[source].fields
-    if source != number or fields is None or not _comparable(fields[place], others):
+    if source != number or fields is None or not _comparable(fields[position], others):
         return None
-    return Condition(place, ranges, points, compiled(node, scope))
+    return Condition(position, ranges, points, compiled(node, scope))
 
 
 def _sides(node: Any) -> tuple[Any, list[Any]]:
@@ -165,7 +169,7 @@ def _comparable(field: Field, others: Sequence[Any]) -> bool:
     """A text column is not searched for a number."""
     if mysql_table.family(field.type) not in ("text", "enum", "set"):
         return True
-    return not any(isinstance(one, exp.Literal) and not one.is_string for one in others)
+    return not any(isinstance(other, exp.Literal) and not other.is_string for other in others)
 
 
 def _range(
@@ -174,13 +178,13 @@ def _range(
     """How many ranges of an index the conditions make, and the rows in them; None where they make none."""
     ranges, tests = 1, []
     for name in key.names if key.kind in ("primary", "unique", "index") and all(key.names) else ():
-        place = data.definition.place(name)
-        here = [one for one in conditions if one.place == place]
-        if not here:
+        position = data.definition.position(name)
+        column_conditions = [condition for condition in conditions if condition.position == position]
+        if not column_conditions:
             break
-        ranges *= min(one.ranges for one in here)
-        tests += [one.test for one in here]
-        if not any(one.points for one in here):
+        ranges *= min(condition.ranges for condition in column_conditions)
+        tests += [condition.test for condition in column_conditions]
+        if not any(condition.points for condition in column_conditions):
             break
     if not tests:
         return None
@@ -194,11 +198,11 @@ def _is_clustered(data: Data, key: Key) -> bool:
 def in_index_order(data: Data, key: Key, rows: Sequence[tuple[int, Row]]) -> list[tuple[int, Row]]:
     """Rows that are in the order of the clustered index, in that of another one; NULL comes first."""
     definition = data.definition
-    parts = [(definition.place(name) or 0, prefix) for name, prefix in key.columns]
+    parts = [(definition.position(name) or 0, prefix) for name, prefix in key.columns]
 
     def order(pair: tuple[int, Row]) -> Any:
-        held = [index_value(pair[1][place], definition.fields[place], prefix) for place, prefix in parts]
-        return [(value is not None, value if value is not None else 0) for value in held]
+        values = [index_value(pair[1][position], definition.fields[position], prefix) for position, prefix in parts]
+        return [(value is not None, value if value is not None else 0) for value in values]
 
     return sorted(rows, key=order)
 
@@ -208,15 +212,15 @@ def _covers(data: Data, key: Key, used: Iterable[int]) -> bool:
     definition = data.definition
     if key.kind not in ("unique", "index") or not all(key.names) or any(prefix for _, prefix in key.columns):
         return False
-    held = {definition.place(name) for name in key.names}
-    held |= set(data.clustered.places) if data.clustered is not None else set()
-    return set(used) <= held
+    covered = {definition.position(name) for name in key.names}
+    covered |= set(data.clustered.positions) if data.clustered is not None else set()
+    return set(used) <= covered
 
 
 def shortest_covering(data: Data, used: Iterable[int]) -> Key | None:
     """The index that is read instead of the table (`find_shortest_key`); one that has all columns is no gain."""
-    definition, wanted = data.definition, list(used)
-    keys = [key for key in definition.keys if _covers(data, key, wanted) and not _is_clustered(data, key)]
+    definition, positions = data.definition, list(used)
+    keys = [key for key in definition.keys if _covers(data, key, positions) and not _is_clustered(data, key)]
     keys = [key for key in keys if len(key.names) < len(definition.fields)]
     return min(keys, key=lambda key: key_bytes(data, key), default=None)
 
@@ -225,7 +229,7 @@ def key_bytes(data: Data, key: Key) -> int:
     """The length of an index entry without the clustered key."""
     total = 0
     for name in key.names:
-        field = data.definition.fields[data.definition.place(name) or 0]
+        field = data.definition.fields[data.definition.position(name) or 0]
         type = field.type
         family = mysql_table.family(type)
         fixed = {"integer": 8, "float": 8, "date": 3, "datetime": 8, "time": 6, "year": 1, "enum": 2, "set": 8}

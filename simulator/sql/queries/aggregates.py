@@ -32,19 +32,21 @@ def is_aggregate(node: Any) -> bool:
 
 def aggregates_in(node: Any) -> list[Any]:
     """The aggregates of an expression, not those of subqueries in it nor those that OVER makes window functions."""
-    found = []
+    aggregates = []
     pending = [node]
     while pending:
-        one = pending.pop()
-        if isinstance(one, exp.Window):
-            pending += [inner for key, inner in one.args.items() if isinstance(inner, exp.Expression) and key != "this"]
-            pending += one.args.get("partition_by") or []
-            pending += [inner for inner in one.this.iter_expressions()]
-        elif is_aggregate(one):
-            found.append(one)
-        elif not isinstance(one, exp.Select | exp.SetOperation):
-            pending += list(one.iter_expressions())
-    return found
+        current = pending.pop()
+        if isinstance(current, exp.Window):
+            pending += [
+                inner for key, inner in current.args.items() if isinstance(inner, exp.Expression) and key != "this"
+            ]
+            pending += current.args.get("partition_by") or []
+            pending += [inner for inner in current.this.iter_expressions()]
+        elif is_aggregate(current):
+            aggregates.append(current)
+        elif not isinstance(current, exp.Select | exp.SetOperation):
+            pending += list(current.iter_expressions())
+    return aggregates
 
 
 def aggregate_of(node: Any, scope: Scope) -> Aggregate:
@@ -59,7 +61,7 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
         return len
     distinct = isinstance(inner, exp.Distinct)
     nodes = inner.expressions if distinct else [inner]
-    reads = [compiled(one, scope) for one in nodes]
+    reads = [compiled(argument, scope) for argument in nodes]
     collation = collation_of(scope, *nodes)
     read = reads[0]
     if kind == "json_arrayagg":
@@ -67,13 +69,18 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
         return lambda rows: _array(session, [as_json(session, read(row)) for row in rows]) if rows else None
 
     def values(rows: list[Any]) -> list[Any]:
-        found = [made for row in rows if None not in (made := tuple(one(row) for one in reads))]
+        value_rows = [
+            values_of_row for row in rows if None not in (values_of_row := tuple(argument(row) for argument in reads))
+        ]
         if distinct:
-            found = list(
-                {tuple(sort_key(value, collation) for value in made): made for made in reversed(found)}.values()
+            value_rows = list(
+                {
+                    tuple(sort_key(value, collation) for value in values_of_row): values_of_row
+                    for values_of_row in reversed(value_rows)
+                }.values()
             )
-            found.reverse()
-        return [made[0] for made in found]
+            value_rows.reverse()
+        return [values_of_row[0] for values_of_row in value_rows]
 
     if kind not in _COMPUTED:
         raise Unsupported(f"the aggregate {node.sql('mysql')[:40]!r}")
@@ -83,11 +90,11 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
 
 def _extreme(sign: int) -> Callable[[list[Any], str], Any]:
     def best(values: list[Any], collation: str) -> Any:
-        kept = None
+        best_value = None
         for value in values:
-            if kept is None or (compare(value, kept, collation) or 0) * sign > 0:
-                kept = value
-        return kept
+            if best_value is None or (compare(value, best_value, collation) or 0) * sign > 0:
+                best_value = value
+        return best_value
 
     return best
 
@@ -99,8 +106,8 @@ def _sum(values: list[Any], collation: str) -> Any:
     if any(isinstance(number, float) for number in numbers):
         return sum(map(float, numbers))
     total = reduce(CONTEXT.add, map(Decimal, numbers))
-    shown = max(map(scale_of, numbers))
-    return ScaledDecimal(total, shown) if scale_of(total) > shown else total
+    scale = max(map(scale_of, numbers))
+    return ScaledDecimal(total, scale) if scale_of(total) > scale else total
 
 
 def _average(values: list[Any], collation: str) -> Any:
@@ -121,8 +128,8 @@ def _variance(*, sample: bool, root: bool) -> Callable[[list[Any], str], Any]:
             step = number - mean
             mean += step / count
             total += step * (number - mean)
-        made = total / (len(numbers) - sample)
-        return math.sqrt(made) if root else made
+        variance = total / (len(numbers) - sample)
+        return math.sqrt(variance) if root else variance
 
     return compute
 
@@ -152,12 +159,16 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
     """GROUP_CONCAT(DISTINCT a, b ORDER BY c SEPARATOR ';'), cut at group_concat_max_len."""
     inner, orders = node.this, []
     if isinstance(inner, exp.Order):
-        orders = [(compiled(one.this, scope), bool(one.args.get("desc"))) for one in inner.expressions]
+        orders = [(compiled(argument.this, scope), bool(argument.args.get("desc"))) for argument in inner.expressions]
         inner = inner.this
     distinct = isinstance(inner, exp.Distinct)
     nodes = inner.expressions if distinct else [inner]
-    nodes = [part for one in nodes for part in (one.expressions if isinstance(one, exp.Concat) else [one])]
-    reads = [compiled(one, scope) for one in nodes]
+    nodes = [
+        part
+        for argument in nodes
+        for part in (argument.expressions if isinstance(argument, exp.Concat) else [argument])
+    ]
+    reads = [compiled(argument, scope) for argument in nodes]
     separator = node.args.get("separator")
     mark = "," if separator is None else str(separator.name)
     session, collation = scope.session, collation_of(scope, *nodes)
@@ -165,18 +176,25 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
     def joined(rows: list[Any]) -> Any:
         for read, desc in reversed(orders):
             rows = sorted(rows, key=lambda row: sort_key(read(row), collation), reverse=desc)
-        found = [made for row in rows if None not in (made := tuple(read(row) for read in reads))]
+        value_rows = [
+            values_of_row for row in rows if None not in (values_of_row := tuple(read(row) for read in reads))
+        ]
         if distinct:
-            found = list({tuple(sort_key(v, collation) for v in made): made for made in reversed(found)}.values())[::-1]
-        if not found:
+            value_rows = list(
+                {
+                    tuple(sort_key(v, collation) for v in values_of_row): values_of_row
+                    for values_of_row in reversed(value_rows)
+                }.values()
+            )[::-1]
+        if not value_rows:
             return None
-        raw = bytes_of(mark.join("".join(map(text_of, made)) for made in found))
-        most = int(session.variable("group_concat_max_len"))
-        if len(raw) > most and session.refuses_texts:
-            raise SqlError(1260, len(found))
-        if len(raw) > most:
-            session.warnings.append(f"GROUP_CONCAT() is cut at group_concat_max_len ({most})")
-        return raw[:most].decode("utf-8", "ignore")
+        raw = bytes_of(mark.join("".join(map(text_of, values_of_row)) for values_of_row in value_rows))
+        maximum = int(session.variable("group_concat_max_len"))
+        if len(raw) > maximum and session.refuses_texts:
+            raise SqlError(1260, len(value_rows))
+        if len(raw) > maximum:
+            session.warnings.append(f"GROUP_CONCAT() is cut at group_concat_max_len ({maximum})")
+        return raw[:maximum].decode("utf-8", "ignore")
 
     return joined
 
@@ -191,7 +209,10 @@ def _json_objectagg(node: exp.JSONObjectAgg, scope: Scope) -> Aggregate:
         pairs = [(text_of(key(row)), as_json(session, value(row))) for row in rows]
         if not session.server.mariadb:
             return session.as_document(dict(pairs))
-        texts = [f"{documents.text_of(name, 'mariadb')}:{documents.text_of(held, 'mariadb')}" for name, held in pairs]
+        texts = [
+            f"{documents.text_of(name, 'mariadb')}:{documents.text_of(value_of_pair, 'mariadb')}"
+            for name, value_of_pair in pairs
+        ]
         return session.as_document(documents.JsonNumber("{" + ", ".join(texts) + "}"))
 
     return collected
@@ -202,5 +223,5 @@ def _array(session: Session, values: list[Any]) -> Any:
     if not session.server.mariadb:
         return session.as_document(values)
     return session.as_document(
-        documents.JsonNumber("[" + ",".join(documents.text_of(one, "mariadb") for one in values) + "]")
+        documents.JsonNumber("[" + ",".join(documents.text_of(value, "mariadb") for value in values) + "]")
     )

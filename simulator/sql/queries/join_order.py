@@ -18,7 +18,7 @@ from simulator.sql.store.rows import Data, Row
 from simulator.sql.values.kinds import truth_of
 
 # More tables are joined as they stand.
-MOST_TABLES: Final = 6
+MAX_TABLES: Final = 6
 
 
 class Joinable(Protocol):
@@ -57,23 +57,25 @@ def ordered_joins(
     """None where the joins stay as they are written: outer ones, and what is no table. `used`: the columns that are
     wanted of each (None: all)."""
     scope.session.order_unsure |= any(join.fixed for join in joins)  # how many rows fit a join buffer is not known
-    if len(joins) > MOST_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
+    if len(joins) > MAX_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
         return None
-    nodes = [one for join in joins for one in conjuncts(join.on)] + conjuncts(where)
+    nodes = [node for join in joins for node in conjuncts(join.on)] + conjuncts(where)
     sources = [_sources(node, scope, len(joins)) for node in nodes]
-    tests = [Test(needed, compiled(node, scope.at("on clause"))) for needed, node in zip(sources, nodes, strict=True)]
+    tests = [
+        Test(needed, compiled(node, scope.in_clause("on clause"))) for needed, node in zip(sources, nodes, strict=True)
+    ]
     tables = [_Table(n, join.relation, nodes, sources, scope, used[n]) for n, join in enumerate(joins)]
     ranks = {order: _rank([tables[n] for n in order]) for order in permutations(range(len(joins)))}
-    best, *rest = sorted(ranks, key=lambda order: ranks[order])
-    if any(ranks[one][0] == ranks[best][0] and ranks[one][1] < CLOSE * ranks[best][1] for one in rest):
+    best, *others = sorted(ranks, key=lambda order: ranks[order])
+    if any(ranks[order][0] == ranks[best][0] and ranks[order][1] < CLOSE * ranks[best][1] for order in others):
         scope.session.order_unsure = True
     steps: list[Step] = []
-    there: set[int] = set()
+    joined: set[int] = set()
     for number in best:
         table = tables[number]
-        key = table.lookup(there)[0]
-        there.add(number)
-        ready = [t for t in tests if (t.sources <= there and number in t.sources) or (not steps and not t.sources)]
+        key = table.lookup(joined)[0]
+        joined.add(number)
+        ready = [t for t in tests if (t.sources <= joined and number in t.sources) or (not steps and not t.sources)]
         steps.append(Step(number, table.ordered(key), key is not None or not steps, ready))
     return steps
 
@@ -83,12 +85,12 @@ def joined_rows(outer: list[Any], count: int, steps: Sequence[Step]) -> list[Any
     base = len(outer)
     envs: list[list[Any]] = [[*outer, *[None] * count]]
     for step in steps:
-        place = base + step.number
+        position = base + step.number
 
-        def put(env: list[Any], row: Any, place: int = place) -> list[Any]:
-            made = list(env)
-            made[place] = row
-            return made
+        def put(env: list[Any], row: Any, position: int = position) -> list[Any]:
+            joined = list(env)
+            joined[position] = row
+            return joined
 
         if step.by_index:
             candidates = (put(env, row) for env in envs for row in step.rows)
@@ -102,13 +104,13 @@ def _sources(node: Any, scope: Scope, count: int) -> frozenset[int]:
     """The numbers of the sources that a condition uses; all where a query stands in it."""
     if node.find(exp.Query):
         return frozenset(range(count))
-    found = set()
+    numbers = set()
     for column in node.find_all(exp.Column):
         try:
-            found.add(scope.find(column.table, column.name)[0] - scope.base)
+            numbers.add(scope.find(column.table, column.name)[0] - scope.base)
         except SqlError:
             return frozenset(range(count))  # it is told when the condition is compiled
-    return frozenset(number for number in found if number >= 0)
+    return frozenset(number for number in numbers if number >= 0)
 
 
 class _Table:
@@ -126,56 +128,60 @@ class _Table:
         self.number, self.relation, self.scope = number, relation, scope
         self.data: Data | None = relation.data
         self.page, self.row = (0.25, 0.1) if scope.session.server.id == "mysql-8.0" else (1.0, 0.2)
-        own = [node for node, needed in zip(nodes, sources, strict=True) if needed == frozenset((number,))]
+        own_conditions = [node for node, needed in zip(nodes, sources, strict=True) if needed == frozenset((number,))]
         self.rows: list[Row] = relation.rows([]) if self.data is None else [row for _, row in self.data.scan()]
-        alone = Scope(scope.session, scope.compile, (relation.source,), scope.place, None, scope.run_query)
-        tests = [compiled(node, alone) for node in own]
-        self.kept = [row for row in self.rows if all(truth_of(test([row])) for test in tests)]
-        condition = exp.and_(*[node.copy() for node in own]) if own else None
-        self.path = None if self.data is None else path_of(self.data, condition, alone, used=used)
-        conditions = [condition_of(node, alone, 0) for node in own]
-        self.constant = {one.place for one in conditions if one is not None and one.points and one.ranges == 1}
+        table_scope = Scope(scope.session, scope.compile, (relation.source,), scope.clause, None, scope.run_query)
+        tests = [compiled(node, table_scope) for node in own_conditions]
+        self.filtered = [row for row in self.rows if all(truth_of(test([row])) for test in tests)]
+        condition = exp.and_(*[node.copy() for node in own_conditions]) if own_conditions else None
+        self.path = None if self.data is None else path_of(self.data, condition, table_scope, used=used)
+        conditions = [condition_of(node, table_scope, 0) for node in own_conditions]
+        self.constant = {c.position for c in conditions if c is not None and c.points and c.ranges == 1}
         self.equal = self._equalities(nodes, sources)
 
     def _equalities(self, nodes: Sequence[Any], sources: Sequence[frozenset[int]]) -> dict[int, list[frozenset[int]]]:
         """By place of a column: the sources whose columns it is set equal to."""
-        found: dict[int, list[frozenset[int]]] = {}
+        equal: dict[int, list[frozenset[int]]] = {}
         for node, needed in zip(nodes, sources, strict=True):
             if not isinstance(node, exp.EQ) or self.number not in needed or len(needed) < 2:
                 continue
             for side in (node.left, node.right):
                 if isinstance(side, exp.Column):
-                    source, place = self.scope.find(side.table, side.name)
+                    source, position = self.scope.find(side.table, side.name)
                     if source - self.scope.base == self.number:
-                        found.setdefault(place, []).append(needed - {self.number})
-        return found
+                        equal.setdefault(position, []).append(needed - {self.number})
+        return equal
 
-    def lookup(self, there: set[int]) -> tuple[Key | None, float]:
+    def lookup(self, joined: set[int]) -> tuple[Key | None, float]:
         """The index by which the table is searched for each row before, and the rows that it then has."""
         if self.data is None:
-            return None, len(self.kept)
+            return None, len(self.filtered)
         definition, best, rows = self.data.definition, None, float(len(self.rows))
-        for key in definition.keys if there else ():
-            places = []
+        for key in definition.keys if joined else ():
+            positions = []
             for name in key.names if key.kind in ("primary", "unique", "index") and all(key.names) else ():
-                place = definition.place(name)
-                bound = place in self.constant or any(needed <= there for needed in self.equal.get(place or 0, ()))
-                if place is None or not bound:
+                position = definition.position(name)
+                bound = position in self.constant or any(
+                    needed <= joined for needed in self.equal.get(position or 0, ())
+                )
+                if position is None or not bound:
                     break
-                places.append(place)
-            if not places or all(place in self.constant for place in places):
+                positions.append(position)
+            if not positions or all(position in self.constant for position in positions):
                 continue
-            distinct = len({tuple(row[place] for place in places) for row in self.rows})
-            found = 1.0 if key.unique and len(places) == len(key.names) else len(self.rows) / max(1, distinct)
-            if best is None or found < rows:
-                best, rows = key, found
+            distinct = len({tuple(row[position] for position in positions) for row in self.rows})
+            matching_rows = (
+                1.0 if key.unique and len(positions) == len(key.names) else len(self.rows) / max(1, distinct)
+            )
+            if best is None or matching_rows < rows:
+                best, rows = key, matching_rows
         return best, rows
 
     def ordered(self, key: Key | None) -> list[Row]:
         if self.data is None:
-            return self.kept
+            return self.filtered
         if key is None:
-            return self.path.rows([]) if self.path is not None else self.kept
+            return self.path.rows([]) if self.path is not None else self.filtered
         if key.kind == "primary":
             return self.rows
         return [row for _, row in in_index_order(self.data, key, list(self.data.scan()))]
@@ -190,12 +196,12 @@ class _Table:
 
     def _is_reference(self, key: Key, parts: int = 1) -> bool:
         """Whether constants set the first parts of an index."""
-        places = [self.data.definition.place(name) for name in key.names[:parts]] if self.data is not None else []
-        return all(place in self.constant for place in places)
+        positions = [self.data.definition.position(name) for name in key.names[:parts]] if self.data is not None else []
+        return all(position in self.constant for position in positions)
 
     def scan_cost(self) -> float:
         if self.path is not None and self.path.key is not None:
-            rows = len(self.path.numbered)
+            rows = len(self.path.numbered_rows)
             return (rows + (not self._is_reference(self.path.key))) * self.page + rows * self.row
         return self.page + len(self.rows) * self.row
 
@@ -208,17 +214,17 @@ def _rank(order: Sequence[_Table]) -> tuple[bool, float]:
 
 def _cost(order: Sequence[_Table]) -> float:
     total, prefix = 0.0, 1.0
-    there: set[int] = set()
+    joined: set[int] = set()
     for table in order:
-        key, rows = table.lookup(there)
+        key, rows = table.lookup(joined)
         if key is not None:
             total += prefix * rows * (table.page + table.row)
-            share = len(table.kept) / max(1, len(table.rows))
+            share = len(table.filtered) / max(1, len(table.rows))
             prefix *= max(rows * share, 0.01)
         else:
-            passed = (prefix - 1) * len(table.kept) * table.row if there else 0.0
+            passed = (prefix - 1) * len(table.filtered) * table.row if joined else 0.0
             total += table.scan_cost() + passed
-            joined = any(needed <= there for lists in table.equal.values() for needed in lists)
-            prefix *= max(len(table.kept) * (0.1 if joined else 1.0), 0.01)
-        there.add(table.number)
+            is_joined = any(needed <= joined for lists in table.equal.values() for needed in lists)
+            prefix *= max(len(table.filtered) * (0.1 if is_joined else 1.0), 0.01)
+        joined.add(table.number)
     return total

@@ -37,24 +37,24 @@ class Joined:
 
     def star(self, table: str) -> Iterator[tuple[int, int]]:
         """(source, place) of the columns that `*` or `table.*` names: those of USING once, and first."""
-        first = [name for _, names in self.using for name in names] if not table else []
-        shown: set[str] = set()
+        shared_names = [name for _, names in self.using for name in names] if not table else []
+        yielded: set[str] = set()
         numbers = range(self.scope.base, len(self.scope.sources))
-        for only_shared in (True, False) if first else (False,):
+        for only_shared in (True, False) if shared_names else (False,):
             for number in numbers:
                 source = self.scope.sources[number]
                 if table and source.alias.lower() != table:
                     continue
-                for place, name in enumerate(source.names):
-                    if source.fields is not None and source.fields[place].invisible:
+                for position, name in enumerate(source.names):
+                    if source.fields is not None and source.fields[position].invisible:
                         continue
-                    shared = name.lower() in first
-                    if shared is not only_shared and first:
+                    shared = name.lower() in shared_names
+                    if shared is not only_shared and shared_names:
                         continue
-                    if shared and name.lower() in shown:
+                    if shared and name.lower() in yielded:
                         continue
-                    shown.add(name.lower()) if shared else None
-                    yield number, place
+                    yielded.add(name.lower()) if shared else None
+                    yield number, position
 
     def groups_by_index(self, nodes: Sequence[Any], query: Any) -> bool:
         """Whether the rows come sorted by these columns: they begin the index that is read."""
@@ -86,8 +86,8 @@ class Joined:
     def rows(self, node: Any) -> Callable[[Any], list[Any]]:
         """What gives the environments that WHERE keeps, in the order in which a server reads them."""
         where = node.args.get("where")
-        test = None if where is None else compiled(where.this, self.scope.at("where clause"))
-        on_scope = self.scope.at("on clause")
+        test = None if where is None else compiled(where.this, self.scope.in_clause("where clause"))
+        on_scope = self.scope.in_clause("on clause")
         ons = [None if join.on is None else compiled(join.on, on_scope) for join in self.joins]
         if len(self.joins) == 1:
             base = self.scope.base
@@ -97,7 +97,7 @@ class Joined:
                 path = self._path(None if where is None else where.this, node)
                 self.session.order_unsure |= path is not None and path.close
                 envs = [[*outer, row] for row in (self.joins[0].relation.rows if path is None else path.rows)(outer)]
-                return envs if test is None else [each for each in envs if truth_of(test(each))]
+                return envs if test is None else [joined for joined in envs if truth_of(test(joined))]
 
             return scanned
         if self.joins and not self.scope.base and not any(join.side or join.fixed for join in self.joins):
@@ -119,26 +119,26 @@ class Joined:
 
     def _next(self, envs: list[Any], join: Join, on: Compiled | None) -> list[Any]:
         """The environments with one more source."""
-        made: list[Any] = []
+        joined: list[Any] = []
         width = len(join.relation.source.names)
         rows = None if join.relation.lateral else join.relation.rows(envs[0] if envs else [])
         if join.side == "RIGHT":
             blank = [(None,) * len(source.names) for source in self.scope.sources[: len(envs[0]) if envs else 0]]
             for row in rows or ():
-                hits = [each for env in envs if on is None or truth_of(on(each := [*env, row]))]
-                made += hits or [[*blank, row]]
-            return made
+                hits = [candidate for env in envs if on is None or truth_of(on(candidate := [*env, row]))]
+                joined += hits or [[*blank, row]]
+            return joined
         for env in envs:
             inner = join.relation.rows(env) if rows is None else rows
             hits = (
-                [each for row in inner if on is None or truth_of(on(each := [*env, row]))]
+                [candidate for row in inner if on is None or truth_of(on(candidate := [*env, row]))]
                 if on
                 else [[*env, row] for row in inner]
             )
             if not hits and join.side == "LEFT":
                 hits = [[*env, (None,) * width]]
-            made += hits
-        return made
+            joined += hits
+        return joined
 
 
 def joined(
@@ -178,7 +178,7 @@ def join_tables(
         if side == "FULL":
             raise Unsupported("FULL JOIN")
         on = None if join is None else join.args.get("on")
-        names = [] if join is None else [one.name for one in join.args.get("using") or ()]
+        names = [] if join is None else [identifier.name for identifier in join.args.get("using") or ()]
         if join is not None and str(join.args.get("method") or "").upper() == "NATURAL":
             earlier = {name.lower() for source in sources[base:] for name in source.names}
             names = [name for name in relation.source.names if name.lower() in earlier]
@@ -198,7 +198,9 @@ def join_tables(
 def _using(names: Sequence[str], before: Sequence[Source], source: Source) -> Any:
     conditions = []
     for name in names:
-        left = next(one for one in before if name.lower() in [known.lower() for known in one.names])
+        left = next(
+            earlier for earlier in before if name.lower() in [column_name.lower() for column_name in earlier.names]
+        )
         conditions.append(
             exp.EQ(this=exp.column(name, table=left.alias), expression=exp.column(name, table=source.alias))
         )
@@ -207,18 +209,18 @@ def _using(names: Sequence[str], before: Sequence[Source], source: Source) -> An
 
 def _columns(node: Any, scope: Scope, number: int) -> frozenset[int] | None:
     """The places of one source's columns that a query uses; None: all."""
-    found: set[int] = set()
+    positions: set[int] = set()
     source = scope.sources[scope.base + number]
-    for one in node.find_all(exp.Column, exp.Star):
-        if isinstance(one, exp.Column) and one.table and one.table.lower() != source.alias.lower():
+    for column in node.find_all(exp.Column, exp.Star):
+        if isinstance(column, exp.Column) and column.table and column.table.lower() != source.alias.lower():
             continue
-        if isinstance(one, exp.Star):
-            if isinstance(one.parent, exp.Count):
+        if isinstance(column, exp.Star):
+            if isinstance(column.parent, exp.Count):
                 continue
             return None
-        if isinstance(one.this, exp.Star):
+        if isinstance(column.this, exp.Star):
             return None
-        place = next((i for i, name in enumerate(source.names) if name.lower() == one.name.lower()), None)
-        if place is not None:
-            found.add(place)
-    return frozenset(found)
+        position = next((i for i, name in enumerate(source.names) if name.lower() == column.name.lower()), None)
+        if position is not None:
+            positions.add(position)
+    return frozenset(positions)

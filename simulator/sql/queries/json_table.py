@@ -13,7 +13,7 @@ from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.compiler import scope_of
 from simulator.sql.expressions.scope import Scope, compiled
-from simulator.sql.functions.json import document, json_unquote, path
+from simulator.sql.functions.json import document, json_unquote, parsed_path
 from simulator.sql.store.session import Session
 from simulator.sql.values import json_paths
 from simulator.sql.values.json_paths import MISSING
@@ -26,7 +26,7 @@ def json_table(
 ) -> tuple[tuple[str, ...], Callable[[Any], list[Any]]]:
     """The names of its columns, and its rows for an environment."""
     value = compiled(node.this, before or scope_of(session))
-    legs = path(node.args["path"].name, wildcards=True)
+    legs = parsed_path(node.args["path"].name, wildcards=True)
     columns = node.args["schema"].expressions
     if any(column.args.get("nested_schema") for column in columns):
         raise Unsupported("NESTED PATH in JSON_TABLE")
@@ -34,10 +34,10 @@ def json_table(
     readers = [_reader(column, session) for column in columns]
 
     def rows(env: Any) -> list[Any]:
-        given = value(env)
-        if given is None:
+        source = value(env)
+        if source is None:
             return []
-        items = json_paths.find_all(document(session, given, "json_table"), legs)
+        items = json_paths.find_all(document(session, source, "json_table"), legs)
         return [tuple(read(item, number) for read in readers) for number, item in enumerate(items, 1)]
 
     return names, rows
@@ -48,21 +48,21 @@ def _reader(column: Any, session: Session) -> Reader:
         return lambda item, number: number
     if any(column.args.get(key) for key in ("on_empty", "on_error", "default", "exists")):
         raise Unsupported("ON EMPTY and ON ERROR in JSON_TABLE")
-    legs = path(column.args["path"].name, wildcards=True)
+    legs = parsed_path(column.args["path"].name, wildcards=True)
     type = mysql_types.parse_type(column.args["kind"].sql("mysql").lower())
     field = Field(column.name, type)
 
     def read(item: Any, number: int) -> Any:
-        found = json_paths.find(item, legs)
-        if found is MISSING or found is None:
+        value = json_paths.find(item, legs)
+        if value is MISSING or value is None:
             return None
-        value = session.as_document(found)
+        document = session.as_document(value)
         if type.name != "json":
-            if isinstance(found, list | dict):
+            if isinstance(value, list | dict):
                 return None
-            value = json_unquote(session, value) if isinstance(found, str) else value.value
+            document = json_unquote(session, document) if isinstance(value, str) else document.value
         try:
-            stored = to_stored(value, field, 1, session.rules())
+            stored = to_stored(document, field, 1, session.rules())
         except SqlError:
             return None  # NULL ON ERROR
         return from_stored(stored, type, session.zone, session.server.json_way)

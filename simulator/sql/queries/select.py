@@ -69,7 +69,7 @@ def run_query(node: Any, scope: Scope) -> Callable[[Any], list[Values]]:
 def query_scope(
     session: Session,
     sources: tuple[Source, ...] = (),
-    place: str = "field list",
+    clause: str = "field list",
     *,
     inserted: Source | None = None,
     base: int = 0,
@@ -77,15 +77,18 @@ def query_scope(
     shared: frozenset[str] = frozenset(),
 ) -> Scope:
     """A scope in which expressions may hold queries."""
-    return Scope(session, compile_node, sources, place, inserted, run_query, base, commons or {}, shared)
+    return Scope(session, compile_node, sources, clause, inserted, run_query, base, commons or {}, shared)
 
 
-def with_commons(with_: exp.With, session: Session, known: Mapping[str, Common]) -> dict[str, Common]:
+def with_commons(with_: exp.With, session: Session, outer: Mapping[str, Common]) -> dict[str, Common]:
     """The common table expressions of a WITH, which see those before them."""
-    commons = dict(known)
-    for one in with_.expressions:
-        name, columns = one.alias, tuple(column.name for column in one.args["alias"].args.get("columns") or ())
-        body = one.this
+    commons = dict(outer)
+    for expression in with_.expressions:
+        name, columns = (
+            expression.alias,
+            tuple(column.name for column in expression.args["alias"].args.get("columns") or ()),
+        )
+        body = expression.this
         recursive = with_.args.get("recursive") and isinstance(body, exp.Union)
         if recursive and any(table.name.lower() == name.lower() for table in body.expression.find_all(exp.Table)):
             commons[name.lower()] = _recursive(body, columns, name.lower(), session, commons)
@@ -109,24 +112,24 @@ def _recursive(
     collation, convert = str(session.collation), _converters(first.types)
 
     def run(env: Any) -> list[Values]:
-        most = int(
+        maximum = int(
             session.variable("cte_max_recursion_depth" if not session.server.mariadb else "max_recursive_iterations")
         )
-        found = last[:] = [_cast(row, convert) for row in first.run([])]
-        found, seen = list(found), {tuple(sort_key(v, collation) for v in row) for row in found}
-        for _ in range(most + 1):
-            made = [_cast(row, convert) for row in second.run([])]
+        rows = last[:] = [_cast(row, convert) for row in first.run([])]
+        rows, seen = list(rows), {tuple(sort_key(v, collation) for v in row) for row in rows}
+        for _ in range(maximum + 1):
+            new_rows = [_cast(row, convert) for row in second.run([])]
             if distinct:
-                keyed = {tuple(sort_key(v, collation) for v in row): row for row in made}
-                made = [row for key, row in keyed.items() if key not in seen]
+                keyed = {tuple(sort_key(v, collation) for v in row): row for row in new_rows}
+                new_rows = [row for key, row in keyed.items() if key not in seen]
                 seen |= keyed.keys()
-            if not made:
-                return found
-            found += made
-            last[:] = made
+            if not new_rows:
+                return rows
+            rows += new_rows
+            last[:] = new_rows
         if session.server.mariadb:
-            return found
-        raise SqlError(3636, most + 1)
+            return rows
+        raise SqlError(3636, maximum + 1)
 
     return Common(names, run)
 
@@ -139,59 +142,61 @@ class _Select:
         self.names: list[str] = []
         self.fields: list[Field | None] = []
         self.outputs: list[Any] = []  # nodes, or (source, place)
-        for one in node.expressions:
-            self._output(one)
+        for expression in node.expressions:
+            self._output(expression)
 
-    def _output(self, one: Any) -> None:
-        if isinstance(one, exp.Star) or (isinstance(one, exp.Column) and isinstance(one.this, exp.Star)):
-            table = one.table if isinstance(one, exp.Column) else ""
-            wanted = table.lower()
+    def _output(self, expression: Any) -> None:
+        if isinstance(expression, exp.Star) or (
+            isinstance(expression, exp.Column) and isinstance(expression.this, exp.Star)
+        ):
+            table = expression.table if isinstance(expression, exp.Column) else ""
+            alias = table.lower()
             before = len(self.outputs)
-            for number, place in self.from_.star(wanted):
+            for number, position in self.from_.star(alias):
                 source = self.scope.sources[number]
-                self.names.append(source.names[place])
-                self.fields.append(None if source.fields is None else source.fields[place])
-                self.outputs.append((number, place))
-            if wanted and before == len(self.outputs):
+                self.names.append(source.names[position])
+                self.fields.append(None if source.fields is None else source.fields[position])
+                self.outputs.append((number, position))
+            if alias and before == len(self.outputs):
                 raise SqlError(1051, table)
             return
-        inner = one.this if isinstance(one, exp.Alias) else one
-        self.names.append(one.alias_or_name or inner.sql("mysql"))
+        inner = expression.this if isinstance(expression, exp.Alias) else expression
+        self.names.append(expression.alias_or_name or inner.sql("mysql"))
         self.fields.append(self.scope.field(inner))
         self.outputs.append(inner)
 
     def query(self) -> Query:
-        node, scope = self.node, self.scope
-        where = node.args.get("where")
+        select, scope = self.node, self.scope
+        where = select.args.get("where")
         if where is not None and aggregates_in(where.this):
             raise SqlError(1111)
-        having = node.args.get("having")
+        having = select.args.get("having")
         orders = [
-            self._by_alias(one.this) for one in (node.args["order"].expressions if node.args.get("order") else ())
+            self._by_alias(node.this) for node in (select.args["order"].expressions if select.args.get("order") else ())
         ]
         condition = None if having is None else self._by_alias(having.this, aliases_first=True)
-        nodes = [one for one in [*self.outputs, *orders, condition] if isinstance(one, exp.Expression)]
-        aggregates = [each for one in nodes for each in aggregates_in(one)]
-        group = node.args.get("group")
+        nodes = [node for node in [*self.outputs, *orders, condition] if isinstance(node, exp.Expression)]
+        aggregates = [part for node in nodes for part in aggregates_in(node)]
+        group = select.args.get("group")
         grouped = group is not None or bool(aggregates)
         steps: list[Callable[[list[Any]], list[Any]]] = []
         names = {}
         if grouped:
             steps.append(self._group(group, aggregates))
-            names = {id(one): (_AGGREGATES, place) for place, one in enumerate(aggregates)}
-            source = Source(_AGGREGATES, "", tuple(str(place) for place in range(len(aggregates))))
+            names = {id(node): (_AGGREGATES, position) for position, node in enumerate(aggregates)}
+            source = Source(_AGGREGATES, "", tuple(str(position) for position in range(len(aggregates))))
             scope = replace(scope, sources=(*scope.sources, source))
         if condition is not None:
-            test = compiled(_replaced(condition, names), scope.at("having clause"))
+            test = compiled(_replaced(condition, names), scope.in_clause("having clause"))
             steps.append(lambda envs: [env for env in envs if truth_of(test(env))])
-        windows = [each for one in nodes for each in windows_in(one)]
+        windows = [part for node in nodes for part in windows_in(node)]
         if windows:
-            functions = [window_of(_replaced(one, names), scope, node.args.get("windows") or ()) for one in windows]
+            functions = [window_of(_replaced(node, names), scope, select.args.get("windows") or ()) for node in windows]
             steps.append(lambda envs: _with_windows(envs, functions))
-            names |= {id(one): (_WINDOWS, place) for place, one in enumerate(windows)}
-            source = Source(_WINDOWS, "", tuple(str(place) for place in range(len(windows))))
+            names |= {id(node): (_WINDOWS, position) for position, node in enumerate(windows)}
+            source = Source(_WINDOWS, "", tuple(str(position) for position in range(len(windows))))
             scope = replace(scope, sources=(*scope.sources, source))
-        readers = [self._reader(one, scope, names) for one in self.outputs]
+        readers = [self._reader(node, scope, names) for node in self.outputs]
         order = self._order(orders, scope, names)
         return self._query(steps, readers, order, windows)
 
@@ -218,13 +223,13 @@ class _Select:
             for step in steps:
                 envs = step(envs)
             # what is assigned to variables is assigned row by row, and before the rows are sorted
-            rows = order([(each, tuple([read(each) for read in readers])) for each in envs])
+            rows = order([(joined, tuple([read(joined) for read in readers])) for joined in envs])
             result = [values for _, values in rows]
             result = _distinct(result, collation) if distinct else result
             self.session.found_rows = len(result)
             return limit(result)
 
-        types = [self._type(one, field) for one, field in zip(self.outputs, self.fields, strict=True)]
+        types = [self._type(output, field) for output, field in zip(self.outputs, self.fields, strict=True)]
         return Query(tuple(self.names), tuple(self.fields), tuple(types), run)
 
     def _type(self, output: Any, field: Field | None) -> ResultType | None:
@@ -232,31 +237,31 @@ class _Select:
             return of_column(field.type)
         return None if isinstance(output, tuple) else type_of(output, self.scope)
 
-    def _reader(self, one: Any, scope: Scope, names: Mapping[int, tuple[str, int]]) -> Compiled:
-        if isinstance(one, tuple):
-            return column_reader(scope, *one)
-        return compiled(_replaced(one, names), scope)
+    def _reader(self, output: Any, scope: Scope, names: Mapping[int, tuple[str, int]]) -> Compiled:
+        if isinstance(output, tuple):
+            return column_reader(scope, *output)
+        return compiled(_replaced(output, names), scope)
 
     def _by_alias(self, node: Any, *, aliases_first: bool = False) -> Any:
         """A node of ORDER BY or HAVING: (source, place) or the expression that it names by place or alias."""
         if isinstance(node, exp.Literal) and not node.is_string and node.this.isdecimal() and not aliases_first:
-            place = int(node.this) - 1
-            if not 0 <= place < len(self.outputs):
+            position = int(node.this) - 1
+            if not 0 <= position < len(self.outputs):
                 raise SqlError(1054, node.this, "order clause")
-            return self.outputs[place]
+            return self.outputs[position]
         lowered = [name.lower() for name in self.names]
 
-        def named(one: Any) -> Any:
-            if not isinstance(one, exp.Column) or one.table or one.name.lower() not in lowered:
-                return one
-            output = self.outputs[lowered.index(one.name.lower())]
-            if one is not node and not aliases_first and self._is_column(one):
-                return one
-            return one if isinstance(output, tuple) or output is one else exp.paren(output.copy())
+        def resolved(column: Any) -> Any:
+            if not isinstance(column, exp.Column) or column.table or column.name.lower() not in lowered:
+                return column
+            output = self.outputs[lowered.index(column.name.lower())]
+            if column is not node and not aliases_first and self._is_column(column):
+                return column
+            return column if isinstance(output, tuple) or output is column else exp.paren(output.copy())
 
         if isinstance(node, exp.Column) and not node.table and node.name.lower() in lowered:
             return self.outputs[lowered.index(node.name.lower())]
-        return node.copy().transform(named)
+        return node.copy().transform(resolved)
 
     def _is_column(self, node: exp.Column) -> bool:
         try:
@@ -273,14 +278,14 @@ class _Select:
         if order is None:
             return lambda rows: rows
         keys: list[tuple[Compiled, bool, str]] = []
-        scope = scope.at("order clause")
-        for node, one in zip(nodes, order.expressions, strict=True):
+        scope = scope.in_clause("order clause")
+        for node, expression in zip(nodes, order.expressions, strict=True):
             if isinstance(node, tuple):
                 fields = scope.sources[node[0]].fields
                 collation = (fields[node[1]].collation if fields else "") or str(self.session.collation)
             else:
                 collation = collation_of(scope, node)
-            keys.append((self._reader(node, scope, names), bool(one.args.get("desc")), collation))
+            keys.append((self._reader(node, scope, names), bool(expression.args.get("desc")), collation))
 
         def ordered(rows: list[Any]) -> list[Any]:
             for read, desc, collation in reversed(keys):
@@ -293,17 +298,17 @@ class _Select:
         """Groups of environments as one each, with the values of the aggregates behind."""
         if group is not None and group.args.get("rollup"):
             raise Unsupported("WITH ROLLUP")
-        scope = self.scope.at("group statement")
-        nodes = [self._by_alias(one) for one in (group.expressions if group is not None else ())]
-        keys = [(self._reader(one, scope, {}), collation_of(scope, one) if isinstance(one, exp.Expression) else "")
-                for one in nodes]  # fmt: skip
-        functions = [aggregate_of(one, self.scope) for one in aggregates]
+        scope = self.scope.in_clause("group statement")
+        nodes = [self._by_alias(node) for node in (group.expressions if group is not None else ())]
+        keys = [(self._reader(node, scope, {}), collation_of(scope, node) if isinstance(node, exp.Expression) else "")
+                for node in nodes]  # fmt: skip
+        functions = [aggregate_of(node, self.scope) for node in aggregates]
         collation, widths = str(self.session.collation), [len(source.names) for source in self.scope.sources]
         always = self.session.server.id != "mysql-8.0"
 
         def run(envs: list[Any]) -> list[Any]:
             sorts = always or self.from_.groups_by_index(
-                [one for one in nodes if isinstance(one, exp.Expression)], self.node
+                [node for node in nodes if isinstance(node, exp.Expression)], self.node
             )
             groups: dict[Any, list[Any]] = {}
             for env in envs:
@@ -324,15 +329,15 @@ def _replaced(node: Any, names: Mapping[int, tuple[str, int]]) -> Any:
     if not isinstance(node, exp.Expression) or not names:
         return node
     if id(node) in names:
-        table, place = names[id(node)]
-        return exp.column(str(place), table=table)
-    made = type(node)()
+        table, position = names[id(node)]
+        return exp.column(str(position), table=table)
+    copy = type(node)()
     for key, value in node.args.items():
         if isinstance(value, list):
-            made.set(key, [_replaced(one, names) for one in value])
+            copy.set(key, [_replaced(item, names) for item in value])
         else:
-            made.set(key, _replaced(value, names))
-    return made
+            copy.set(key, _replaced(value, names))
+    return copy
 
 
 def _with_windows(envs: list[Any], functions: Sequence[Callable[[list[Any]], list[Any]]]) -> list[Any]:
@@ -388,7 +393,7 @@ def _set_operation(
     distinct = bool(node.args.get("distinct", True))
     types = tuple(unified(pair) for pair in zip(left.types, right.types, strict=True))
     converts = [_converters(types, side.types) for side in (left, right)]
-    places, limit = _places(node, left.names), limit_of(node)
+    positions, limit = _sort_positions(node, left.names), limit_of(node)
 
     def run(env: Any) -> list[Values]:
         first, second = (
@@ -396,8 +401,8 @@ def _set_operation(
             for side, convert in zip((left, right), converts, strict=True)
         )
         rows = _combined(node, first, second, collation, distinct=distinct)
-        for place, desc in reversed(places):
-            rows = sorted(rows, key=lambda row: sort_key(row[place], collation), reverse=desc)
+        for position, desc in reversed(positions):
+            rows = sorted(rows, key=lambda row: sort_key(row[position], collation), reverse=desc)
         return limit(rows)
 
     return Query(left.names, (None,) * len(left.names) if left.fields != right.fields else left.fields, types, run)
@@ -409,36 +414,36 @@ def _combined(node: Any, first: list[Values], second: list[Values], collation: s
     if not distinct:
         raise Unsupported("INTERSECT ALL and EXCEPT ALL")
     keys = {tuple(sort_key(value, collation) for value in row) for row in second}
-    wanted = isinstance(node, exp.Intersect)
-    kept = [row for row in first if (tuple(sort_key(value, collation) for value in row) in keys) is wanted]
-    return _distinct(kept, collation)
+    in_both = isinstance(node, exp.Intersect)
+    rows = [row for row in first if (tuple(sort_key(value, collation) for value in row) in keys) is in_both]
+    return _distinct(rows, collation)
 
 
-def _places(node: Any, names: Sequence[str]) -> list[tuple[int, bool]]:
+def _sort_positions(node: Any, names: Sequence[str]) -> list[tuple[int, bool]]:
     """The columns by which ORDER BY sorts the rows of a set operation."""
-    places = []
+    positions = []
     order = node.args.get("order")
-    for one in order.expressions if order is not None else ():
-        desc = bool(one.args.get("desc"))
-        if isinstance(one.this, exp.Literal) and one.this.this.isdecimal():
-            places.append((int(one.this.this) - 1, desc))
+    for expression in order.expressions if order is not None else ():
+        desc = bool(expression.args.get("desc"))
+        if isinstance(expression.this, exp.Literal) and expression.this.this.isdecimal():
+            positions.append((int(expression.this.this) - 1, desc))
             continue
         lowered = [name.lower() for name in names]
-        if one.this.name.lower() not in lowered:
-            raise SqlError(1054, one.this.name, "order clause")
-        places.append((lowered.index(one.this.name.lower()), desc))
-    return places
+        if expression.this.name.lower() not in lowered:
+            raise SqlError(1054, expression.this.name, "order clause")
+        positions.append((lowered.index(expression.this.name.lower()), desc))
+    return positions
 
 
 def _converters(
-    types: Sequence[ResultType | None], given: Sequence[ResultType | None] | None = None
+    types: Sequence[ResultType | None], current: Sequence[ResultType | None] | None = None
 ) -> list[Callable[[Any], Any] | None]:
     """What makes the values of each column into its type; None where nothing does."""
-    made: list[Callable[[Any], Any] | None] = []
+    converters: list[Callable[[Any], Any] | None] = []
     for i, type in enumerate(types):
-        same = type is None or type.kind in ("null", "json") or (given is not None and given[i] == type)
-        made.append(None if same or type is None else converter(type))
-    return made
+        unchanged = type is None or type.kind in ("null", "json") or (current is not None and current[i] == type)
+        converters.append(None if unchanged or type is None else converter(type))
+    return converters
 
 
 def _cast(row: Values, converters: Sequence[Callable[[Any], Any] | None]) -> Values:

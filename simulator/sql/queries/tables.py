@@ -49,7 +49,7 @@ def relation_of(
     alias, columns = _alias(table)
     match table:
         case exp.Table() if isinstance(table.this, exp.Identifier):
-            return _named(table, session, commons, prepare, alias)
+            return _named_relation(table, session, commons, prepare, alias)
         case exp.Subquery():
             query = prepare(table.this, session, None, commons)
             return Relation(Source(alias, "", _renamed(columns, query.names, alias)), query.run)
@@ -80,7 +80,9 @@ def _renamed(columns: Sequence[str], names: Sequence[str], alias: str) -> tuple[
     return tuple(columns or names)
 
 
-def _named(table: exp.Table, session: Session, commons: Mapping[str, Common], prepare: Prepare, alias: str) -> Relation:
+def _named_relation(
+    table: exp.Table, session: Session, commons: Mapping[str, Common], prepare: Prepare, alias: str
+) -> Relation:
     name = alias or table.name
     if not table.db:
         if table.name.lower() == "dual":
@@ -110,12 +112,12 @@ def prepare_view(view: View, session: Session, prepare: Prepare) -> Any:
 def source_of_table(session: Session, table: exp.Table) -> tuple[Source, Data]:
     data = session.table(table.db, table.name)
     definition = data.definition
-    names = tuple(one.name for one in definition.fields)
+    names = tuple(field.name for field in definition.fields)
     return Source(table.alias or table.name, definition.id.database, names, definition.fields), data
 
 
 def _values(table: exp.Values, session: Session, alias: str, columns: Sequence[str]) -> Relation:
-    lists = [values_of(one) for one in table.expressions]
+    lists = [values_of(row) for row in table.expressions]
     scope = scope_of(session)
     names = tuple(columns or (f"column_{number}" for number in range(len(lists[0]))))
     readers = [[compiled(value, scope) for value in values] for values in lists]

@@ -18,23 +18,24 @@ from simulator.sql.values.kinds import number_of
 def windows_in(node: Any) -> list[Any]:
     return (
         [
-            one
-            for one in node.find_all(exp.Window)
-            if isinstance(one.this, exp.Expression) and one.find_ancestor(exp.Select) is node.find_ancestor(exp.Select)
+            window
+            for window in node.find_all(exp.Window)
+            if isinstance(window.this, exp.Expression)
+            and window.find_ancestor(exp.Select) is node.find_ancestor(exp.Select)
         ]
         if isinstance(node, exp.Expression)
         else []
     )
 
 
-def window_of(node: exp.Window, scope: Scope, named: Sequence[exp.Window]) -> Callable[[list[Any]], list[Any]]:
+def window_of(node: exp.Window, scope: Scope, definitions: Sequence[exp.Window]) -> Callable[[list[Any]], list[Any]]:
     """What computes a window function for all rows (environments) of a result, in their order."""
-    node = _resolved(node, named)
-    parts = [compiled(one, scope) for one in node.args.get("partition_by") or ()]
+    node = _resolved(node, definitions)
+    parts = [compiled(expression, scope) for expression in node.args.get("partition_by") or ()]
     order = node.args.get("order")
     orders = [
-        (compiled(one.this, scope), bool(one.args.get("desc")), collation_of(scope, one.this))
-        for one in (order.expressions if order is not None else ())
+        (compiled(expression.this, scope), bool(expression.args.get("desc")), collation_of(scope, expression.this))
+        for expression in (order.expressions if order is not None else ())
     ]
     function = _function(node, scope)
     collation = str(scope.session.collation)
@@ -49,25 +50,25 @@ def window_of(node: exp.Window, scope: Scope, named: Sequence[exp.Window]) -> Ca
             for read, desc, by in reversed(orders):
                 numbers.sort(key=lambda n: sort_key(read(rows[n]), by), reverse=desc)
             peers = [tuple(sort_key(read(rows[n]), by) for read, _, by in orders) for n in numbers]
-            found = function([rows[n] for n in numbers], peers)
-            for number, value in zip(numbers, found, strict=True):
+            results = function([rows[n] for n in numbers], peers)
+            for number, value in zip(numbers, results, strict=True):
                 values[number] = value
         return values
 
     return run
 
 
-def _resolved(node: exp.Window, named: Sequence[exp.Window]) -> exp.Window:
+def _resolved(node: exp.Window, definitions: Sequence[exp.Window]) -> exp.Window:
     name = node.args.get("alias")
     if name is None:
         return node
-    for one in named:
-        if one.this.name.lower() == name.name.lower():
-            made = node.copy()
+    for definition in definitions:
+        if definition.this.name.lower() == name.name.lower():
+            resolved = node.copy()
             for key in ("partition_by", "order", "spec"):
-                if not made.args.get(key) and one.args.get(key):
-                    made.set(key, one.args[key])
-            return made
+                if not resolved.args.get(key) and definition.args.get(key):
+                    resolved.set(key, definition.args[key])
+            return resolved
     raise SqlError(3579, name.name)
 
 
@@ -84,7 +85,7 @@ def _function(node: exp.Window, scope: Scope) -> Function:
     if not isinstance(inner, exp.Anonymous):
         raise Unsupported(f"the window function {inner.sql('mysql')[:40]!r}")
     name = str(inner.this).lower()
-    reads = [compiled(one, scope) for one in inner.expressions]
+    reads = [compiled(argument, scope) for argument in inner.expressions]
     if name in _RANKS:
         return _RANKS[name]
     if name == "ntile":
@@ -99,11 +100,11 @@ def _function(node: exp.Window, scope: Scope) -> Function:
         def chosen(rows: list[Any], peers: list[Any]) -> list[Any]:
             out = []
             for i in range(len(rows)):
-                within = rows[slice(*frame(i, peers))]
-                place = {"first_value": 0, "last_value": len(within) - 1}.get(name, -1)
+                frame_rows = rows[slice(*frame(i, peers))]
+                index = {"first_value": 0, "last_value": len(frame_rows) - 1}.get(name, -1)
                 if name == "nth_value":
-                    place = int(number_of(reads[1](rows[i]))) - 1
-                out.append(reads[0](within[place]) if 0 <= place < len(within) else None)
+                    index = int(number_of(reads[1](rows[i]))) - 1
+                out.append(reads[0](frame_rows[index]) if 0 <= index < len(frame_rows) else None)
             return out
 
         return chosen
@@ -115,12 +116,12 @@ def _rank(rows: list[Any], peers: list[Any]) -> list[Any]:
 
 
 def _dense_rank(rows: list[Any], peers: list[Any]) -> list[Any]:
-    places = {peer: place for place, peer in enumerate(dict.fromkeys(peers), 1)}
-    return [places[peer] for peer in peers]
+    ranks = {peer: rank for rank, peer in enumerate(dict.fromkeys(peers), 1)}
+    return [ranks[peer] for peer in peers]
 
 
 def _cume_dist(rows: list[Any], peers: list[Any]) -> list[Any]:
-    last = {peer: place for place, peer in enumerate(peers, 1)}
+    last = {peer: rank for rank, peer in enumerate(peers, 1)}
     return [last[peer] / len(peers) for peer in peers]
 
 
@@ -138,8 +139,8 @@ _RANKS: dict[str, Function] = {
 
 
 def _tiles(count: int, tiles: int) -> list[Any]:
-    size, rest = divmod(count, tiles)
-    return [tile + 1 for tile in range(tiles) for _ in range(size + (tile < rest))]
+    size, remainder = divmod(count, tiles)
+    return [tile + 1 for tile in range(tiles) for _ in range(size + (tile < remainder))]
 
 
 def _moved(reads: Sequence[Any], sign: int) -> Function:

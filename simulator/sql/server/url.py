@@ -44,22 +44,22 @@ def engine_of(url: str) -> Engine:
         host = parts.hostname or ""
     except ValueError:
         raise UsageError(f"the URL of the SQL server is wrong: {_EXPECTED}.") from None
-    named = f"{parts.scheme}://{host}" if parts.scheme else "--sql-engine"
+    prefix = f"{parts.scheme}://{host}" if parts.scheme else "--sql-engine"
     system = "postgresql" if parts.scheme == "postgres" else parts.scheme
     database = unquote(parts.path.removeprefix("/"))
     if system not in _SYSTEMS or "/" in database or (database and system != "postgresql"):
-        raise UsageError(f"{named}: {_EXPECTED}.")
+        raise UsageError(f"{prefix}: {_EXPECTED}.")
     if not host and url != WHEEL:
-        raise UsageError(f"{named}: {_EXPECTED}.")
+        raise UsageError(f"{prefix}: {_EXPECTED}.")
     options = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
     keep = options.pop("keep", "no")
     if options or keep not in ("yes", "no"):
-        raise UsageError(f"{named}: the only option of such a URL is keep=yes or keep=no.")
+        raise UsageError(f"{prefix}: the only option of such a URL is keep=yes or keep=no.")
     default_port, default_user = _SYSTEMS[system]
     try:
         port = parts.port or default_port
     except ValueError:
-        raise UsageError(f"{named}: the port is no number up to 65535; {_EXPECTED}.") from None
+        raise UsageError(f"{prefix}: the port is no number up to 65535; {_EXPECTED}.") from None
     user, password = unquote(parts.username or default_user), unquote(parts.password or "")
     if system == "postgresql":
         database = database or DATABASE

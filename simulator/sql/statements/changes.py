@@ -40,16 +40,16 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
         # x'41' is a text there, and 0x41 alone a number; sqlglot's tree does not tell them apart
         text = _QUOTED_BYTES.sub(lambda match: f"unhex('{match[1]}')" if match[1] is not None else match[0], text)
         words = Reader(text)
-    places = [
+    offsets = [
         words.words[i].end
         for i in range(len(words.words) - 1)
         if words.words[i].upper == "DEFAULT" and words.words[i + 1].value == "("
     ]
-    for place in reversed(places):  # sqlglot knows no DEFAULT(column)
-        text = f"{text[:place]}_of{text[place:]}"
+    for offset in reversed(offsets):  # sqlglot knows no DEFAULT(column)
+        text = f"{text[:offset]}_of{text[offset:]}"
     if match := _PRIORITY.match(text):
         text = match[1] + " " * len(match[2]) + text[match.end() :]
-    words = Reader(text) if places or match else words
+    words = Reader(text) if offsets or match else words
     if not _NEEDED[verb].intersection(word.upper for word in words.words):  # surely a mistake
         words.at = min(len(words.words), 2 if verb == "DELETE" else 3)
         raise words.problem()
@@ -96,7 +96,7 @@ def run_change(
             session.quiet = False
         if form == "mixed" and session.unsafe:
             # a statement that gives other values elsewhere is logged by its rows
-            session.back_to(len(session.undo) - session.statement_undo, entries)
+            session.undo_to(len(session.undo) - session.statement_undo, entries)
             run()
         else:
             _log_text(session, text, verb, node, last_insert_id)
@@ -122,7 +122,7 @@ def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
 def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id: int) -> None:
     """Statement format: what the statement depends on, then its text, even if no row matched."""
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    id = session.named(target.db, target.name)
+    id = session.table_id(target.db, target.name)
     values = []
     if session.last_insert_id_used:
         values.append(f"SET INSERT_ID = {last_insert_id}")
@@ -132,7 +132,7 @@ def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id:
         seeds = [int(hashlib.md5(f"seed {session.draw()}".encode()).hexdigest()[:7], 16) for _ in range(2)]
         values.append(f"SET SESSION rand_seed1 = {seeds[0]} , rand_seed2 = {seeds[1]}")
     for name in dict.fromkeys(session.used_variables):
-        values.append(f"SET @{name} := {variables.shown(session.user_variables.get(name))}")
+        values.append(f"SET @{name} := {variables.logged_literal(session.user_variables.get(name))}")
     for value in values:
         session.entries.append(Text(StatementKind.VALUE, "", "", value, session.now_ms))
     kind = StatementKind[verb]

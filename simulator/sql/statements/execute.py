@@ -38,14 +38,14 @@ def execute(session: Session, text: str) -> None:
 def _execute(session: Session, text: str) -> None:
     if session.variables.get("character_set_client") in _UTF8MB3 and _BEYOND_UTF8MB3.search(text):
         raise Unsupported("a character of four bytes after SET NAMES utf8, which has three; SET NAMES utf8mb4")
-    own_quotes = bool(session.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
-    if not session.attached and not session.read_only and not own_quotes and insert_literals(session, text):
+    custom_quotes = bool(session.modes & {"NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"})
+    if not session.attached and not session.read_only and not custom_quotes and insert_literals(session, text):
         return
     text = _decoded(session, text)
-    read = with_literal_bytes(with_version_comments(by_mode(text, session.modes), session.server))
-    if NO_TEXT.search(read):
+    server_text = with_literal_bytes(with_version_comments(by_mode(text, session.modes), session.server))
+    if NO_TEXT.search(server_text):
         raise Unsupported("a statement with bytes that are not UTF-8")
-    words = Reader(read)
+    words = Reader(server_text)
     if words.done:
         return
     session.text, session.annotated = text, False
@@ -127,19 +127,19 @@ PROGRAMS: Final = Programs(_run_text, _change)
 
 
 def run_body(session: Session, body: str, rows: TriggerRows) -> None:
-    inside, session.inside_statement = session.inside_statement, True
+    outer, session.inside_statement = session.inside_statement, True
     try:
         PROGRAMS.trigger(session, body, rows)
     finally:
-        session.inside_statement = inside
+        session.inside_statement = outer
 
 
 def call_function(session: Session, routine: Routine, arguments: list[Any]) -> Any:
-    inside, session.inside_statement = session.inside_statement, True
+    outer, session.inside_statement = session.inside_statement, True
     try:
         return PROGRAMS.function(session, routine, arguments)
     finally:
-        session.inside_statement = inside
+        session.inside_statement = outer
 
 
 # ---------------------------------------------------------------------------------------------------------------- DDL

@@ -67,14 +67,14 @@ def do(session: Session, words: Reader) -> None:
 
 def arguments(text: str) -> list[str]:
     """A list of expressions taken apart."""
-    words, parts, first, depth = Reader(text), [], 0, 0
+    words, parts, start, depth = Reader(text), [], 0, 0
     for number, word in enumerate(words.words):
         if word.kind == "mark":
             depth += word.value.count("(") - word.value.count(")")
         if word.value == "," and not depth:
-            parts.append(words.between(first, number))
-            first = number + 1
-    return [*parts, words.between(first, len(words.words))] if words.words else []
+            parts.append(words.between(start, number))
+            start = number + 1
+    return [*parts, words.between(start, len(words.words))] if words.words else []
 
 
 def call(session: Session, words: Reader, programs: Programs) -> None:
@@ -83,19 +83,19 @@ def call(session: Session, words: Reader, programs: Programs) -> None:
     routine = session.routines.get(("procedure", database, name.lower()))
     if routine is None:
         raise SqlError(13050, f"PROCEDURE {database}.{name}")
-    given = arguments(words.brackets()) if words.peek("(") else []
-    if len(given) != len(routine.parameters):
-        raise SqlError(1318, "PROCEDURE", f"{database}.{name}", len(routine.parameters), len(given))
+    texts = arguments(words.brackets()) if words.peek("(") else []
+    if len(texts) != len(routine.parameters):
+        raise SqlError(1318, "PROCEDURE", f"{database}.{name}", len(routine.parameters), len(texts))
     if session.settings["binlog_format"] != "row":
         raise Unsupported("CALL with a log of statements")
     values = [
-        None if way == "out" else value_of(session, text)
-        for text, (way, _, _) in zip(given, routine.parameters, strict=True)
+        None if direction == "out" else value_of(session, text)
+        for text, (direction, _, _) in zip(texts, routine.parameters, strict=True)
     ]
-    for place, value in programs.call(session, routine, values):
-        if not given[place].strip().startswith("@"):
-            raise Unsupported(f"the OUT argument {given[place]!r}")
-        session.user_variables[given[place].strip()[1:].strip("`").lower()] = value
+    for position, value in programs.call(session, routine, values):
+        if not texts[position].strip().startswith("@"):
+            raise Unsupported(f"the OUT argument {texts[position]!r}")
+        session.user_variables[texts[position].strip()[1:].strip("`").lower()] = value
 
 
 def prepare_statement(session: Session, words: Reader) -> None:
@@ -126,8 +126,8 @@ def with_arguments(session: Session, words: Reader) -> str:
     text = session.statements.get(name)
     if text is None:
         raise SqlError(1243, name, "EXECUTE")
-    given = arguments(words.sql[words.words[words.at].start :]) if words.take("USING") else []
-    values = [value_of(session, one) for one in given]
+    texts = arguments(words.sql[words.words[words.at].start :]) if words.take("USING") else []
+    values = [value_of(session, expression) for expression in texts]
     out, at, used = "", 0, 0
     for word in Reader(text).words:
         if word.value == "?" and word.kind == "mark":

@@ -69,15 +69,15 @@ def rollback(session: Session, words: Reader, text: str) -> None:
     words.need("TO")
     words.take("SAVEPOINT")
     name = words.name()
-    place = _find(session, name)
-    point = session.savepoints[place]
-    session.back_to(point.undo, point.entries)
-    del session.savepoints[place + 1 :]
+    index = _find(session, name)
+    point = session.savepoints[index]
+    session.undo_to(point.undo, point.entries)
+    del session.savepoints[index + 1 :]
 
 
 def savepoint(session: Session, words: Reader, text: str) -> None:
     name = words.name()
-    session.savepoints = [one for one in session.savepoints if one.name.lower() != name.lower()]
+    session.savepoints = [point for point in session.savepoints if point.name.lower() != name.lower()]
     session.savepoints.append(Savepoint(name, len(session.undo), len(session.entries)))
 
 
@@ -87,9 +87,9 @@ def release(session: Session, words: Reader, text: str) -> None:
 
 
 def _find(session: Session, name: str) -> int:
-    for place, one in enumerate(session.savepoints):
-        if one.name.lower() == name.lower():
-            return place
+    for index, point in enumerate(session.savepoints):
+        if point.name.lower() == name.lower():
+            return index
     raise SqlError(1305, name)
 
 
@@ -106,44 +106,44 @@ def xa(session: Session, words: Reader, text: str) -> None:
     parts = [words.text()]
     while words.take(","):
         parts.append(words.next().value)
-    shown = _xid(parts)
+    xid = _xid(parts)
     one_phase = words.take("ONE", "PHASE")
     if word in ("START", "BEGIN"):
         if session.xa or session.in_transaction:
             raise SqlError(1399, "ACTIVE")
-        session.xa = shown
+        session.xa = xid
         return
     if word == "END":
-        if session.xa != shown:
+        if session.xa != xid:
             raise SqlError(1397)
         return
     if word == "PREPARE":
-        if session.xa != shown:
+        if session.xa != xid:
             raise SqlError(1397)
-        session.prepared[shown] = list(session.undo)
+        session.prepared[xid] = list(session.undo)
         session.xa = ""
         session.commit()
-        session.attached = "" if session.server.detaches_xa else shown
+        session.attached = "" if session.server.detaches_xa else xid
         return
-    if session.xa == shown:
+    if session.xa == xid:
         session.xa = ""
         if word == "COMMIT" and one_phase:
             session.commit()
         elif word == "ROLLBACK":
             session.rollback()
         else:
-            session.xa = shown
+            session.xa = xid
             raise SqlError(1399, "IDLE")
         return
-    if shown not in session.prepared:
+    if xid not in session.prepared:
         raise SqlError(1397)
-    undo = session.prepared.pop(shown)
+    undo = session.prepared.pop(xid)
     session.attached = ""
     if word == "ROLLBACK":
         for data, number, old in reversed(undo):
             data.put(number, old)
     kind = StatementKind.XA_COMMIT if word == "COMMIT" else StatementKind.XA_ROLLBACK
-    session.write([Text(kind, "", "", f"XA {word} {shown}", session.now_ms)])
+    session.write([Text(kind, "", "", f"XA {word} {xid}", session.now_ms)])
 
 
 def _xid(parts: list[str]) -> str:

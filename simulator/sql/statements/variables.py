@@ -62,7 +62,7 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
     if words.one_of("DEFAULT ROLE", "ROLE", "RESOURCE GROUP"):
         words.at = len(words.words)
         return
-    work: list[Callable[[], None]] = []
+    changes: list[Callable[[], None]] = []
     scope = ""
     while True:
         if words.one_of("SESSION TRANSACTION", "GLOBAL TRANSACTION", "TRANSACTION"):
@@ -71,22 +71,22 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
                 raise Unsupported("SET TRANSACTION READ ONLY")
             words.at = len(words.words)  # the isolation of one session alone shows nowhere
             return
-        found = _NAME.match(words.sql, words.words[words.at].start) if not words.done else None
-        if found is None:
+        match = _NAME.match(words.sql, words.words[words.at].start) if not words.done else None
+        if match is None:
             raise words.problem()
-        scope = _scope(found["scope"]) or scope
-        while not words.done and words.words[words.at].start < found.end():
+        scope = _scope(match["scope"]) or scope
+        while not words.done and words.words[words.at].start < match.end():
             words.next()
-        node_text, bare = _right_side(words)
-        if found["user"]:
-            work.append(_user_variable(session, found["user"][1:].strip("`'\"").lower(), node_text))
+        node_text, keyword = _right_side(words)
+        if match["user"]:
+            changes.append(_user_variable(session, match["user"][1:].strip("`'\"").lower(), node_text))
         else:
-            work.append(_assignment(session, scope, found["name"].strip("`").lower(), node_text, bare))
+            changes.append(_assignment(session, scope, match["name"].strip("`").lower(), node_text, keyword))
         if words.done:
             break
         words.need(",")
-    for one in work:
-        one()
+    for change in changes:
+        change()
 
 
 def _scope(typed: str | None) -> str:
@@ -115,7 +115,7 @@ def _charset(session: Session, word: str) -> str:
 
 def _right_side(words: Reader) -> tuple[str, str]:
     """The text of a value up to the next comma, and the word that it is, if it is one."""
-    first, depth = words.at, 0
+    start, depth = words.at, 0
     while not words.done:
         word = words.words[words.at]
         if word.value == "," and not depth:
@@ -123,10 +123,10 @@ def _right_side(words: Reader) -> tuple[str, str]:
         if word.kind == "mark":
             depth += word.value.count("(") - word.value.count(")")
         words.next()
-    if first == words.at:
+    if start == words.at:
         raise words.problem()
-    alone = words.words[first] if words.at == first + 1 else None
-    return words.between(first, words.at), alone.value if alone is not None and alone.kind == "word" else ""
+    single = words.words[start] if words.at == start + 1 else None
+    return words.between(start, words.at), single.value if single is not None and single.kind == "word" else ""
 
 
 def _value(session: Session, text: str) -> Any:
@@ -138,24 +138,24 @@ def _user_variable(session: Session, name: str, text: str) -> Callable[[], None]
     return lambda: session.user_variables.__setitem__(name, value)
 
 
-def _assignment(session: Session, scope: str, name: str, text: str, bare: str) -> Callable[[], None]:
-    known = system_variables(session.server).get(name)
-    if known is None:
+def _assignment(session: Session, scope: str, name: str, text: str, keyword: str) -> Callable[[], None]:
+    variable = system_variables(session.server).get(name)
+    if variable is None:
         raise SqlError(1193, name)
-    if known.scope == "readonly":
+    if variable.scope == "readonly":
         raise SqlError(1238, name, "read only")
-    if known.scope == "global" and scope != "global":
+    if variable.scope == "global" and scope != "global":
         raise SqlError(1229, name)
-    word = bare and not bare.startswith("@")
-    value: Any = bare if word else _value(session, text)
+    word = keyword and not keyword.startswith("@")
+    value: Any = keyword if word else _value(session, text)
     if scope == "global":
         return lambda: session.global_variables.__setitem__(name, value)  # sessions that begin later have it
     if change := _VARIABLES.get(name):
         return lambda: change(session, value)
-    default = known.value if word and bare.lower() == "default" else value
+    default = variable.value if word and keyword.lower() == "default" else value
     if isinstance(default, str) and default.upper() in ("ON", "OFF", "TRUE", "FALSE"):
         default = int(default.upper() in ("ON", "TRUE"))
-    if name in _DEFAULT_ONLY and text_of(default).lower() not in (text_of(known.value).lower(), ""):
+    if name in _DEFAULT_ONLY and text_of(default).lower() not in (text_of(variable.value).lower(), ""):
         raise Unsupported(f"SET {name} = {text}")
     return lambda: session.variables.__setitem__(name, default)
 
@@ -170,7 +170,7 @@ def _number(name: str, value: Any) -> int | float | Decimal:
     return value
 
 
-def _whole(name: str, value: Any) -> int:
+def _integer(name: str, value: Any) -> int:
     number = _number(name, value)
     if not isinstance(number, int):
         raise SqlError(1232, name)
@@ -250,20 +250,20 @@ def _gtid_next(session: Session, value: Any) -> None:
 
 
 def _insert_id(session: Session, value: Any) -> None:
-    session.forced_id = _whole("insert_id", value)
+    session.forced_id = _integer("insert_id", value)
 
 
 def _step(key: str) -> Callable[[Session, Any], None]:
     """auto_increment_increment and _offset: 1 to 65535, and what lies outside becomes the next that does not."""
 
     def change(session: Session, value: Any) -> None:
-        session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _whole(key, value)))
+        session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _integer(key, value)))
 
     return change
 
 
 def _last_insert_id(session: Session, value: Any) -> None:
-    session.last_insert_id = _whole("last_insert_id", value)
+    session.last_insert_id = _integer("last_insert_id", value)
 
 
 def _collation(session: Session, value: Any) -> None:
@@ -304,7 +304,7 @@ _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
 }
 
 
-def shown(value: Any) -> str:
+def logged_literal(value: Any) -> str:
     """A user variable's value as a log prints it."""
     if value is None:
         return "NULL"

@@ -12,8 +12,8 @@ from simulator.sql.store.session import Session
 
 
 def _values(data: Data, row: Row, names: Sequence[str]) -> tuple[Any, ...]:
-    places = [data.definition.place(name) or 0 for name in names]
-    return tuple(index_value(row[place], data.definition.fields[place], None) for place in places)
+    positions = [data.definition.position(name) or 0 for name in names]
+    return tuple(index_value(row[position], data.definition.fields[position], None) for position in positions)
 
 
 def constraint_text(data: Data, key: ForeignKey) -> str:
@@ -43,7 +43,7 @@ def check_foreign_keys(session: Session, definition: Definition) -> None:
             raise SqlError(1826, key.name) if server.modern else SqlError(1022, id.name)
         parent = definition if key.parent == id else None
         if parent is None:
-            data = session.found(key.parent)
+            data = session.find_table(key.parent)
             parent = None if data is None else data.definition
         if not session.settings["foreign_key_checks"] and parent is None:
             continue
@@ -64,18 +64,18 @@ def _problem(child: Definition, key: ForeignKey, parent: Definition | None) -> S
     if parent is None:
         return SqlError(1824, key.parent.name)
     for name, other in zip(key.columns, key.parent_columns, strict=False):
-        if parent.place(other) is None:
+        if parent.position(other) is None:
             return SqlError(3734, other, key.name, key.parent.name)
         if _compared(_field(child, name)) != _compared(_field(parent, other)):
             return SqlError(3780, name, other, key.name)
-    wanted = [name.lower() for name in key.parent_columns]
-    if not any([name.lower() for name in index.names[: len(wanted)]] == wanted for index in parent.keys):
+    parent_names = [name.lower() for name in key.parent_columns]
+    if not any([name.lower() for name in index.names[: len(parent_names)]] == parent_names for index in parent.keys):
         return SqlError(1822, key.name, key.parent.name)
     return None
 
 
 def _field(definition: Definition, name: str) -> Field:
-    return definition.fields[definition.place(name) or 0]
+    return definition.fields[definition.position(name) or 0]
 
 
 def _compared(field: Field) -> tuple[object, ...]:
@@ -87,17 +87,17 @@ def _compared(field: Field) -> tuple[object, ...]:
     return (type.name, type.unsigned or type.zerofill, digits)
 
 
-def parents_there(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:
+def has_parents(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:
     """Whether a row's parents are there. Raises SqlError 1452, or says no with IGNORE."""
     if not session.settings["foreign_key_checks"]:
         return True
     for key in data.definition.foreign:
-        wanted = _values(data, row, key.columns)
-        if None in wanted:
+        key_values = _values(data, row, key.columns)
+        if None in key_values:
             continue
-        parent = session.found(key.parent)
+        parent = session.find_table(key.parent)
         if parent is None or not any(
-            _values(parent, other, key.parent_columns) == wanted for other in parent.rows.values()
+            _values(parent, other, key.parent_columns) == key_values for other in parent.rows.values()
         ):
             if ignore:
                 return False
@@ -118,8 +118,8 @@ def is_parent(session: Session, data: Data) -> bool:
 
 
 def _of_parent(child: Data, key: ForeignKey, data: Data, row: Row) -> list[tuple[int, Row]]:
-    wanted = _values(data, row, key.parent_columns)
-    return [(n, other) for n, other in child.scan() if _values(child, other, key.columns) == wanted]
+    key_values = _values(data, row, key.parent_columns)
+    return [(n, other) for n, other in child.scan() if _values(child, other, key.columns) == key_values]
 
 
 def delete_children(session: Session, data: Data, row: Row) -> None:
@@ -133,7 +133,7 @@ def delete_children(session: Session, data: Data, row: Row) -> None:
                 child.put(number, None)
             else:
                 child.put(number, _with(child, other, key, [None] * len(key.columns)))
-            session.changed(child, number, other)
+            session.record_undo(child, number, other)
 
 
 def update_children(session: Session, data: Data, old: Row, new: Row) -> None:
@@ -144,15 +144,15 @@ def update_children(session: Session, data: Data, old: Row, new: Row) -> None:
         for number, other in _of_parent(child, key, data, old):
             if key.on_update == "restrict":
                 raise SqlError(1451, constraint_text(child, key))
-            places = [data.definition.place(name) or 0 for name in key.parent_columns]
-            values = [new[p] for p in places] if key.on_update == "cascade" else [None] * len(places)
+            positions = [data.definition.position(name) or 0 for name in key.parent_columns]
+            values = [new[p] for p in positions] if key.on_update == "cascade" else [None] * len(positions)
             changed = _with(child, other, key, values)
             child.put(number, changed)
-            session.changed(child, number, other)
+            session.record_undo(child, number, other)
 
 
 def _with(child: Data, row: Row, key: ForeignKey, values: Sequence[Any]) -> Row:
-    made = list(row)
+    cells = list(row)
     for name, value in zip(key.columns, values, strict=True):
-        made[child.definition.place(name) or 0] = value
-    return tuple(made)
+        cells[child.definition.position(name) or 0] = value
+    return tuple(cells)

@@ -43,7 +43,7 @@ class Log:
     def execute(self, gtids: str) -> str:
         """Add GTIDs of one server: `uuid:7`, `uuid:1-5:7`. Returns them as the server writes them."""
         server, *ranges = gtids.lower().split(":")
-        pairs = [(int(first), int(last or first)) for first, _, last in (each.partition("-") for each in ranges)]
+        pairs = [(int(first), int(last or first)) for first, _, last in (numbers.partition("-") for numbers in ranges)]
         self.executed[server] = _merged([*self.executed.get(server, ()), *pairs])
         return f"{server}:{_ranges(pairs)}"
 
@@ -51,9 +51,9 @@ class Log:
         self.transactions.append(Transaction((), ms, heartbeat=True, header=self._header("", SessionFacts())))
 
     def _header(self, gtid: str, session: SessionFacts) -> TransactionHeader:
-        others = "".join(f",{server}:{_ranges(numbers)}" for server, numbers in sorted(self.executed.items()))
-        others += "".join(f",{last}" for _, last in sorted(self.domains.items()))
-        return TransactionHeader(self.last, others, gtid, *astuple(session))
+        other_gtids = "".join(f",{server}:{_ranges(numbers)}" for server, numbers in sorted(self.executed.items()))
+        other_gtids += "".join(f",{last}" for _, last in sorted(self.domains.items()))
+        return TransactionHeader(self.last, other_gtids, gtid, *astuple(session))
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

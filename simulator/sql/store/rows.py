@@ -18,10 +18,10 @@ from simulator.sql.values.comparison import ordered
 Row = tuple[Any, ...]
 
 
-def index_value(stored: Any, one: Field, prefix: int | None) -> Any:
+def index_value(stored: Any, column: Field, prefix: int | None) -> Any:
     """What a key holds of a stored value: texts as their collation sees them."""
     if isinstance(stored, str):
-        return ordered(stored if prefix is None else stored[:prefix], one.collation or "utf8mb4_general_ci")
+        return ordered(stored if prefix is None else stored[:prefix], column.collation or "utf8mb4_general_ci")
     return stored if prefix is None or not isinstance(stored, bytes) else stored[:prefix]
 
 
@@ -30,19 +30,19 @@ class Index:
     """A unique key: what rows hold in its columns, to the row's number. A row with a NULL is not in it."""
 
     key: Key
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     fields: tuple[Field, ...]
     rows: dict[Any, int] = field(default_factory=dict)
     plain: bool = False  # one column that needs no folding
 
-    def of(self, row: Row) -> Any:
+    def key_of(self, row: Row) -> Any:
         if self.plain:
-            return row[self.places[0]]
-        held = tuple(
-            index_value(row[place], one, prefix)
-            for place, one, (_, prefix) in zip(self.places, self.fields, self.key.columns, strict=True)
+            return row[self.positions[0]]
+        key_values = tuple(
+            index_value(row[position], column, prefix)
+            for position, column, (_, prefix) in zip(self.positions, self.fields, self.key.columns, strict=True)
         )
-        return None if None in held else held
+        return None if None in key_values else key_values
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ class Plan:
     # What literals became in a column under certain rules: (rules, a map for each place).
     stored: tuple[Any, list[dict[Any, Any]]] | None = None
     # Lists of columns as typed in INSERT, and by places what is left to the columns and what an image shows.
-    places: dict[str, list[int]] = field(default_factory=dict)
+    column_lists: dict[str, list[int]] = field(default_factory=dict)
     shapes: dict[tuple[int, ...], tuple[list[int], frozenset[int]]] = field(default_factory=dict)
 
 
@@ -81,8 +81,8 @@ class Data:
         # primary first, as servers look for duplicates
         self.indexes.sort(key=lambda index: index.key.kind != "primary")
         self.clustered = self._clustered()
-        auto = next((i for i, one in enumerate(definition.fields) if one.auto), None)
-        self.auto_place = auto
+        auto = next((i for i, column in enumerate(definition.fields) if column.auto), None)
+        self.auto_position = auto
         for number, row in self.rows.items():
             self._enter(number, row)
         self._sorted = False
@@ -90,38 +90,38 @@ class Data:
             self.next_auto = max(self.next_auto, 1 + max((row[auto] or 0) for row in self.rows.values()))
 
     def _index(self, key: Key) -> Index:
-        places = tuple(self.definition.place(name) or 0 for name in key.names)
-        fields = tuple(self.definition.fields[place] for place in places)
-        plain = len(places) == 1 and mysql_table.family(fields[0].type) not in ("text", "binary")
-        return Index(key, places, fields, plain=plain)
+        positions = tuple(self.definition.position(name) or 0 for name in key.names)
+        fields = tuple(self.definition.fields[position] for position in positions)
+        plain = len(positions) == 1 and mysql_table.family(fields[0].type) not in ("text", "binary")
+        return Index(key, positions, fields, plain=plain)
 
     def _clustered(self) -> Index | None:
         """The primary key, else the first unique key without NULLs."""
         for index in self.indexes:
-            if index.key.kind == "primary" or not any(one.nullable for one in index.fields):
+            if index.key.kind == "primary" or not any(column.nullable for column in index.fields):
                 return index
         return None
 
     def _enter(self, number: int, row: Row) -> None:
         for index in self.indexes:
-            held = index.of(row)
-            if held is not None and index.rows.setdefault(held, number) != number:
+            key_values = index.key_of(row)
+            if key_values is not None and index.rows.setdefault(key_values, number) != number:
                 raise self.duplicate(index, row)
 
     def duplicate(self, index: Index, row: Row) -> SqlError:
         texts = []
-        for place in index.places:
-            one = self.definition.fields[place]
-            array = mysql_values.format_values(carrier([row[place]], one.type), one.type)
+        for position in index.positions:
+            column = self.definition.fields[position]
+            array = mysql_values.format_values(carrier([row[position]], column.type), column.type)
             texts.append("NULL" if array[0] is None else array[0])
         return SqlError(1062, "-".join(texts), index.key.name)
 
     def conflict(self, row: Row, besides: int | None = None) -> tuple[int, Index] | None:
         """The row that has a unique key of this one already, and the key."""
         for index in self.indexes:
-            held = index.of(row)
-            if held is not None:
-                number = index.rows.get(held)
+            key_values = index.key_of(row)
+            if key_values is not None:
+                number = index.rows.get(key_values)
                 if number is not None and number != besides:
                     return number, index
         return None
@@ -132,22 +132,22 @@ class Data:
         number = self._number
         self.rows[number] = row
         for index in self.indexes:
-            held = index.of(row)
-            if held is not None:
-                index.rows[held] = number
+            key_values = index.key_of(row)
+            if key_values is not None:
+                index.rows[key_values] = number
                 if index is self.clustered and self._sorted:
-                    if self._last is not None and not self._last < held:
+                    if self._last is not None and not self._last < key_values:
                         self._sorted = False
                     else:
-                        self._last = held
+                        self._last = key_values
         return number
 
     def put(self, number: int, row: Row | None) -> Row | None:
         """Replace, remove (None) or bring back the row of this number; what was there before."""
         old = self.rows.get(number)
         for index in self.indexes:
-            before = None if old is None else index.of(old)
-            after = None if row is None else index.of(row)
+            before = None if old is None else index.key_of(old)
+            after = None if row is None else index.key_of(row)
             if before == after and old is not None:
                 continue
             if before is not None and index.rows.get(before) == number:
@@ -172,8 +172,8 @@ class Data:
                 self.rows = dict(sorted(self.rows.items()))
                 self._last = None
             else:
-                self.rows = dict(sorted(self.rows.items(), key=lambda item: clustered.of(item[1])))
-                self._last = clustered.of(next(reversed(self.rows.values()))) if self.rows else None
+                self.rows = dict(sorted(self.rows.items(), key=lambda item: clustered.key_of(item[1])))
+                self._last = clustered.key_of(next(reversed(self.rows.values()))) if self.rows else None
             self._sorted = True
         return iter(list(self.rows.items()))
 
@@ -188,8 +188,8 @@ def carrier(values: Sequence[Any], type: ColumnType) -> pa.Array:
     """Stored values of a column as its carrier array."""
     kind = mysql_table.arrow_type(type)
     if pa.types.is_temporal(kind):
-        whole = pa.int32() if kind == pa.date32() else pa.int64()
-        return pa.array(values, type=whole).view(kind)
+        integer_type = pa.int32() if kind == pa.date32() else pa.int64()
+        return pa.array(values, type=integer_type).view(kind)
     if kind == pa.float32():
         return pa.array(values, type=pa.float64()).cast(kind)
     return pa.array(values, type=kind)

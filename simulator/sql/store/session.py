@@ -100,7 +100,7 @@ class Session:
     refuses_texts: bool = False
     used_variables: list[str] = field(default_factory=list)
     drawn: int = 0
-    known_rules: dict[bool, Any] = field(default_factory=dict)
+    cached_rules: dict[bool, Any] = field(default_factory=dict)
     statement_undo: int = 0  # rows that the last statement changed
     generated_ids: int = 0  # the first AUTO_INCREMENT value of the statement
     depth: int = 0
@@ -139,10 +139,10 @@ class Session:
 
     def rules(self, *, ignore: bool = False) -> Rules:
         """How values are stored now; the same object until a setting changes."""
-        modes, zone, rules = self.known_rules.get(ignore, (None, None, None))
+        modes, zone, rules = self.cached_rules.get(ignore, (None, None, None))
         if rules is None or modes is not self.modes or zone is not self.zone:
             rules = self._rules(ignore)
-            self.known_rules[ignore] = (self.modes, self.zone, rules)
+            self.cached_rules[ignore] = (self.modes, self.zone, rules)
         assert isinstance(rules, Rules)
         return rules
 
@@ -171,16 +171,16 @@ class Session:
 
     def variable(self, name: str) -> Any:
         """The value of a system variable. Raises SqlError 1193, Unsupported for one that is not kept."""
-        scope, _, rest = name.partition(".")
+        scope, _, bare_name = name.partition(".")
         if scope in ("session", "local", "global"):
-            name = rest
+            name = bare_name
         if scope == "global" and name in self.global_variables:
             return self.global_variables[name]
-        known = system_variables(self.server).get(name)
-        if known is None:
+        variable = system_variables(self.server).get(name)
+        if variable is None:
             raise SqlError(1193, name)
         if scope != "global":
-            held = {
+            values = {
                 "sql_mode": ",".join(mode for mode in MODES if mode in self.modes),
                 "time_zone": self.zone.text,
                 "autocommit": int(self.autocommit),
@@ -192,27 +192,27 @@ class Session:
                 **{name: int(value) if isinstance(value, bool) else value for name, value in self.settings.items()},
                 **self.variables,
             }
-            if name in held:
-                return held[name]
-        if known.value is None:
+            if name in values:
+                return values[name]
+        if variable.value is None:
             raise Unsupported(f"the value of @@{name}")
-        return known.value
+        return variable.value
 
-    def named(self, database: str, name: str) -> TableId:
+    def table_id(self, database: str, name: str) -> TableId:
         """The id of a table in a statement. Raises SqlError 1046 without a database."""
         if not (database or self.database):
             raise SqlError(1046)
         return TableId(database or self.database, name)
 
-    def found(self, id: TableId) -> Data | None:
+    def find_table(self, id: TableId) -> Data | None:
         if id in self.temporary:
             return self.temporary[id]
         database = self.databases.get(id.database)
         return None if database is None else database.tables.get(id.name)
 
     def table(self, database: str, name: str) -> Data:
-        id = self.named(database, name)
-        data = self.found(id)
+        id = self.table_id(database, name)
+        data = self.find_table(id)
         if data is None:
             if self.view(database, name) is not None:
                 raise Unsupported("this change of a view's rows")
@@ -223,16 +223,16 @@ class Session:
 
     def view(self, database: str, name: str) -> View | None:
         """The view of this name; a temporary table hides it."""
-        known = self.databases.get(database or self.database)
-        if known is None or TableId(known.name, name) in self.temporary:
+        owner = self.databases.get(database or self.database)
+        if owner is None or TableId(owner.name, name) in self.temporary:
             return None
-        return known.views.get(name)
+        return owner.views.get(name)
 
     def all_tables(self) -> Iterator[Data]:
         for database in self.databases.values():
             yield from database.tables.values()
 
-    def numbered(self, definition: Definition) -> Definition:
+    def with_next_version(self, definition: Definition) -> Definition:
         """With a version that no table of this name had before."""
         version = self.versions.get(definition.id, -1) + 1
         self.versions[definition.id] = version
@@ -248,12 +248,12 @@ class Session:
 
     # ---------------------------------------------------------------------------------------------------- transactions
 
-    def changed(self, data: Data, number: int, old: Row | None) -> None:
+    def record_undo(self, data: Data, number: int, old: Row | None) -> None:
         """Remember how a row was, for a rollback."""
         if data.definition.transactional:
             self.undo.append((data, number, old))
 
-    def back_to(self, undo: int, entries: int) -> None:
+    def undo_to(self, undo: int, entries: int) -> None:
         while len(self.undo) > undo:
             data, number, old = self.undo.pop()
             data.put(number, old)
@@ -266,7 +266,7 @@ class Session:
         try:
             yield
         except Exception:
-            self.back_to(*mark)
+            self.undo_to(*mark)
             self._log_plain()
             if not self.in_transaction and not self.xa:
                 self.undo.clear()
@@ -287,18 +287,18 @@ class Session:
         """End the transaction; nothing is logged where nothing changed."""
         if self.entries:
             self.write(self.entries)
-        self.ended()
+        self.end_transaction()
 
     def rollback(self) -> None:
         entries = list(self.entries)
-        self.back_to(0, 0)
-        if self.temporary_touched and self.server.drops_found and entries:
+        self.undo_to(0, 0)
+        if self.temporary_touched and self.server.drops_existing and entries:
             # what cannot be taken back is logged all the same, and ROLLBACK after it, which readers of rows ignore
             self.entries = entries
             self.write(self.entries)
-        self.ended()
+        self.end_transaction()
 
-    def ended(self) -> None:
+    def end_transaction(self) -> None:
         self.entries = []
         self.undo.clear()
         self.savepoints.clear()
@@ -355,9 +355,9 @@ class Session:
         fields = data.definition.fields
         every = tuple(range(len(fields)))
         primary = data.definition.primary
-        keys = {data.definition.place(name) for name in primary.names} if primary else set()
+        keys = {data.definition.position(name) for name in primary.names} if primary else set()
         if not keys and data.clustered is not None:
-            keys = set(data.clustered.places)
+            keys = set(data.clustered.positions)
         if not keys and self.server.mariadb:
             return None, None
         if image == "minimal":
@@ -374,7 +374,7 @@ class Session:
         if not self.settings["log_bin"]:
             return
         if entry.before and entry.after and entry.before.columns != entry.after.columns:
-            data = self.found(entry.after.id)
+            data = self.find_table(entry.after.id)
             if data is not None and data.rows:
                 entry = replace(entry, rows=(TableRows(entry.after, dict(data.rows)),))
         self.write([entry])
@@ -395,7 +395,7 @@ class Session:
     @property
     def charset_code(self) -> int:
         """The number of the character set that SET NAMES said."""
-        named = self.variables.get("character_set_client")
-        if named == "utf8mb4" and self.server.modern and not self.server.mariadb:
+        charset = self.variables.get("character_set_client")
+        if charset == "utf8mb4" and self.server.modern and not self.server.mariadb:
             return UTF8MB4_80
-        return CHARSETS.get(named, CHARSET) if named else CHARSET
+        return CHARSETS.get(charset, CHARSET) if charset else CHARSET

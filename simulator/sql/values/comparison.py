@@ -15,11 +15,11 @@ from simulator.sql.values.temporal import Temporal
 
 # Unicode's order: blanks and marks, other signs, currencies, digits, letters.
 _MARKS: Final = str.maketrans(
-    {mark: chr(place) for place, mark in enumerate(" _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~", 1)} | {"$": "\x2f$"}
+    {mark: chr(rank) for rank, mark in enumerate(" _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~", 1)} | {"$": "\x2f$"}
 )
 # Letters that Unicode's order takes apart: since version 9 like others, before that behind them.
 _LETTERS: Final = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ħ": "h"}
-_OLD_LETTERS: Final = {letter: f"{plain[0]}\uffff" for letter, plain in _LETTERS.items()}
+_OLD_LETTERS: Final = {letter: f"{letters[0]}\uffff" for letter, letters in _LETTERS.items()}
 _BEYOND_BMP: Final = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -59,8 +59,8 @@ def folded(text: str, collation: str) -> str:
         text = "".join(letters.get(c.lower(), c) for c in text)
     if "_0900_" not in collation and "_520_" not in collation:
         text = _BEYOND_BMP.sub("\ufffd", text)  # they know none of these characters, so all are equal
-    plain = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
-    return plain.upper() if "_0900_" not in collation else plain.casefold().upper()
+    unaccented = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    return unaccented.upper() if "_0900_" not in collation else unaccented.casefold().upper()
 
 
 def compare(left: Any, right: Any, collation: str) -> int | None:
@@ -72,7 +72,7 @@ def compare(left: Any, right: Any, collation: str) -> int | None:
     a: Any
     b: Any
     if isinstance(left, Temporal) or isinstance(right, Temporal):
-        a, b = _moments(left, right)
+        a, b = _as_temporals(left, right)
     elif isinstance(left, Document) or isinstance(right, Document):
         a, b = _documents(left, right)
     elif _textual(left) and _textual(right):
@@ -93,12 +93,12 @@ def _textual(value: Any) -> bool:
     return isinstance(value, str | bytes)
 
 
-def _moments(left: Any, right: Any) -> tuple[Any, Any]:
-    first = left if isinstance(left, Temporal) else right
+def _as_temporals(left: Any, right: Any) -> tuple[Any, Any]:
+    reference = left if isinstance(left, Temporal) else right
     sides = []
     for side in (left, right):
         if isinstance(side, str | bytes):
-            side = _as_moment(text_of(side), first.kind)
+            side = _as_temporal(text_of(side), reference.kind)
         sides.append(side)
     a, b = sides
     if isinstance(a, str) or isinstance(b, str):  # no moment equals a text that is none
@@ -110,7 +110,7 @@ def _moments(left: Any, right: Any) -> tuple[Any, Any]:
     return float(number_of(a)), float(number_of(b))
 
 
-def _as_moment(text: str, kind: str) -> Any:
+def _as_temporal(text: str, kind: str) -> Any:
     if kind == "time":
         time = temporal.parse_time(text)
         return text if time is None else Temporal("time", 0, time[0], time[1])
@@ -168,9 +168,9 @@ def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
 def like(value: Any, pattern: Any, escape: str, collation: str) -> bool | None:
     if value is None or pattern is None:
         return None
-    text, wanted = text_of(value), text_of(pattern)
+    text, pattern_text = text_of(value), text_of(pattern)
     if not collation.endswith("_bin") and collation != "binary" and not isinstance(value, bytes):
         # blanks count in LIKE
-        text, wanted = folded(text + "\0", collation)[:-1], folded(wanted + "\0", collation)[:-1]
+        text, pattern_text = folded(text + "\0", collation)[:-1], folded(pattern_text + "\0", collation)[:-1]
         escape = escape.upper()
-    return like_pattern(wanted, escape).fullmatch(text) is not None
+    return like_pattern(pattern_text, escape).fullmatch(text) is not None

@@ -41,9 +41,9 @@ class Opaque(bytes):
     code: int
 
     def __new__(cls, value: bytes, code: int) -> Opaque:
-        made = super().__new__(cls, value)
-        made.code = code
-        return made
+        opaque = super().__new__(cls, value)
+        opaque.code = code
+        return opaque
 
 
 class JsonNumber(str):
@@ -58,10 +58,10 @@ def parse(text: str, *, duplicates: str, spelled: bool = False) -> Any:
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
         if duplicates == "last":
             return dict(members)
-        first: dict[str, Any] = {}
+        unique: dict[str, Any] = {}
         for key, value in members:
-            first.setdefault(key, value)
-        return first
+            unique.setdefault(key, value)
+        return unique
 
     if not spelled or "NaN" in text or "Infinity" in text:
         mysql_json.normalise(text)  # refuses what MySQL refuses
@@ -115,8 +115,8 @@ def _write(value: Any, out: list[str], way: str) -> None:
         out.append(text + (" " if marked else ""))
     elif isinstance(value, Temporal):
         exact = value.kind == "date" or way == "mariadb"
-        moment = value if exact else Temporal(value.kind, value.day, value.us, 6)
-        out.append(f'"{moment.text()}"' + (" " if way == "stored" and value.kind == "date" else ""))
+        temporal = value if exact else Temporal(value.kind, value.day, value.us, 6)
+        out.append(f'"{temporal.text()}"' + (" " if way == "stored" and value.kind == "date" else ""))
     elif isinstance(value, bytes) and way == "mariadb":
         _write(value.decode("latin-1"), out, way)
     elif isinstance(value, bytes):

@@ -16,9 +16,9 @@ _LEG: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`[3]`, `[last-1]`: `place` counts from the end where it is negative."""
+    """`[3]`, `[last-1]`: `index` counts from the end where it is negative."""
 
-    place: int
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ MISSING: Final = object()
 
 def legs_of(text: str) -> list[Leg]:
     """The legs of `$.a[0]."b c"`. Raises ValueError."""
-    rest = text.strip()
-    if not rest.startswith("$"):
+    path = text.strip()
+    if not path.startswith("$"):
         raise ValueError(text)
     legs: list[Leg] = []
     at = 1
-    while at < len(rest):
-        match = _LEG.match(rest, at)
+    while at < len(path):
+        match = _LEG.match(path, at)
         if not match:
             raise ValueError(text)
-        below, quoted, name, any_member, any_cell, place, last = match.groups()
+        below, quoted, name, any_member, any_cell, index, last = match.groups()
         if below:
             legs.append(Wildcard("below"))
         elif any_member:
@@ -53,9 +53,9 @@ def legs_of(text: str) -> list[Leg]:
         elif any_cell:
             legs.append(Wildcard("cell"))
         elif last is not None:
-            legs.append(Wildcard("range", _place(place), _place(last)))
-        elif place is not None:
-            legs.append(Cell(_place(place)))
+            legs.append(Wildcard("range", _index(index), _index(last)))
+        elif index is not None:
+            legs.append(Cell(_index(index)))
         else:
             legs.append(json.loads(f'"{quoted}"') if quoted is not None else name)
         at = match.end()
@@ -64,7 +64,7 @@ def legs_of(text: str) -> list[Leg]:
     return legs
 
 
-def _place(text: str) -> int:
+def _index(text: str) -> int:
     if not text.startswith("last"):
         return int(text)
     return -1 - int(text.partition("-")[2] or 0)
@@ -79,7 +79,7 @@ def text_of_legs(legs: Sequence[Leg]) -> str:
     out = "$"
     for leg in legs:
         if isinstance(leg, Cell):
-            out += f"[{leg.place}]"
+            out += f"[{leg.index}]"
         elif isinstance(leg, str):
             out += f".{leg}" if re.fullmatch(r"[A-Za-z_$\u0080-\uffff][\w$]*", leg) else f".{json.dumps(leg)}"
     return out
@@ -90,28 +90,28 @@ def find_all(value: Any, legs: Sequence[Leg]) -> Iterator[Any]:
     if not legs:
         yield value
         return
-    leg, rest = legs[0], legs[1:]
+    leg, next_legs = legs[0], legs[1:]
     if isinstance(leg, str):
         if isinstance(value, dict) and leg in value:
-            yield from find_all(value[leg], rest)
+            yield from find_all(value[leg], next_legs)
     elif isinstance(leg, Cell):
         items = value if isinstance(value, list) else [value]
-        if -len(items) <= leg.place < len(items):
-            yield from find_all(items[leg.place], rest)
+        if -len(items) <= leg.index < len(items):
+            yield from find_all(items[leg.index], next_legs)
     elif leg.kind == "below":
-        yield from find_all(value, rest)
+        yield from find_all(value, next_legs)
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             yield from find_all(inner, legs)
     elif leg.kind == "member":
         for inner in value.values() if isinstance(value, dict) else ():
-            yield from find_all(inner, rest)
+            yield from find_all(inner, next_legs)
     else:
         items = value if isinstance(value, list) else [value] if leg.kind == "range" else []
         if leg.kind == "range":
-            first, last = (place if place >= 0 else len(items) + place for place in (leg.first, leg.last))
+            first, last = (index if index >= 0 else len(items) + index for index in (leg.first, leg.last))
             items = items[max(0, first) : last + 1]
         for inner in items:
-            yield from find_all(inner, rest)
+            yield from find_all(inner, next_legs)
 
 
 def find(value: Any, legs: Sequence[Leg]) -> Any:
@@ -123,47 +123,47 @@ def changed(value: Any, legs: Sequence[Leg], new: Any, *, insert: bool, replace:
     """A document with the value at a path set; what is not there is made only at the end of the path."""
     if not legs:
         return new if replace else value
-    leg, *rest = legs
+    leg, *next_legs = legs
     if isinstance(leg, str):
-        if not isinstance(value, dict) or (leg not in value and (rest or not insert)):
+        if not isinstance(value, dict) or (leg not in value and (next_legs or not insert)):
             return value
         if leg in value:
-            return {**value, leg: changed(value[leg], rest, new, insert=insert, replace=replace)}
+            return {**value, leg: changed(value[leg], next_legs, new, insert=insert, replace=replace)}
         return {**value, leg: new}
     assert isinstance(leg, Cell)
     items = value if isinstance(value, list) else [value]
-    place = leg.place if leg.place >= 0 else len(items) + leg.place
-    if 0 <= place < len(items):
-        made = changed(items[place], rest, new, insert=insert, replace=replace)
+    index = leg.index if leg.index >= 0 else len(items) + leg.index
+    if 0 <= index < len(items):
+        element = changed(items[index], next_legs, new, insert=insert, replace=replace)
         if not isinstance(value, list):
-            return made
-        return [*items[:place], made, *items[place + 1 :]]
-    if not insert or rest:
+            return element
+        return [*items[:index], element, *items[index + 1 :]]
+    if not insert or next_legs:
         return value
-    return [*items, new] if place >= 0 else [new, *items]
+    return [*items, new] if index >= 0 else [new, *items]
 
 
 def removed(value: Any, legs: Sequence[Leg]) -> Any:
-    leg, *rest = legs
+    leg, *next_legs = legs
     if isinstance(value, dict) and isinstance(leg, str) and leg in value:
-        if rest:
-            return {**value, leg: removed(value[leg], rest)}
+        if next_legs:
+            return {**value, leg: removed(value[leg], next_legs)}
         return {key: item for key, item in value.items() if key != leg}
-    if isinstance(value, list) and isinstance(leg, Cell) and -len(value) <= leg.place < len(value):
-        place = leg.place % len(value)
-        if rest:
-            return [removed(item, rest) if i == place else item for i, item in enumerate(value)]
-        return [item for i, item in enumerate(value) if i != place]
+    if isinstance(value, list) and isinstance(leg, Cell) and -len(value) <= leg.index < len(value):
+        index = leg.index % len(value)
+        if next_legs:
+            return [removed(item, next_legs) if i == index else item for i, item in enumerate(value)]
+        return [item for i, item in enumerate(value) if i != index]
     return value
 
 
 def put_before(value: Any, legs: Sequence[Leg], new: Any) -> Any:
     """JSON_ARRAY_INSERT: a new element before the one at a path; at the end where the array is shorter."""
-    *head, last = legs
-    assert isinstance(last, Cell)
+    *head, cell = legs
+    assert isinstance(cell, Cell)
     items = find(value, head)
     if not isinstance(items, list):
         return value
-    place = last.place if last.place >= 0 else max(0, len(items) + last.place)
-    place = min(place, len(items))
-    return changed(value, head, [*items[:place], new, *items[place:]], insert=False, replace=True)
+    index = cell.index if cell.index >= 0 else max(0, len(items) + cell.index)
+    index = min(index, len(items))
+    return changed(value, head, [*items[:index], new, *items[index:]], insert=False, replace=True)

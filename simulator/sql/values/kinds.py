@@ -58,9 +58,9 @@ class ScaledDecimal(Decimal):
     scale: int
 
     def __new__(cls, value: Decimal, scale: int) -> ScaledDecimal:
-        made = super().__new__(cls, value)
-        made.scale = scale
-        return made
+        decimal = super().__new__(cls, value)
+        decimal.scale = scale
+        return decimal
 
 
 class Single(float):
@@ -75,9 +75,9 @@ class FixedDouble(float):
     scale: int
 
     def __new__(cls, value: float, scale: int) -> FixedDouble:
-        made = super().__new__(cls, value)
-        made.scale = scale
-        return made
+        double = super().__new__(cls, value)
+        double.scale = scale
+        return double
 
 
 class Blob(bytes):
@@ -92,9 +92,9 @@ class Label(str):
     number: int
 
     def __new__(cls, text: str, number: int) -> Label:
-        made = super().__new__(cls, text)
-        made.number = number
-        return made
+        label = super().__new__(cls, text)
+        label.number = number
+        return label
 
 
 class Padded(int):
@@ -103,9 +103,9 @@ class Padded(int):
     width: int
 
     def __new__(cls, value: int, width: int) -> Padded:
-        made = super().__new__(cls, value)
-        made.width = width
-        return made
+        padded = super().__new__(cls, value)
+        padded.width = width
+        return padded
 
 
 class Bits(int):
@@ -114,9 +114,9 @@ class Bits(int):
     length: int
 
     def __new__(cls, value: int, length: int) -> Bits:
-        made = super().__new__(cls, value)
-        made.length = length
-        return made
+        bits = super().__new__(cls, value)
+        bits.length = length
+        return bits
 
     def raw(self) -> bytes:
         return int(self).to_bytes((self.length + 7) // 8, "big")
@@ -136,11 +136,11 @@ def number_of(value: Any) -> Any:
     if isinstance(value, bytes):
         return number_of(value.decode("latin-1"))
     if isinstance(value, Temporal):
-        whole = value.number()
+        number = value.number()
         if value.digits:
             fraction = Decimal(abs(value.us) % 1_000_000).scaleb(-6)
-            return ScaledDecimal(whole - fraction if value.us < 0 else whole + fraction, value.digits)
-        return whole
+            return ScaledDecimal(number - fraction if value.us < 0 else number + fraction, value.digits)
+        return number
     if isinstance(value, Document):
         inner = value.value
         return number_of(inner) if isinstance(inner, int | float | Decimal | str) else 0
@@ -158,7 +158,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, int):
         return str(value).zfill(value.width) if isinstance(value, Padded) else str(value)
     if isinstance(value, Decimal):
-        return format(shown_decimal(value), "f")
+        return format(displayed_decimal(value), "f")
     if isinstance(value, float):
         if isinstance(value, FixedDouble):
             return f"{value:.{value.scale}f}"
@@ -178,12 +178,12 @@ def scale_of(value: Any) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def shown_decimal(value: Decimal) -> Decimal:
+def displayed_decimal(value: Decimal) -> Decimal:
     """A decimal with the digits that it shows."""
     if not isinstance(value, ScaledDecimal):
         return value
-    made = value.quantize(Decimal(1).scaleb(-value.scale), rounding=ROUND_HALF_UP, context=CONTEXT)
-    return made if made else abs(made)
+    rounded = value.quantize(Decimal(1).scaleb(-value.scale), rounding=ROUND_HALF_UP, context=CONTEXT)
+    return rounded if rounded else abs(rounded)
 
 
 def bytes_of(value: Any) -> bytes:

@@ -72,9 +72,9 @@ def day_text(day: int) -> str:
 
 
 def clock_text(us: int, digits: int) -> str:
-    seconds, rest = divmod(us, 1_000_000)
+    seconds, fraction_us = divmod(us, 1_000_000)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{text}.{rest:06}"[: 1 + digits - 7 or None] if digits else text
+    return f"{text}.{fraction_us:06}"[: 1 + digits - 7 or None] if digits else text
 
 
 def day_of(year: int, month: int, day: int) -> int | None:
@@ -105,18 +105,18 @@ def is_zero(day: int) -> bool:
 def of_us(us: int, digits: int = 6) -> Temporal:
     """The moment of a datetime carrier."""
     if us >= FIRST_DAY * US_PER_DAY:
-        day, rest = divmod(us, US_PER_DAY)
+        day, time_us = divmod(us, US_PER_DAY)
     else:
-        code, rest = divmod(us - PARTIAL_US, US_PER_DAY)
+        code, time_us = divmod(us - PARTIAL_US, US_PER_DAY)
         day = PARTIAL_DAYS + code
-    return Temporal("datetime", day, rest, digits)
+    return Temporal("datetime", day, time_us, digits)
 
 
-def us_of(moment: Temporal) -> int:
+def us_of(value: Temporal) -> int:
     """The datetime carrier of a moment."""
-    if is_partial(moment.day):
-        return partial_us(*split_partial(moment.day - PARTIAL_DAYS), moment.us)
-    return moment.day * US_PER_DAY + moment.us
+    if is_partial(value.day):
+        return partial_us(*split_partial(value.day - PARTIAL_DAYS), value.us)
+    return value.day * US_PER_DAY + value.us
 
 
 def _year(text: str) -> int:
@@ -139,25 +139,25 @@ def parse_datetime(text: str, *, truncate: bool = False) -> tuple[Temporal, bool
     """
     digits: str | None
     if match := _DELIMITED.match(text):
-        year, month, day, hour, minute, second, digits, rest = match.groups()
+        year, month, day, hour, minute, second, digits, unread = match.groups()
         numbers = _year(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0)
     elif match := _DIGITS.match(text):
-        whole, digits, rest = match.groups()
-        wide = len(whole) in (8, 14)
-        if len(whole) not in (6, 8, 12, 14):
+        packed, digits, unread = match.groups()
+        wide = len(packed) in (8, 14)
+        if len(packed) not in (6, 8, 12, 14):
             return None
         head = 4 if wide else 2
-        tail = [int(whole[i : i + 2]) for i in range(head, len(whole), 2)]
-        numbers = (_year(whole[:head]), *(tail + [0] * 5)[:5])  # type: ignore[assignment]
+        tail = [int(packed[i : i + 2]) for i in range(head, len(packed), 2)]
+        numbers = (_year(packed[:head]), *(tail + [0] * 5)[:5])  # type: ignore[assignment]
     else:
         return None
-    found = day_of(*numbers[:3])
+    carrier = day_of(*numbers[:3])
     hour_, minute_, second_ = numbers[3:]
-    if found is None or hour_ > 23 or minute_ > 59 or second_ > 59:
+    if carrier is None or hour_ > 23 or minute_ > 59 or second_ > 59:
         return None
     us = (hour_ * 3600 + minute_ * 60 + second_) * 1_000_000 + _fraction(digits, truncate=truncate)
-    moment = Temporal("datetime", found, us, min(len(digits or ""), 6))
-    return moment, not rest or offset_minutes(rest) is not None
+    value = Temporal("datetime", carrier, us, min(len(digits or ""), 6))
+    return value, not unread or offset_minutes(unread) is not None
 
 
 def offset_minutes(text: str) -> int | None:
@@ -181,9 +181,9 @@ def number_datetime(number: int) -> Temporal | None:
     """20240229 or 20240229123456 as a moment; 0 is the zero date."""
     if number == 0:
         return Temporal("datetime", PARTIAL_DAYS)
-    for low, high, more, scale in _NUMBERS:
+    for low, high, century, scale in _NUMBERS:
         if low <= number <= high:
-            parsed = parse_datetime(str((number + more) * scale).zfill(14))
+            parsed = parse_datetime(str((number + century) * scale).zfill(14))
             return parsed[0] if parsed else None
     return None
 
@@ -191,20 +191,20 @@ def number_datetime(number: int) -> Temporal | None:
 def parse_time(text: str, *, truncate: bool = False) -> tuple[int, int, bool] | None:
     """Microseconds with sign, fraction digits, and whether all was read. None: no time."""
     if re.match(r"\s*\d{2,4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]", text):
-        moment = parse_datetime(text, truncate=truncate)
-        return None if moment is None else (moment[0].us, moment[0].digits, moment[1])
+        parsed = parse_datetime(text, truncate=truncate)
+        return None if parsed is None else (parsed[0].us, parsed[0].digits, parsed[1])
     match = _TIME.match(text)
     if not match:
         return None
-    sign, days, hour, minute, second, digits, rest = match.groups()
+    sign, days, hour, minute, second, digits, unread = match.groups()
     if minute is None and days is None:
-        whole = hour.zfill(6)
-        hour, minute, second = whole[:-4], whole[-4:-2], whole[-2:]
+        packed = hour.zfill(6)
+        hour, minute, second = packed[:-4], packed[-4:-2], packed[-2:]
     if int(minute or 0) > 59 or int(second or 0) > 59:
         return None
     hours = int(hour) + 24 * int(days or 0)
     us = (hours * 3600 + int(minute or 0) * 60 + int(second or 0)) * 1_000_000 + _fraction(digits, truncate=truncate)
-    return (-us if sign else us), min(len(digits or ""), 6), not rest
+    return (-us if sign else us), min(len(digits or ""), 6), not unread
 
 
 def rounded(us: int, digits: int, *, truncate: bool = False) -> int:

@@ -107,8 +107,8 @@ class Bytes:
         return int.from_bytes(self.take(count), "big")
 
     def packed(self) -> int:
-        first = self.number(1)
-        return first if first < 251 else self.number({252: 2, 253: 3, 254: 8}[first])
+        length = self.number(1)
+        return length if length < 251 else self.number({252: 2, 253: 3, 254: 8}[length])
 
     def bits(self, count: int) -> list[bool]:
         raw = self.take((count + 7) // 8)
@@ -159,11 +159,11 @@ def _query(at_s: int, data: Bytes) -> Query:
     facts = Bytes(data.take(data.number(2)))
     name = data.take(database).decode()
     data.take(1)
-    known = dict.fromkeys(_FACT_BYTES, 0)
+    values = dict.fromkeys(_FACT_BYTES, 0)
     while facts.at < len(facts.raw) and (code := facts.number(1)) in _FACT_BYTES:
-        known[code] = facts.number(facts.number(1) if code == _CATALOG else _FACT_BYTES[code])
+        values[code] = facts.number(facts.number(1) if code == _CATALOG else _FACT_BYTES[code])
     sql = data.raw[data.at :].decode("utf-8", "surrogateescape")
-    return Query(at_s, name, sql, thread, known[_SQL_MODE], known[_CHARSET] & 0xFFFF)
+    return Query(at_s, name, sql, thread, values[_SQL_MODE], values[_CHARSET] & 0xFFFF)
 
 
 def _table_map(data: Bytes) -> TableMap:

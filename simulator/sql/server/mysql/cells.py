@@ -83,8 +83,8 @@ def _timestamp(data: Bytes, meta: int, type: ColumnType) -> int:
 def _time(data: Bytes, meta: int, type: ColumnType) -> int:
     count = (meta + 1) // 2
     value = data.big(3 + count) - (0x80_0000 << 8 * count)
-    whole, rest = divmod(abs(value), 1 << 8 * count)
-    us = clock_us(whole) + rest * int(10 ** (6 - 2 * count))
+    clock, fraction = divmod(abs(value), 1 << 8 * count)
+    us = clock_us(clock) + fraction * int(10 ** (6 - 2 * count))
     return -us if value < 0 else us
 
 

@@ -126,8 +126,8 @@ class Connection:
                     return
                 event = packet[1 : len(packet) - checksum]
                 name = rotated(event) or name
-                (ends,) = struct.unpack_from("<I", event, 13)
-                if (name, ends) > end:
+                (end_offset,) = struct.unpack_from("<I", event, 13)
+                if (name, end_offset) > end:
                     return
                 yield event
         finally:

@@ -48,25 +48,25 @@ class ExistingLog(Follower):
         until = self.connection.position() if end is None else end
         try:
             for event in binlog.events(self.connection.packets(start, until)):
-                if not isinstance(event, binlog.Rows) or self._wanted(event.table.database):
+                if not isinstance(event, binlog.Rows) or self._is_chosen(event.table.database):
                     self.follow(event)
                 else:
                     self._note = None
         except pymysql.MySQLError as error:
-            said = str(error.args[-1]).rstrip(".")
-            raise UsageError(f"--from {start[0]}:{start[1]}: the server does not send its log: {said}.") from None
+            message = str(error.args[-1]).rstrip(".")
+            raise UsageError(f"--from {start[0]}:{start[1]}: the server does not send its log: {message}.") from None
 
     @property
     def transactions(self) -> list[Transaction]:
         """Those with changes in the chosen databases, without what is in others."""
-        kept = []
+        chosen = []
         for transaction in self.session.log.transactions:
-            entries = tuple(entry for entry in transaction.entries if self._wanted(_database(entry)))
+            entries = tuple(entry for entry in transaction.entries if self._is_chosen(_database(entry)))
             if entries:
-                kept.append(replace(transaction, entries=entries))
-        return kept
+                chosen.append(replace(transaction, entries=entries))
+        return chosen
 
-    def _wanted(self, database: str) -> bool:
+    def _is_chosen(self, database: str) -> bool:
         return database not in SYSTEM and (not self._databases or database in self._databases)
 
     def table(self, id: binlog.TableMap) -> Data:
@@ -81,7 +81,7 @@ class ExistingLog(Follower):
         import pymysql
 
         session = self.session
-        held, clock, entries = session.settings["log_bin"], session.now_us, session.entries
+        log_bin, clock, entries = session.settings["log_bin"], session.now_us, session.entries
         session.settings["log_bin"], session.entries = False, []
         try:
             (_, text), *_ = self.connection.rows(f"SHOW CREATE TABLE {quoted(id.database)}.{quoted(id.table)}")
@@ -94,7 +94,7 @@ class ExistingLog(Follower):
                 "unknown: begin before its CREATE TABLE, or leave its database out of --databases."
             ) from None
         finally:
-            session.settings["log_bin"], session.now_us, session.entries = held, clock, entries
+            session.settings["log_bin"], session.now_us, session.entries = log_bin, clock, entries
 
 
 def _database(entry: Entry) -> str:

@@ -41,12 +41,12 @@ _DIAGNOSTICS: Final = re.compile(
 _AS_SELECT: Final = " START TRANSACTION"
 
 
-def server_of(source: Source, known: Server, connection: Connection) -> Server:
+def server_of(source: Source, server: Server, connection: Connection) -> Server:
     """The facts of such a server, with this one's character set. Raises UsageError for another system than `source`."""
     if connection.source != str(source):
         raise UsageError(f"the server is {connection.version}, and the source is {source}: change --source.")
     charset, collation = connection.rows("SELECT @@character_set_server, @@collation_server")[0]
-    return replace(known, charset=charset, collation=collation)
+    return replace(server, charset=charset, collation=collation)
 
 
 class Follower:
@@ -145,7 +145,7 @@ class Follower:
                     event.kind,
                     before,
                     after,
-                    _keep(data, before, after),
+                    _apply_change(data, before, after),
                     session.run,
                     ms,
                     None if before is None else logged[0],
@@ -157,13 +157,13 @@ class Follower:
 class ServerRun(Follower):
     """A script's run on a server."""
 
-    def __init__(self, url: str, source: Source, known: Server, start_ms: int) -> None:
+    def __init__(self, url: str, source: Source, server: Server, start_ms: int) -> None:
         # Statements between those of the script would show in its ROW_COUNT().
         self.control = Connection(engine_of(url))
         self.connection = self.control.another()
         try:
             self.connection.check()
-            self.server = server_of(source, known, self.control)
+            self.server = server_of(source, server, self.control)
             self.users = self._users()
             self._at = self._logged = self.control.position()
         except BaseException:
@@ -204,7 +204,9 @@ class ServerRun(Follower):
 
     def _executed(self) -> list[str]:
         """The GTIDs that the server had executed before, as sets of one server each."""
-        return [each for each in str(self.control.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if each]
+        return [
+            gtid_set for gtid_set in str(self.control.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if gtid_set
+        ]
 
     def statement(self, part: Statement) -> None:
         """Raises SqlError with the server's number and text."""
@@ -215,8 +217,8 @@ class ServerRun(Follower):
                 self.connection.run(f"SET TIMESTAMP = {self.session.now_us / 1_000_000:.6f}")
             self.connection.run(part.text)
         except pymysql.MySQLError as error:
-            number, *said = error.args if error.args else (0,)
-            text = str(said[0] if said else error)
+            number, *message = error.args if error.args else (0,)
+            text = str(message[0] if message else error)
             if number in _LOST:
                 raise UsageError(f"the server ended the session: {text}.") from None
             raise _error(int(number or 0), text) from None
@@ -239,15 +241,15 @@ class ServerRun(Follower):
         self.session.database = str(self.connection.value("SELECT DATABASE()") or "")
 
 
-def _keep(data: Data, before: Row | None, after: Row | None) -> int:
+def _apply_change(data: Data, before: Row | None, after: Row | None) -> int:
     """Apply a change to the shadow's rows; returns the row's number, 0 if it is unknown.
 
     A row that the shadow does not know is new to it: a cascade changed it, or an image lacks columns.
     """
     number = None
     if before is not None:
-        held = data.clustered.rows.get(data.clustered.of(before)) if data.clustered is not None else None
-        number = held if held is not None else next((n for n, row in data.rows.items() if row == before), None)
+        indexed = data.clustered.rows.get(data.clustered.key_of(before)) if data.clustered is not None else None
+        number = indexed if indexed is not None else next((n for n, row in data.rows.items() if row == before), None)
     if number is not None:
         data.put(number, after)
     elif after is not None:

@@ -61,15 +61,15 @@ def _container(code: int, raw: bytes, start: int) -> Any:
     if code < 2:
         for i in range(count):
             at = entries + i * (width + 2)
-            place, length = start + number(at), number(at + width, 2)
-            keys.append(raw[place : place + length].decode("utf-8", "surrogatepass"))
+            offset, length = start + number(at), number(at + width, 2)
+            keys.append(raw[offset : offset + length].decode("utf-8", "surrogatepass"))
         entries += count * (width + 2)
     values = []
     for i in range(count):
         at = entries + i * (width + 1)
         kind = raw[at]
-        inside = kind in (4, 5, 6) or (width == 4 and kind in (7, 8))
-        values.append(_value(kind, raw, at + 1 if inside else start + number(at + 1)))
+        inlined = kind in (4, 5, 6) or (width == 4 and kind in (7, 8))
+        values.append(_value(kind, raw, at + 1 if inlined else start + number(at + 1)))
     return dict(zip(keys, values, strict=True)) if code < 2 else values
 
 
@@ -78,10 +78,10 @@ def _opaque(code: int, raw: bytes) -> Any:
         return decimal(Bytes(raw, 2), raw[0], raw[1])
     if code in _DATES or code == 11:
         packed = int.from_bytes(raw, "little", signed=True)
-        whole, fraction = abs(packed) >> 24, abs(packed) & 0xFFFFFF
+        clock, fraction = abs(packed) >> 24, abs(packed) & 0xFFFFFF
         if code == 11:
-            us = clock_us(whole) + fraction
+            us = clock_us(clock) + fraction
             return Temporal("time", 0, -us if packed < 0 else us, 6)
-        day, us = date_and_time(whole)
+        day, us = date_and_time(clock)
         return Temporal(_DATES[code], day, us + fraction, 6) if code != 10 else Temporal("date", day)
     return Opaque(raw, code)

@@ -15,18 +15,18 @@ _DIGIT_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 def decimal(data: Bytes, precision: int, scale: int) -> Decimal:
     """A decimal in groups of nine digits, high bytes first, its sign in the first bit."""
-    whole, left = divmod(precision - scale, 9)
-    fraction, right = divmod(scale, 9)
-    count = _DIGIT_BYTES[left] + 4 * whole + 4 * fraction + _DIGIT_BYTES[right]
+    whole_groups, leading = divmod(precision - scale, 9)
+    fraction_groups, trailing = divmod(scale, 9)
+    count = _DIGIT_BYTES[leading] + 4 * whole_groups + 4 * fraction_groups + _DIGIT_BYTES[trailing]
     raw = bytearray(data.take(count))
     negative = not raw[0] & 0x80
     raw[0] ^= 0x80
     part = Bytes(bytes(byte ^ 0xFF for byte in raw) if negative else bytes(raw))
-    digits = f"{part.big(_DIGIT_BYTES[left])}" if left else "0"
-    digits += "".join(f"{part.big(4):09}" for _ in range(whole))
+    digits = f"{part.big(_DIGIT_BYTES[leading])}" if leading else "0"
+    digits += "".join(f"{part.big(4):09}" for _ in range(whole_groups))
     digits += "." if scale else ""
-    digits += "".join(f"{part.big(4):09}" for _ in range(fraction))
-    digits += f"{part.big(_DIGIT_BYTES[right]):0{right}}" if right else ""
+    digits += "".join(f"{part.big(4):09}" for _ in range(fraction_groups))
+    digits += f"{part.big(_DIGIT_BYTES[trailing]):0{trailing}}" if trailing else ""
     value = Decimal(digits)
     return value.copy_negate() if negative and value else value
 

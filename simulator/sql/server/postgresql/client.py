@@ -95,5 +95,5 @@ def _comment_end(script: str, at: int) -> int:
 def _data(script: str, at: int) -> tuple[int, str]:
     r"""The lines after a COPY up to `\.`, and where the script goes on."""
     begin = len(script) if (end := script.find("\n", at)) < 0 else end + 1
-    last = _DATA_END.search(script, begin)
-    return (len(script), script[begin:]) if last is None else (last.end(), script[begin : last.start()])
+    end_mark = _DATA_END.search(script, begin)
+    return (len(script), script[begin:]) if end_mark is None else (end_mark.end(), script[begin : end_mark.start()])

@@ -86,9 +86,9 @@ class Cluster:
         """Wait until the server accepts connections. Raises UsageError."""
         status, until = self.folder / "data" / "postmaster.pid", time.monotonic() + _READY_SECS
         while not (status.exists() and status.read_text().split()[-1:] == ["ready"]):
-            said = (self.folder / "log").read_text(errors="replace").strip()
-            if time.monotonic() > until or self._keeper.poll() is not None or "FATAL" in said:
-                raise UsageError(f"the PostgreSQL of the wheel does not start: {said.rpartition(chr(10))[2]}")
+            output = (self.folder / "log").read_text(errors="replace").strip()
+            if time.monotonic() > until or self._keeper.poll() is not None or "FATAL" in output:
+                raise UsageError(f"the PostgreSQL of the wheel does not start: {output.rpartition(chr(10))[2]}")
             time.sleep(0.01)
 
     def close(self) -> None:
@@ -113,26 +113,33 @@ def _template(programs: Path) -> Path:
     """The folder of a new data directory, created on first use. `CDCSIM_CACHE` says where; default: ~/.cache/cdcsim."""
     version = _output([str(programs / "postgres"), "--version"]).split()[-1]
     cache = Path(os.environ.get("CDCSIM_CACHE") or Path.home() / ".cache" / "cdcsim")
-    kept = cache / f"postgresql-{version}"
-    if kept.is_dir():
-        return kept
+    directory = cache / f"postgresql-{version}"
+    if directory.is_dir():
+        return directory
     cache.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix="cdcsim-initdb-"))
     try:
         _hand_over(scratch)
-        words = ["--no-locale", "--encoding=UTF8", "--auth=trust", "--no-sync", "--wal-segsize=1", f"--username={USER}"]
-        _output([str(programs / "initdb"), "-D", str(scratch / "data"), *words])
+        options = [
+            "--no-locale",
+            "--encoding=UTF8",
+            "--auth=trust",
+            "--no-sync",
+            "--wal-segsize=1",
+            f"--username={USER}",
+        ]
+        _output([str(programs / "initdb"), "-D", str(scratch / "data"), *options])
         copy = Path(tempfile.mkdtemp(dir=cache)) / "data"
         shutil.copytree(scratch / "data", copy)
         try:
-            copy.rename(kept)
+            copy.rename(directory)
         except OSError:
-            if not kept.is_dir():  # another process was first
+            if not directory.is_dir():  # another process was first
                 raise
         shutil.rmtree(copy.parent)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return kept
+    return directory
 
 
 def _output(command: Sequence[str]) -> str:
@@ -141,8 +148,8 @@ def _output(command: Sequence[str]) -> str:
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd="/", user=_other_user()
     )
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise UsageError(f"{command[0]} failed: {said[-1] if said else done.returncode}")
+        messages = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise UsageError(f"{command[0]} failed: {messages[-1] if messages else done.returncode}")
     return done.stdout
 
 

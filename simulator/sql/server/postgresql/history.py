@@ -24,8 +24,8 @@ from simulator.sql.server.postgresql.pgoutput import (
     Relation,
     Truncate,
 )
-from simulator.sql.server.postgresql.rows import HeldRows
-from simulator.sql.server.postgresql.tables import Catalog, Known, kinds_of
+from simulator.sql.server.postgresql.rows import TrackedRows
+from simulator.sql.server.postgresql.tables import Catalog, CatalogTable, kinds_of
 from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Transaction
 
 _STEP_US: Final = 1_000_000
@@ -60,20 +60,20 @@ class Session:
         self.warnings: list[str] = []
         self.in_transaction = False
         self.database = ""
-        self.rows: dict[int, HeldRows] = {}
-        self._left: list[TableRows] = []  # in databases that the script has left
+        self.rows: dict[int, TrackedRows] = {}
+        self._left_rows: list[TableRows] = []  # in databases that the script has left
         self._versions: dict[TableId, int] = {}
         self._relations: dict[int, Relation] = {}
         self._run = 0
 
     def enter(self, database: str) -> None:
-        self._left, self.database = self.held(), database
+        self._left_rows, self.database = self.current_rows(), database
         self.catalog = Catalog(self.source, database, self._versions)
         self.rows, self._relations = {}, {}
 
-    def held(self) -> list[TableRows]:
+    def current_rows(self) -> list[TableRows]:
         """The rows as they are now."""
-        return [*self._left, *(TableRows(each.table, dict(each.rows)) for each in self.rows.values())]
+        return [*self._left_rows, *(TableRows(tracked.table, dict(tracked.rows)) for tracked in self.rows.values())]
 
     def heartbeat(self) -> None:
         last = self.log.transactions[-1] if self.log.transactions else None
@@ -93,11 +93,11 @@ class Session:
     def read(self, logged: Sequence[tuple[int, Event | None]]) -> None:
         """Append whole transactions of the log, given as positions and events. Raises UsageError for a column whose
         type is unknown."""
-        begin, begun, events = Begin(0, 0), 0, list[Logged]()
+        begin, begin_position, events = Begin(0, 0), 0, list[Logged]()
         for position, event in logged:
             match event:
                 case Begin():
-                    begin, begun, events = event, position, []
+                    begin, begin_position, events = event, position, []
                 case Relation():
                     self._relations[event.oid] = event
                 case Change():
@@ -105,13 +105,13 @@ class Session:
                 case Truncate():
                     events.append(Logged(position, event, None))
                 case Commit():
-                    self._commit(begin, events, begun, position)
+                    self._commit(begin, events, begin_position, position)
 
-    def _commit(self, begin: Begin, events: Sequence[Logged], begun: int, ended: int) -> None:
+    def _commit(self, begin: Begin, events: Sequence[Logged], begin_position: int, end_position: int) -> None:
         ms = self._step(begin.at_us)
         entries: list[Entry] = []
-        positions = [begun]
-        for position, event, relation in self._announced(events):
+        positions = [begin_position]
+        for position, event, relation in self._ddl_first(events):
             if isinstance(event, Truncate):
                 entries.append(self._truncate(event, ms))
             elif _is_ddl(relation):
@@ -121,19 +121,19 @@ class Session:
                 entries.append(self._change(event, relation, ms))
                 positions.append(position)
         if entries:
-            header = LogPositions(begin.xid, (*positions, ended))
+            header = LogPositions(begin.xid, (*positions, end_position))
             self.log.transactions.append(Transaction(tuple(entries), ms, header=header))
 
-    def _announced(self, events: Sequence[Logged]) -> Iterator[Logged]:
+    def _ddl_first(self, events: Sequence[Logged]) -> Iterator[Logged]:
         """The events of a transaction, DDL before the rows of CREATE TABLE AS, which is logged after them."""
-        taken: set[int] = set()
+        yielded: set[int] = set()
         for i, logged in enumerate(events):
             if isinstance(logged.event, Change) and not _is_ddl(logged.relation):
-                later = (j for j in range(i, len(events)) if j not in taken and _is_ddl(events[j].relation))
+                later = (j for j in range(i, len(events)) if j not in yielded and _is_ddl(events[j].relation))
                 while logged.event.oid not in self.rows:
-                    taken.add(j := next(later))
+                    yielded.add(j := next(later))
                     yield events[j]
-            if i not in taken:
+            if i not in yielded:
                 yield logged
 
     # ----------------------------------------------------------------------------------------------------------- tables
@@ -151,7 +151,7 @@ class Session:
             if after is None:
                 self.rows.pop(oid, None)
             elif before is None:
-                self.rows[oid] = HeldRows(after)
+                self.rows[oid] = TrackedRows(after)
             elif self.rows[oid].reshape(after, rewritten.get(str(oid))):
                 reshaped.append(TableRows(after.table, dict(self.rows[oid].rows)))
         if _TEMPORARY.match(logged["sql"]) and not pairs:
@@ -166,23 +166,23 @@ class Session:
         sql += " RESTART IDENTITY" if event.options & RESTART_IDENTITY else ""
         sql += " CASCADE" if event.options & CASCADE else ""
         first, *more = tables
-        pairs = tuple((each, each) for each in more)
+        pairs = tuple((other, other) for other in more)
         return Ddl(SchemaChangeKind.TRUNCATE_TABLE, self.database, first, first, sql, ms, more=pairs)
 
     # ------------------------------------------------------------------------------------------------------------- rows
 
     def _change(self, event: Change, relation: Relation, ms: int) -> RowChange:
-        held = self.rows[event.oid]
-        table = held.table
-        places = [table.positions[name] for name in relation.columns]
-        identity = tuple(places[i] for i in relation.identity)
-        held.identify_by(identity)
+        tracked = self.rows[event.oid]
+        table = tracked.table
+        positions = [table.positions[name] for name in relation.columns]
+        identity = tuple(positions[i] for i in relation.identity)
+        tracked.identify_by(identity)
         self._run += 1
 
         def row(cells: Sequence[Cell], otherwise: Row) -> Row:
             image = list(otherwise)
-            for place, cell in zip(places, cells, strict=True):
-                image[place] = image[place] if cell is UNCHANGED else cell
+            for position, cell in zip(positions, cells, strict=True):
+                image[position] = image[position] if cell is UNCHANGED else cell
             return tuple(image)
 
         empty: Row = (None,) * len(table.columns)
@@ -191,21 +191,23 @@ class Session:
         logged_before: Positions = None
         logged_after: Positions = None
         if event.kind is not INSERT:
-            named = event.before if event.before is not None else event.after
-            assert named is not None
-            number, before = held.remove(row(named, empty))
+            old_cells = event.before if event.before is not None else event.after
+            assert old_cells is not None
+            number, before = tracked.remove(row(old_cells, empty))
             if not event.whole:
                 logged_before = () if event.before is None else tuple(sorted(identity))
         if event.after is not None:
             after = row(event.after, before or empty)
             if UNCHANGED in event.after:
                 logged_after = tuple(
-                    sorted(place for place, cell in zip(places, event.after, strict=True) if cell is not UNCHANGED)
+                    sorted(
+                        position for position, cell in zip(positions, event.after, strict=True) if cell is not UNCHANGED
+                    )
                 )
             if event.kind is INSERT:
-                number = held.insert(after)
+                number = tracked.insert(after)
             else:
-                held.put(number, after)
+                tracked.put(number, after)
         return RowChange(table, event.kind, before, after, number, self._run, ms, logged_before, logged_after)
 
 
@@ -213,5 +215,5 @@ def _is_ddl(relation: Relation | None) -> bool:
     return relation is not None and (relation.schema, relation.name) == (SCHEMA, TABLE)
 
 
-def _table(known: Known | None) -> Table | None:
-    return None if known is None else known.table
+def _table(definition: CatalogTable | None) -> Table | None:
+    return None if definition is None else definition.table

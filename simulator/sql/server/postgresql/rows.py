@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simulator.model import Table
-from simulator.sql.server.postgresql.tables import Known
+from simulator.sql.server.postgresql.tables import CatalogTable
 from simulator.stream.literal.transactions import Row
 
 
-class HeldRows:
+class TrackedRows:
     """Rows by number; `identity` are the columns that the log names them by."""
 
-    def __init__(self, known: Known) -> None:
-        self.known, self.rows, self._born = known, dict[int, Row](), 0
+    def __init__(self, definition: CatalogTable) -> None:
+        self.definition, self.rows, self._last_number = definition, dict[int, Row](), 0
         self._identity: tuple[int, ...] = ()
         self._numbers: dict[Row, list[int]] = {}
 
     @property
     def table(self) -> Table:
-        return self.known.table
+        return self.definition.table
 
     def identify_by(self, identity: tuple[int, ...]) -> None:
         if identity != self._identity:
@@ -35,14 +35,14 @@ class HeldRows:
             self._numbers.setdefault(self._key(row), []).append(number)
 
     def insert(self, row: Row) -> int:
-        self._born += 1
-        self.rows[self._born] = row
-        self._enter(self._born, row)
-        return self._born
+        self._last_number += 1
+        self.rows[self._last_number] = row
+        self._enter(self._last_number, row)
+        return self._last_number
 
-    def remove(self, named: Row) -> tuple[int, Row]:
+    def remove(self, old: Row) -> tuple[int, Row]:
         """Remove the row that the log names; returns its number and its cells. Raises KeyError."""
-        key = self._key(named)
+        key = self._key(old)
         numbers = self._numbers[key]
         number = numbers.pop(0)
         if not numbers:
@@ -57,35 +57,38 @@ class HeldRows:
         self.rows, self._numbers = {}, {}
         return self.table
 
-    def reshape(self, known: Known, rewritten: Sequence[Sequence[str | None]] | None) -> bool:
+    def reshape(self, definition: CatalogTable, rewritten: Sequence[Sequence[str | None]] | None) -> bool:
         """Apply a DDL statement to the rows; returns whether they changed. `rewritten`: all rows after a statement that
         rewrote the table, else None."""
-        old, self.known = self.known, known
+        old, self.definition = self.definition, definition
         self._identity, self._numbers = (), {}
         if rewritten is not None:
             self._rewrite(old, [tuple(row) for row in rewritten])
             return True
-        if old.numbers == known.numbers:
+        if old.numbers == definition.numbers:
             return False
-        places = {number: place for place, number in enumerate(old.numbers)}
+        positions = {number: position for position, number in enumerate(old.numbers)}
         for number, row in self.rows.items():
             self.rows[number] = tuple(
-                [row[places[each]] if each in places else known.missing[each] for each in known.numbers]
+                [
+                    row[positions[column_number]] if column_number in positions else definition.missing[column_number]
+                    for column_number in definition.numbers
+                ]
             )
         return True
 
-    def _rewrite(self, old: Known, rows: Sequence[Row]) -> None:
+    def _rewrite(self, old: CatalogTable, rows: Sequence[Row]) -> None:
         """Rows keep their numbers by the primary key, or by their order where keys changed or there is none."""
         keys = old.table.key_positions
-        places = [_position(self.known, old.numbers[i]) for i in keys]
+        key_positions = [_position(self.definition, old.numbers[i]) for i in keys]
         numbers = {tuple(row[i] for i in keys): number for number, row in self.rows.items()}
-        named = {tuple(row[i] for i in places if i is not None): row for row in rows}
-        if keys and named.keys() == numbers.keys():
-            self.rows = {number: named[key] for key, number in numbers.items()}
+        rows_by_key = {tuple(row[i] for i in key_positions if i is not None): row for row in rows}
+        if keys and rows_by_key.keys() == numbers.keys():
+            self.rows = {number: rows_by_key[key] for key, number in numbers.items()}
         else:
             self.rows = dict(zip(self.rows, rows, strict=True))
 
 
-def _position(known: Known, number: int) -> int | None:
+def _position(definition: CatalogTable, number: int) -> int | None:
     """Where a table has the column of this number; None: it was dropped."""
-    return known.numbers.index(number) if number in known.numbers else None
+    return definition.numbers.index(number) if number in definition.numbers else None

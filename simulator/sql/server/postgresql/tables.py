@@ -29,7 +29,7 @@ _ENDINGS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CatalogTable:
     """A table as the catalog has it. `numbers` are those of its columns, which renames keep; `missing` has, by number,
     the value of a column in rows that are older than the column."""
 
@@ -37,7 +37,7 @@ class Known:
     numbers: tuple[int, ...]
     missing: Mapping[int, str | None]
 
-    def same(self, other: Known) -> bool:
+    def equals(self, other: CatalogTable) -> bool:
         return replace(self.table, version=0) == replace(other.table, version=0)
 
 
@@ -46,18 +46,18 @@ class Catalog:
 
     def __init__(self, source: Source, database: str, versions: dict[TableId, int]) -> None:
         self.source, self.database, self._versions = source, database, versions
-        self.tables: dict[int, Known] = {}
+        self.tables: dict[int, CatalogTable] = {}
         self._fields: dict[tuple[int, int], str] = {}
 
-    def update(self, listed: Sequence[Mapping[str, Any]]) -> dict[int, Known]:
+    def update(self, listed: Sequence[Mapping[str, Any]]) -> dict[int, CatalogTable]:
         """The tables as they are now; returns them as they were. Raises UsageError for a type that is not known."""
         old = self.tables
-        self.tables = {each["oid"]: self._known(each, old.get(each["oid"])) for each in listed}
+        self.tables = {entry["oid"]: self._table(entry, old.get(entry["oid"])) for entry in listed}
         return old
 
-    def _known(self, listed: Mapping[str, Any], old: Known | None) -> Known:
+    def _table(self, listed: Mapping[str, Any], old: CatalogTable | None) -> CatalogTable:
         id = TableId(self.database, listed["name"], listed["schema"])
-        columns = [self._column(id, listed["oid"], each) for each in listed["columns"] or ()]
+        columns = [self._column(id, listed["oid"], column) for column in listed["columns"] or ()]
         keys = listed["keys"] or ()
         table = Table(
             id,
@@ -65,13 +65,13 @@ class Catalog:
             next((tuple(key["columns"]) for key in keys if key["primary"]), ()),
             unique_keys=tuple(UniqueKey(key["name"], tuple(key["columns"])) for key in keys if not key["primary"]),
         )
-        numbers = tuple(each["number"] for each in listed["columns"] or ())
-        known = Known(table, numbers, {each["number"]: each["missing"] for each in listed["columns"] or ()})
-        if old is not None and known.same(old):
+        numbers = tuple(column["number"] for column in listed["columns"] or ())
+        new = CatalogTable(table, numbers, {column["number"]: column["missing"] for column in listed["columns"] or ()})
+        if old is not None and new.equals(old):
             return old
         version = self._versions.get(id, -1) + 1
         self._versions[id] = version
-        return replace(known, table=replace(table, version=version))
+        return replace(new, table=replace(table, version=version))
 
     def _column(self, id: TableId, oid: int, listed: Mapping[str, Any]) -> Column:
         name, labels = listed["name"], listed["labels"]
@@ -87,11 +87,13 @@ class Catalog:
         return Column(name, replace(type, spelled=""), not listed["not_null"], field)
 
 
-def kinds_of(tag: str, pairs: Sequence[tuple[Known | None, Known | None]]) -> tuple[SchemaChangeKind, ...]:
+def kinds_of(
+    tag: str, pairs: Sequence[tuple[CatalogTable | None, CatalogTable | None]]
+) -> tuple[SchemaChangeKind, ...]:
     """What a statement did, by its tag and the tables before and after it."""
     if not pairs:
-        found = (kind for pattern, kind in _ENDINGS if re.fullmatch(pattern, tag))
-        return (next(found, SchemaChangeKind.OTHER),)
+        kinds = (kind for pattern, kind in _ENDINGS if re.fullmatch(pattern, tag))
+        return (next(kinds, SchemaChangeKind.OTHER),)
     if tag in _TAGS:
         return (_TAGS[tag],)
     old, new = pairs[0]
@@ -100,7 +102,7 @@ def kinds_of(tag: str, pairs: Sequence[tuple[Known | None, Known | None]]) -> tu
     return tuple(dict.fromkeys(_items(old, new))) or (SchemaChangeKind.ALTER_TABLE,)
 
 
-def _items(old: Known, new: Known) -> Iterator[SchemaChangeKind]:
+def _items(old: CatalogTable, new: CatalogTable) -> Iterator[SchemaChangeKind]:
     if old.table.id != new.table.id:
         yield SchemaChangeKind.RENAME_TABLE
     before = dict(zip(old.numbers, old.table.columns, strict=True))
