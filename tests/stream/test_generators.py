@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, get_type_hints
 
 import numpy as np
 import pytest
@@ -21,9 +21,11 @@ from simulator.errors import ScenarioError
 from simulator.stream import generators
 from simulator.stream.engine.history import State
 from simulator.stream.engine.stream import ChangeStream
-from simulator.stream.generators.columns import CompiledColumn
+from simulator.stream.generators.columns import CompiledColumn, Target
+from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.generator import NEEDED, Generator
 from simulator.stream.generators.reference import README, written
+from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language import ScenarioSpec
 from simulator.stream.scenario.loader import read
 from simulator.stream.scenario.resolve import resolve
@@ -116,6 +118,16 @@ def test_the_table_is_sorted_and_whole(generator: Generator) -> None:
     assert names - {"__init__", "expressions"} == set(generators.GENERATORS)
     module, _, _ = generators.GENERATORS[generator.name].partition(":")
     assert module.endswith(f".{generator.name}")
+
+
+def test_the_functions_take_a_column() -> None:
+    """The description itself does not name these types: the language is made of it, and they know the language."""
+    for generator in generators.everything():
+        draw = get_type_hints(generator.draw)
+        assert next(iter(draw.values())) is Target, generator.name
+        assert issubclass(draw["return"], Draws), generator.name
+        if generator.check.__name__ != "<lambda>":
+            assert next(iter(get_type_hints(generator.check).values())) is ColumnCheck, generator.name
 
 
 @each(["mysql", "oracle", "postgresql", "sqlserver", "mongodb"])

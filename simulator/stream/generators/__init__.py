@@ -8,12 +8,10 @@ a generator: one file, and one line here.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simulator import registry
-
-if TYPE_CHECKING:
-    from simulator.stream.generators.generator import Generator
+from simulator.stream.generators.generator import Generator
 
 _DRAWN: Final = "simulator.stream.generators.drawn"
 _COMPUTED: Final = "simulator.stream.generators.computed"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
+from simulator.errors import UsageError
 from simulator.model import Column
+from simulator.sources.source import Source
 from simulator.stream.engine.history import History, State, Ticks
 from simulator.stream.engine.timeline import Timeline
 from simulator.stream.engine.traffic.traffic import Traffic
 from simulator.stream.generators.arrays import overlaid, with_nulls
-from simulator.stream.generators.generator import Draws, Target
+from simulator.stream.generators.draws import Draws
 from simulator.stream.generators.keys import KeyColumn
 from simulator.stream.generators.nulls import Nulls
 from simulator.stream.generators.pairs import Pairs
@@ -21,6 +24,45 @@ from simulator.stream.generators.permanent import PermanentRows
 from simulator.stream.scenario.language.values import Values
 from simulator.stream.scenario.scenario import Field, Scenario
 from simulator.values.draw import key
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column that a generator draws for."""
+
+    columns: Columns
+    field: Field
+    history: History
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.columns.scenario
+
+    @property
+    def source(self) -> Source:
+        return self.columns.scenario.source
+
+    @property
+    def carrier(self) -> pa.DataType:
+        """How the column's values travel."""
+        return self.source.arrow_type(self.field.type)
+
+    @property
+    def type(self) -> pa.DataType:
+        """As what values are drawn: the carrier, but microseconds for times that travel as text."""
+        return self.source.generated(self.field.type)
+
+    @property
+    def salt(self) -> np.uint64:
+        """The key that makes a column's draws its own: adding a column changes no other's values."""
+        return key(self.scenario.seed, self.field.table, self.field.name, "")
+
+    def literals(self, texts: Iterable[str | None]) -> pa.Array:
+        """Literals of the scenario as the column's carriers."""
+        try:
+            return self.source.parse_values(list(texts), self.field.type)
+        except (ValueError, UsageError) as error:
+            self.scenario.fail(self.field.path, str(error))
 
 
 class CompiledColumn:
@@ -82,7 +124,8 @@ class Columns:
 
     def draws(self, field: Field, values: Values, history: History) -> Draws:
         """A column's generator made ready."""
-        return values.generator.draw(Target(self, field, history), values.arguments)
+        draws: Draws = values.generator.draw(Target(self, field, history), values.arguments)
+        return draws
 
     def column(self, table: str, name: str) -> CompiledColumn:
         """The column of a field."""
@@ -107,7 +150,7 @@ class Columns:
         if link is None:
             return None
         if (field.table, *link) not in self._pairs:
-            self._pairs[field.table, *link] = Pairs(self, field.table, link)
+            self._pairs[field.table, *link] = Pairs(self.scenario, self.ticks.plan, self.permanent, field.table, link)
         return self._pairs[field.table, *link]
 
     def permanent(self, table: str) -> PermanentRows:

@@ -14,7 +14,7 @@ from simulator.carriers import pick
 from simulator.native import draws as native
 from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
-from simulator.stream.generators.generator import SHORT_BYTES
+from simulator.stream.generators.draws import SHORT_BYTES
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from simulator.model import Column
 from simulator.sources.source import Source
 from simulator.stream.engine.history import History, State
-from simulator.stream.generators.generator import SHORT_BYTES
+from simulator.stream.generators.draws import SHORT_BYTES
 from simulator.values import texts
 from simulator.values.draw import mix
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +10,8 @@ import numpy.typing as npt
 from simulator.model import DELETE
 from simulator.stream.engine.history import State
 from simulator.stream.engine.program import Program
+from simulator.stream.generators.columns import Columns
 from simulator.values.draw import GOLDEN, Bits, Ints, below, mix, unit
-
-if TYPE_CHECKING:
-    from simulator.stream.generators.columns import Columns
 
 # Rows that are tried before a permanent one is taken, or none.
 TRIES: Final = 6

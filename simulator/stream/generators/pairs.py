@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulator.stream.engine.history import State
+from simulator.stream.engine.program import Plan
 from simulator.stream.generators.permanent import PermanentRows
 from simulator.stream.generators.shuffle import Shuffle
+from simulator.stream.scenario.scenario import Scenario
 from simulator.values.draw import Ints, below, key, mix
-
-if TYPE_CHECKING:
-    from simulator.stream.generators.columns import Columns
 
 
 class Pairs:
@@ -24,8 +22,15 @@ class Pairs:
     There may be more than two columns; each refers to permanent rows of another table.
     """
 
-    def __init__(self, columns: Columns, table: str, fields: Sequence[str]) -> None:
-        plan, scenario = columns.ticks.plan, columns.scenario
+    def __init__(
+        self,
+        scenario: Scenario,
+        plan: Plan,
+        permanent: Callable[[str], PermanentRows],
+        table: str,
+        fields: Sequence[str],
+    ) -> None:
+        """`permanent` gives the rows of a table that live for the whole stream."""
         parts = []
         for number, cohort in enumerate(plan.cohorts):
             program = plan.programs[cohort.program]
@@ -40,7 +45,7 @@ class Pairs:
         self._key = key(scenario.seed, table, *fields, "pairs")
         self._places = PermanentRows(parts, self._key)
         referred = [scenario.spec.tables[table].columns[field].values.arguments.table for field in fields]
-        sizes = [columns.permanent(other).rows for other in referred]
+        sizes = [permanent(other).rows for other in referred]
         self._size = dict(zip(fields, sizes, strict=True))
         self._below = {field: prod(sizes[:i]) for i, field in enumerate(fields)}
         places, pairs = self._places.rows, prod(sizes)

@@ -11,7 +11,9 @@ import pyarrow as pa
 from simulator.carriers import US_PER_DAY, primitive
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
-from simulator.stream.generators.generator import NUMBERS, TIMES, Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, TIMES, Generator
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.values.draw import Ints
 

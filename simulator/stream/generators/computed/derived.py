@@ -11,8 +11,10 @@ from pydantic import Field as Rule
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.columns import Target
 from simulator.stream.generators.computed import expressions
-from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, Generator
 from simulator.stream.scenario.checks.column import ColumnCheck, holds
 from simulator.stream.scenario.scenario import Field
 from simulator.values.draw import Ints

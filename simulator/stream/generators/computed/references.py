@@ -10,7 +10,9 @@ from pydantic import BeforeValidator, Field
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import with_nulls
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import draws
 from simulator.stream.generators.living import TRIES, Deaths, LivingRows
 from simulator.stream.generators.shuffle import Shuffle

@@ -6,7 +6,9 @@ import pyarrow as pa
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
-from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, Generator
 
 
 class RowNumbers(Draws):

@@ -12,7 +12,9 @@ from pydantic import Field
 from simulator.stream.engine.births import Births
 from simulator.stream.engine.history import State, Ticks
 from simulator.stream.generators.arrays import numeric
-from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, Generator
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import Ints, below, bits, key

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from simulator.stream.generators.columns import Target
 from simulator.stream.generators.computed import commit_time
-from simulator.stream.generators.generator import Draws, Target
+from simulator.stream.generators.draws import Draws
 
 
 def draw(target: Target, arguments: bool) -> Draws:

@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from simulator.stream.engine.history import History, State
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import Picks
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Name, Text

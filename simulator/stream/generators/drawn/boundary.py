@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from simulator.stream.generators.columns import Target
 from simulator.stream.generators.drawn.choices import InTurn
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 
 
 def draw(target: Target, arguments: bool) -> Draws:

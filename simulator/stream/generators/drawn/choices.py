@@ -11,7 +11,9 @@ from pydantic import Field
 from simulator.native import draws as native
 from simulator.native.program import compiled
 from simulator.stream.engine.history import History, State
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import Index, Picks, WeightedIndex
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Text, Weight

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from simulator.sources.believable import DOCUMENTS
 from simulator.stream.generators import find
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 
 
 def draw(target: Target, arguments: bool) -> Draws:
@@ -12,7 +14,8 @@ def draw(target: Target, arguments: bool) -> Draws:
     if target.scenario.spec.source is None and target.field.spec.type.strip().lower() == "json":
         name, given = DOCUMENTS  # where the system has no such type, too
     generator = find(name)
-    return generator.draw(target, generator.adapter.validate_python(given))
+    draws: Draws = generator.draw(target, generator.adapter.validate_python(given))
+    return draws
 
 
 GENERATOR = Generator(

@@ -15,7 +15,9 @@ import pyarrow as pa
 from simulator.model import Column
 from simulator.sources.source import Source
 from simulator.stream.engine.history import State
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.values import Values, is_leaf
 from simulator.stream.scenario.lines import Key

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from simulator.errors import UsageError
+from simulator.stream.generators.columns import Target
 from simulator.stream.generators.drawn.choices import Even
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import WORD, Strict
 from simulator.values.pools import Pool, ask_faker, shipped

@@ -9,7 +9,9 @@ import pyarrow as pa
 from pydantic import Field
 
 from simulator.stream.engine.history import State
-from simulator.stream.generators.generator import Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import Generator
 from simulator.stream.generators.index import Index, draws
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.values import texts

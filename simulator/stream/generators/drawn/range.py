@@ -14,7 +14,9 @@ from simulator.model import ColumnType
 from simulator.sources.source import Source
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
-from simulator.stream.generators.generator import NUMBERS, TIMES, Draws, Generator, Target
+from simulator.stream.generators.columns import Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, TIMES, Generator
 from simulator.stream.generators.index import Index
 from simulator.stream.scenario.checks.column import ColumnCheck
 

@@ -12,8 +12,10 @@ from pydantic import Field, WithJsonSchema
 
 from simulator.stream.engine.history import State
 from simulator.stream.generators.arrays import numeric
+from simulator.stream.generators.columns import Target
 from simulator.stream.generators.drawn.range import ends_of
-from simulator.stream.generators.generator import NUMBERS, Draws, Generator, Target
+from simulator.stream.generators.draws import Draws
+from simulator.stream.generators.generator import NUMBERS, Generator
 from simulator.stream.scenario.checks.column import ColumnCheck
 from simulator.stream.scenario.language.words import Strict
 from simulator.values.draw import GOLDEN, Ints, key, mix, unit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
@@ -11,9 +11,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticKnownError, core
 
 from simulator.errors import did_you_mean
 from simulator.stream import generators
-
-if TYPE_CHECKING:
-    from simulator.stream.generators.generator import Generator
+from simulator.stream.generators.generator import NEEDED, Generator
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,6 @@ class Values:
 
     @classmethod
     def _alone(cls, kind: str) -> Values:
-        from simulator.stream.generators.generator import NEEDED
-
         if not generators.is_known(kind) or (alone := generators.find(kind).alone) is NEEDED:
             names = [generator.name for generator in generators.everything() if generator.alone is not NEEDED]
             those = did_you_mean(kind, names, f" Those are {', '.join(names)}.")
@@ -68,8 +64,6 @@ class Values:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        from simulator.stream.generators.generator import NEEDED
-
         known = generators.everything()
         # only of a schema inside another one does the handler see what annotations say
         of = {each.name: handler(core_schema.list_schema(each.adapter.core_schema))["items"] for each in known}
