@@ -9,7 +9,7 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.rules import Rules
 from simulator.sql.catalog.definitions import Field
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.values.kinds import Bits, bytes_of, text_of
+from simulator.sql.values.kinds import Bits, bytes_of, latin1, text_of
 
 
 def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
@@ -66,7 +66,7 @@ def _decoded(raw: bytes, codec: str, field: Field, row: int, rules: Rules) -> st
         return raw.decode(codec)
     except UnicodeDecodeError as error:
         if codec == "cp1252":  # latin1 of MySQL has all bytes
-            return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
+            return latin1(raw)
         if rules.strict:
             raise SqlError(1366, "string", _escaped(raw[error.start :]), field.name, row) from None
         if rules.mariadb:  # a question mark for each byte that is wrong

@@ -76,7 +76,7 @@ class _Alter:
         elif words.take("DROP"):
             self._drop()
         elif words.one_of("MODIFY COLUMN", "MODIFY"):
-            position = self._next_column(words, ahead=True)
+            position = self._next_column()
             self._redefine(position)
         elif words.one_of("CHANGE COLUMN", "CHANGE"):
             position = self._find(words.name())
@@ -96,7 +96,7 @@ class _Alter:
                 words.name()
             self.kinds.append(K.ALTER_TABLE)
         elif clause := words.one_of("REMOVE PARTITIONING", "PARTITION BY"):
-            words.at = len(words.words)
+            words.skip_all()
             if clause == "PARTITION BY":
                 self.session.warnings.append(tables.PARTITIONED)
             self.kinds.append(K.ALTER_TABLE)
@@ -128,7 +128,7 @@ class _Alter:
     def _add(self) -> None:
         words, items = self.words, Items()
         if words.peek("PARTITION"):
-            words.at = len(words.words)
+            words.skip_all()
             self.kinds.append(K.ALTER_TABLE)
             return
         if constraint(words, self.context, items):
@@ -180,11 +180,10 @@ class _Alter:
             raise SqlError(1054, name, self.definition.id.name)
         return position
 
-    def _next_column(self, words: Reader, *, ahead: bool) -> int:
-        at = words.at
-        position = self._find(words.name())
-        if ahead:
-            words.at = at
+    def _next_column(self) -> int:
+        """The position of the column whose name comes next; the name is not stepped over."""
+        position = self._find(self.words.name())
+        self.words.at -= 1
         return position
 
     def _redefine(self, position: int) -> None:

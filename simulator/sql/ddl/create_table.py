@@ -35,6 +35,6 @@ def create_table(session: Session, words: Reader, sql: str, *, temporary: bool) 
     context = tables.context_of(session, id.database)
     definition, tail = tables.read_table(words, session, id, context, temporary)
     if tail:
-        create_as_select(session, definition, words.sql[words.words[words.at].start :], temporary)
+        create_as_select(session, definition, words.remaining(), temporary)
         return
     tables.add_table(session, definition, sql, temporary)

@@ -85,12 +85,13 @@ def _account(session: Session, words: Reader) -> str:
         if words.peek("("):
             words.brackets()
         return _quoted_account(session.account)
-    user, host = _user_and_host(words)
+    user, host = user_and_host(words)
     return f"`{user}`@`{host}`"
 
 
-def _user_and_host(words: Reader) -> tuple[str, str]:
-    user, host = words.next().value, "%"
+def user_and_host(words: Reader, host: str = "%") -> tuple[str, str]:
+    """`u`@`h`; `host`: where none is typed."""
+    user = words.next().value
     if "@" in user:
         user, _, host = user.partition("@")
         host = host or words.next().value
@@ -127,7 +128,7 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
         return
     columns = tuple(name for name, _ in words.names_in_brackets()) if words.peek("(") else ()
     words.need("AS")
-    select = words.sql[words.words[words.at].start :]
+    select = words.remaining(needed=True)
     query_text = re.sub(r"(?is)\s+with\s+(?:cascaded\s+|local\s+)?check\s+option\s*$", "", select)
     view = View(id.database, id.name, columns, query_text, checked=query_text != select)
     _check(session, view)
@@ -182,7 +183,7 @@ def _trigger(session: Session, words: Reader, verb: str, text: str) -> None:
         words.need("FOR", "EACH", "ROW")
         if words.one_of("FOLLOWS", "PRECEDES"):
             words.name()
-        body = words.sql[words.words[words.at].start :] if not words.done else ""
+        body = words.remaining()
         session.triggers.append(Trigger(database, name, before == "BEFORE", event.lower(), data.definition.id, body))
     for data in session.all_tables():
         data.plan = None
@@ -240,7 +241,7 @@ def _parsed(session: Session, words: Reader, object_type: str, database: str, na
     logged = ("NO SQL", "READS SQL DATA", "MODIFIES SQL DATA", "DETERMINISTIC", "SQL SECURITY INVOKER")
     lines: list[str] = [phrase for phrase in logged if phrase in characteristics]
     lines += [f"COMMENT {mysql_types.quote(comment)}"] if comment else []
-    body = words.sql[words.words[words.at].start :] if not words.done else ""
+    body = words.remaining()
     tail = f"({parameter_text}){returns_clause}\n" + "".join(f"    {line}\n" for line in lines) + body
     routine = Routine(object_type.lower(), database, name, parameters, returns, body, frozenset(session.modes))
     return routine, tail
@@ -261,7 +262,7 @@ def _parameter(text: str) -> tuple[str, str, str]:
     words = Reader(text)
     direction = words.one_of("INOUT", "IN", "OUT").lower() or "in"
     name = words.name()
-    return direction, name, words.sql[words.words[words.at].start :]
+    return direction, name, words.remaining(needed=True)
 
 
 # --------------------------------------------------------------------------------------------------------------- users
@@ -272,7 +273,7 @@ def _user(session: Session, words: Reader, verb: str, text: str) -> str:
     if verb == "DROP" or session.server.mariadb:
         return text
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
-    user, host = _user_and_host(words)
+    user, host = user_and_host(words)
     if not words.take("IDENTIFIED", "BY") or words.done or words.words[words.at].kind != "text":
         return text
     password = words.text()

@@ -163,7 +163,7 @@ def read_table(
     )
     words.at = max(after, words.at)
     if words.take("PARTITION", "BY"):
-        words.at = len(words.words)
+        words.skip_all()
         session.warnings.append(PARTITIONED)
     words.one_of("IGNORE", "REPLACE")
     words.take("AS")

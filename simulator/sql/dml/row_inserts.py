@@ -15,9 +15,10 @@ from simulator.sql.dml.row_deletes import delete_row
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.table_plans import plan_of
 from simulator.sql.store import foreign_keys
-from simulator.sql.store.rows import Data, Row
+from simulator.sql.store.rows import Data, Index, Row
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import truth_of
+from simulator.sql.values.temporal import rounded
 
 # A column's value that the statement leaves to the column.
 DEFAULT: Final = object()
@@ -176,7 +177,7 @@ class Inserter:
         for trigger in self.plan.triggers if self.watched else ():
             triggers.fire(session, trigger, "insert", False, None, row, self.rules, row_number)
 
-    def _duplicate(self, row: Row, conflict: tuple[int, Any], row_number: int) -> None:
+    def _duplicate(self, row: Row, conflict: tuple[int, Index], row_number: int) -> None:
         session, data = self.session, self.data
         if self.mode == "ignore":
             return
@@ -189,10 +190,7 @@ class Inserter:
             self._all_touched()
             self.on_duplicate(conflict[0], list(row))
         else:
-            error = data.duplicate(conflict[1], row)
-            if session.server.key_with_table:
-                error = SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{conflict[1].key.name}")
-            raise error
+            raise duplicate_key(session, data, conflict[1], row)
 
     def _all_touched(self) -> None:
         """MySQL may write every column from the first duplicate on."""
@@ -268,6 +266,14 @@ class Inserter:
             self.session.last_insert_id = self.counter.first
 
 
+def duplicate_key(session: Session, data: Data, index: Index, row: Row) -> SqlError:
+    """The error of a row whose unique key another row has; MySQL 8.0 names the table with the key."""
+    error = data.duplicate(index, row)
+    if session.server.key_with_table:
+        return SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{index.key.name}")
+    return error
+
+
 def in_images(field: Field, session: Session) -> bool:
     """Whether a generated column counts among those that a statement writes; MariaDB's virtual ones do not."""
     return field.stored or not session.server.mariadb
@@ -284,8 +290,7 @@ def null_for(session: Session, field: Field, *, multiple: bool = False, ignore: 
     if field.nullable or field.auto:
         return None
     if field.type.name == "timestamp" and session.settings["old_timestamps"]:
-        digits = field.type.length or 0
-        return session.now_us // int(10 ** (6 - digits)) * int(10 ** (6 - digits))
+        return rounded(session.now_us, field.type.length or 0, truncate=True)
     if mysql_table.family(field.type) == "geometry" and session.server.id == "mysql-8.0":
         raise SqlError(3673, field.name)  # which no IGNORE heeds
     if ignore or (multiple and not session.strict):

@@ -12,13 +12,14 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import implicit_default, to_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.dml import triggers
-from simulator.sql.dml.row_inserts import DEFAULT, finish, in_images, null_for
+from simulator.sql.dml.row_inserts import DEFAULT, duplicate_key, finish, in_images, null_for
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.expressions.table_plans import plan_of
 from simulator.sql.store import foreign_keys
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import Session
+from simulator.sql.values.temporal import rounded
 
 
 def position_of(definition: Any, name: str, clause: str) -> int:
@@ -106,7 +107,7 @@ def change_row(
         for i, field in enumerate(fields):
             if field.on_update and i not in named:
                 digits = field.type.length or 0
-                us = session.now_us // int(10 ** (6 - digits)) * int(10 ** (6 - digits))
+                us = rounded(session.now_us, digits, truncate=True)
                 row[i] = us if field.type.name == "timestamp" else session.zone.to_local(us)
                 named.add(i)
     if plan.generated or plan.checks or plan.triggers:
@@ -127,10 +128,7 @@ def change_row(
     if conflict is not None:
         if ignore:
             return False
-        error = data.duplicate(conflict[1], new)
-        if session.server.key_with_table:
-            error = SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{conflict[1].key.name}")
-        raise error
+        raise duplicate_key(session, data, conflict[1], new)
     if data.definition.foreign and not foreign_keys.has_parents(session, data, new, ignore=ignore):
         return False
     foreign_keys.update_children(session, data, old, new)

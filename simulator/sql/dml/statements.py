@@ -186,7 +186,7 @@ def _on_duplicate(
         sources = (existing, new)
     elif hidden is not None:
         sources = (existing, Source(_HIDDEN, "", hidden[0]))
-    scope = select.query_scope(session, sources, "on duplicate", inserted=replace_names(new, names))
+    scope = select.query_scope(session, sources, "on duplicate", inserted=dataclasses.replace(new, names=names))
     # a column without a table is the existing row's
     scope = dataclasses.replace(scope, shared=frozenset(name.lower() for name in names))
     sets = assignments(conflict.expressions, definition, scope)
@@ -199,10 +199,6 @@ def _on_duplicate(
         change_row(session, data, number, old, sets, inserter.rules, 1, env, inserts=True, also=inserter.touched)
 
     inserter.on_duplicate = update
-
-
-def replace_names(source: Source, names: tuple[str, ...]) -> Source:
-    return dataclasses.replace(source, names=names)
 
 
 def update(session: Session, node: exp.Update) -> None:

@@ -183,10 +183,4 @@ def make_interval(node: Any, scope: Scope) -> Compiled:
     """A date or time and an INTERVAL."""
     base, span = (node.right, node.left) if isinstance(node.left, exp.Interval) else (node.left, node.right)
     sign, unit = -1 if isinstance(node, exp.Sub) else 1, span.args["unit"].name.lower()
-    value, count = compiled(base, scope), compiled(span.this, scope)
-
-    def moved(env: Any) -> Any:
-        start, by = value(env), count(env)
-        return None if start is None or by is None else casts.moved(start, by, sign, unit)
-
-    return moved
+    return casts.compiled_move(compiled(base, scope), compiled(span.this, scope), sign, unit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, Final
@@ -22,7 +22,7 @@ from simulator.sql.functions.json import json_extract, json_unquote
 from simulator.sql.functions.table import ALIASES, FUNCTIONS, NOT_57, NOT_MARIADB
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import truth_of
-from simulator.sql.values.temporal import Temporal, of_us
+from simulator.sql.values.temporal import Temporal, of_us, rounded
 
 
 def make_cast(node: Any, scope: Scope) -> Compiled:
@@ -47,8 +47,7 @@ def make_clock(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
 
     def read(env: Any) -> Temporal:
         us = session.now_us if utc else session.zone.to_local(session.now_us)
-        unit = int(10 ** (6 - digits))
-        now = of_us(us // unit * unit, digits)
+        now = of_us(rounded(us, digits, truncate=True), digits)
         if kind == "date":
             return Temporal("date", now.day)
         return Temporal("time", 0, now.us, digits) if kind == "time" else now
@@ -227,13 +226,13 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
     base, span = arguments
     sign = -1 if name in ("date_sub", "subdate") else 1
     amount, unit = (span.this, span.args["unit"].name.lower()) if isinstance(span, exp.Interval) else (span, "day")
-    value, count = compiled(base, scope), compiled(amount, scope)
+    return casts.compiled_move(compiled(base, scope), compiled(amount, scope), sign, unit)
 
-    def moved(env: Any) -> Any:
-        start, by = value(env), count(env)
-        return None if start is None or by is None else casts.moved(start, by, sign, unit)
 
-    return moved
+def _call(name: str, arguments: Iterable[Any], scope: Scope) -> Compiled:
+    """A function whose arguments sqlglot's tree has by name."""
+    function, parts = FUNCTIONS[name], [compiled(argument, scope) for argument in arguments]
+    return lambda env: function(scope.session, *[part(env) for part in parts])
 
 
 def make_extract(node: Any, scope: Scope) -> Compiled:
@@ -245,8 +244,7 @@ def make_interval_function(node: Any, scope: Scope) -> Compiled:
     """INTERVAL(23, 1, 15, 17)."""
     if not isinstance(node.this, exp.Tuple):
         raise Unsupported(f"{node.sql('mysql')[:60]!r}")
-    parts, call = [compiled(argument, scope) for argument in node.this.expressions], FUNCTIONS["interval"]
-    return lambda env: call(scope.session, *[part(env) for part in parts])
+    return _call("interval", node.this.expressions, scope)
 
 
 def make_if(node: Any, scope: Scope) -> Compiled:
@@ -257,8 +255,7 @@ def make_if(node: Any, scope: Scope) -> Compiled:
 
 
 def make_member_of(node: Any, scope: Scope) -> Compiled:
-    parts, call = [compiled(argument, scope) for argument in (node.this, node.expression)], FUNCTIONS["member of"]
-    return lambda env: call(scope.session, *[part(env) for part in parts])
+    return _call("member of", (node.this, node.expression), scope)
 
 
 def make_char(node: Any, scope: Scope) -> Compiled:
@@ -270,16 +267,13 @@ def make_char(node: Any, scope: Scope) -> Compiled:
 
 
 def make_substring(node: Any, scope: Scope) -> Compiled:
-    keys = [key for key in ("this", "start", "length") if node.args.get(key) is not None]
-    parts, call = [compiled(node.args[key], scope) for key in keys], FUNCTIONS["substring"]
-    return lambda env: call(scope.session, *[part(env) for part in parts])
+    arguments = [node.args.get(key) for key in ("this", "start", "length")]
+    return _call("substring", [argument for argument in arguments if argument is not None], scope)
 
 
-def _require_column(source: Source, name: str) -> int:
-    for i, column_name in enumerate(source.names):
-        if column_name.lower() == name.lower():
-            return i
-    raise SqlError(1054, name, "field list")
+def _require_column(source: Source, name: str) -> None:
+    if name.lower() not in map(str.lower, source.names):
+        raise SqlError(1054, name, "field list")
 
 
 def _default_of(node: Any, scope: Scope) -> Compiled:
@@ -306,6 +300,4 @@ def make_trim(node: Any, scope: Scope) -> Compiled:
 
 
 def make_position(node: Any, scope: Scope) -> Compiled:
-    text, needle = compiled(node.this, scope), compiled(node.args["substr"], scope)
-    call = FUNCTIONS["locate"]
-    return lambda env: call(scope.session, needle(env), text(env))
+    return _call("locate", (node.args["substr"], node.this), scope)

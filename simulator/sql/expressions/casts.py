@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from simulator.carriers import FIRST_DAY
+from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.functions import dates
 from simulator.sql.functions.json import as_json
@@ -31,11 +32,6 @@ _UNITS: Final = {
 # A text that is a date without a time.
 DATE_ALONE: Final = re.compile(r"\s*(?:\d+[^\w\s]\d+[^\w\s]\d+|\d{6}|\d{8})\s*")
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
-
-
-def latin1(raw: bytes) -> str:
-    """MySQL's latin1: Windows-1252, and the five bytes that it lacks."""
-    return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
 
 
 def compiled_cast(node: Any, inner: Callable[[Any], Any], session: Any) -> Callable[[Any], Any]:
@@ -211,6 +207,16 @@ def _half_up(count: Any) -> int:
 
 # Null, a warning, or error 1441, by the statement.
 _BEYOND: Final = "a date beyond the years 0 to 9999"
+
+
+def compiled_move(value: Compiled, count: Compiled, sign: int, unit: str) -> Compiled:
+    """A value moved by a number of units; NULL where one of the two is."""
+
+    def move(env: Any) -> Any:
+        start, by = value(env), count(env)
+        return None if start is None or by is None else moved(start, by, sign, unit)
+
+    return move
 
 
 def moved(start: Any, by: Any, sign: int, unit: str) -> Any:

@@ -16,7 +16,6 @@ from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.assignment.conversion import from_stored
 from simulator.sql.catalog.definitions import Compiled
 from simulator.sql.errors import Unsupported
-from simulator.sql.expressions import casts
 from simulator.sql.expressions.arithmetic import (
     make_arithmetic,
     make_bitwise,
@@ -55,7 +54,7 @@ from simulator.sql.expressions.conditions import (
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant, literal_value
 from simulator.sql.parse.column_types import check_charset
 from simulator.sql.store.session import Session
-from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of
+from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of, latin1
 
 # 65 digits are the most.
 _MAX_DECIMAL: Final = Decimal(10**65 - 1)
@@ -95,7 +94,7 @@ def _introducer(node: Any, scope: Scope) -> Compiled:
         value = inner(env)
         # a text that was typed is in the connection's character set; only its bytes count
         raw = bytes(value) if isinstance(value, bytes) else value.encode()
-        return raw.decode(codec, "replace") if charset != "latin1" else casts.latin1(raw)
+        return raw.decode(codec, "replace") if charset != "latin1" else latin1(raw)
 
     return read
 

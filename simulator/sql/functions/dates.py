@@ -88,13 +88,16 @@ def unix_timestamp(session: Any, value: Any = None) -> Any:
     return Decimal(us).scaleb(-6).quantize(Decimal(1).scaleb(-digits)) if datetime.digits else us // SECOND_US
 
 
+def _fraction_digits(seconds: Any) -> int:
+    """Digits behind the point that a result shows: those of the number, all six of a double."""
+    return 6 if isinstance(seconds, float) else min(6, max(0, -int(Decimal(seconds).as_tuple().exponent)))
+
+
 def from_unixtime(session: Any, value: Any, format: Any = None) -> Any:
     number = number_of(value)
     if number < 0:
         return None
-    digits = 0 if isinstance(number, int) else 6
-    if isinstance(number, Decimal):
-        digits = min(6, max(0, -int(number.as_tuple().exponent)))
+    digits = _fraction_digits(number)
     us = session.zone.to_local(int(Decimal(repr(number) if isinstance(number, float) else number) * SECOND_US))
     if format is not None:
         raise Unsupported("FROM_UNIXTIME with a format")
@@ -261,9 +264,7 @@ def timestamp(session: Any, value: Any, time: Any) -> Any:
 
 def sec_to_time(session: Any, value: Any) -> Any:
     number = number_of(value)
-    digits = 0 if isinstance(number, int) else 6
-    if isinstance(number, Decimal):
-        digits = min(6, max(0, -int(number.as_tuple().exponent)))
+    digits = _fraction_digits(number)
     us = int(Decimal(repr(number) if isinstance(number, float) else number) * SECOND_US)
     return Temporal("time", 0, max(-MAX_TIME_US, min(MAX_TIME_US, us)), digits)
 
@@ -286,7 +287,7 @@ def maketime(session: Any, hour: Any, minute: Any, second: Any) -> Any:
     hours, minutes, seconds = integer_of(hour), integer_of(minute), number_of(second)
     if not 0 <= minutes < 60 or not 0 <= seconds < 60:
         return None
-    digits = 6 if isinstance(seconds, float) else min(6, max(0, -int(Decimal(seconds).as_tuple().exponent)))
+    digits = _fraction_digits(seconds)
     us = (abs(hours) * 3600 + minutes * 60) * SECOND_US + int(Decimal(str(seconds)) * SECOND_US)
     return Temporal("time", 0, min(MAX_TIME_US, us) * (-1 if hours < 0 else 1), digits)
 

@@ -84,7 +84,7 @@ def _unbalanced(text: str) -> str | None:
     """What begins at a bracket too many; "" where one is missing."""
     depth = 0
     for word in words_of(text):
-        depth += (word.value.count("(") - word.value.count(")")) if word.kind == "mark" else 0
+        depth += word.brackets_opened
         if depth < 0:
             return text[word.start :]
     return "" if depth else None

@@ -38,6 +38,11 @@ class Word:
     def upper(self) -> str:
         return self.value.upper() if self.kind in ("word", "mark") else ""
 
+    @property
+    def brackets_opened(self) -> int:
+        """The brackets that a mark opens, less those that it closes."""
+        return self.value.count("(") - self.value.count(")") if self.kind == "mark" else 0
+
 
 def words_of(sql: str) -> list[Word]:
     """All words of a statement; comments are none. Raises SqlError 1064."""
@@ -119,6 +124,15 @@ class Reader:
     @property
     def upper(self) -> str:
         return "" if self.done else self.words[self.at].upper
+
+    def remaining(self, *, needed: bool = False) -> str:
+        """The text from the next word on. Raises SqlError 1064 where there is none and it is needed."""
+        if needed and self.done:
+            raise self.problem()
+        return "" if self.done else self.sql[self.words[self.at].start :]
+
+    def skip_all(self) -> None:
+        self.at = len(self.words)
 
     def name(self) -> str:
         word = self.next()

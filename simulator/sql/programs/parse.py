@@ -287,7 +287,7 @@ def _until(words: Reader, *ends: str) -> str:
         if not depth and not cases and word.upper in ends:
             break
         if word.kind == "mark":
-            depth += word.value.count("(") - word.value.count(")")
+            depth += word.brackets_opened
             if not depth and word.value.startswith(")") and word.value[1:] in ends:  # `);` is one mark
                 break
         cases += (word.upper == "CASE") - (word.upper == "END" and cases > 0)

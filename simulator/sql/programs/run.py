@@ -381,8 +381,7 @@ def without_into(words: Reader) -> tuple[str, list[str]]:
     """A SELECT without its INTO, and the variables that INTO names."""
     depth = 0
     for number, word in enumerate(words.words):
-        if word.kind == "mark":
-            depth += word.value.count("(") - word.value.count(")")
+        depth += word.brackets_opened
         if word.upper != "INTO" or depth:
             continue
         words.at = number + 1
@@ -394,8 +393,7 @@ def without_into(words: Reader) -> tuple[str, list[str]]:
             targets.append(name + words.next().value if name == "@" else name)
             if not words.take(","):
                 break
-        tail = "" if words.done else words.sql[words.words[words.at].start :]
-        return words.sql[: word.start] + tail, targets
+        return words.sql[: word.start] + words.remaining(), targets
     return words.sql, []
 
 

@@ -14,14 +14,15 @@ from sqlglot import exp
 
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.catalog.definitions import Field, Key
+from simulator.sql.catalog.servers import Server
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.store.rows import Data, Row, index_value
 from simulator.sql.values.kinds import truth_of
 
 # What reading a page and looking at a row cost: MySQL 8.0, and servers before it.
-_PAGE_80, _ROW_80 = 0.25, 0.1
-_PAGE, _ROW = 1.0, 0.2
+_COSTS_80: Final = (0.25, 0.1)
+_COSTS: Final = (1.0, 0.2)
 # Costs that differ by less than this factor are close: pages and rows are estimates to a server.
 CLOSE: Final = 1.4
 # Comparisons that a range of an index can answer, and in how many ranges.
@@ -67,6 +68,11 @@ def conjuncts(node: Any) -> list[Any]:
     return [] if node is None else [node]
 
 
+def read_costs(server: Server) -> tuple[float, float]:
+    """The costs of a page and of a row."""
+    return _COSTS_80 if server.id == "mysql-8.0" else _COSTS
+
+
 def path_of(
     data: Data, where: Any, scope: Scope, *, used: Iterable[int] | None = None, limited: bool = False
 ) -> AccessPath:
@@ -77,7 +83,7 @@ def path_of(
         for conjunct in conjuncts(where)
         if (condition := condition_of(conjunct, scope, scope.base)) is not None
     ]
-    page, row = (_PAGE_80, _ROW_80) if scope.session.server.id == "mysql-8.0" else (_PAGE, _ROW)
+    page, row = read_costs(scope.session.server)
     count = max(1, len(scanned))
     scan = page + 1.1 + count * row + 1
     best: tuple[float, Key, list[tuple[int, Row]]] | None = None

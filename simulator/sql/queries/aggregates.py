@@ -73,19 +73,18 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
             values_of_row for row in rows if None not in (values_of_row := tuple(argument(row) for argument in reads))
         ]
         if distinct:
-            value_rows = list(
-                {
-                    tuple(sort_key(value, collation) for value in values_of_row): values_of_row
-                    for values_of_row in reversed(value_rows)
-                }.values()
-            )
-            value_rows.reverse()
+            value_rows = _distinct(value_rows, collation)
         return [values_of_row[0] for values_of_row in value_rows]
 
     if kind not in _COMPUTED:
         raise Unsupported(f"the aggregate {node.sql('mysql')[:40]!r}")
     compute = _COMPUTED[kind]
     return lambda rows: compute(values(rows), collation)
+
+
+def _distinct(rows: list[Any], collation: str) -> list[Any]:
+    """The first of equal rows, in the place of the last."""
+    return list({tuple(sort_key(value, collation) for value in row): row for row in reversed(rows)}.values())[::-1]
 
 
 def _extreme(sign: int) -> Callable[[list[Any], str], Any]:
@@ -180,12 +179,7 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
             values_of_row for row in rows if None not in (values_of_row := tuple(read(row) for read in reads))
         ]
         if distinct:
-            value_rows = list(
-                {
-                    tuple(sort_key(v, collation) for v in values_of_row): values_of_row
-                    for values_of_row in reversed(value_rows)
-                }.values()
-            )[::-1]
+            value_rows = _distinct(value_rows, collation)
         if not value_rows:
             return None
         raw = bytes_of(mark.join("".join(map(text_of, values_of_row)) for values_of_row in value_rows))

@@ -12,7 +12,7 @@ from sqlglot import exp
 from simulator.sql.catalog.definitions import Key
 from simulator.sql.errors import SqlError
 from simulator.sql.expressions.scope import Scope, compiled
-from simulator.sql.queries.access_paths import CLOSE, condition_of, conjuncts, in_index_order, path_of
+from simulator.sql.queries.access_paths import CLOSE, condition_of, conjuncts, in_index_order, path_of, read_costs
 from simulator.sql.queries.tables import Relation
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.values.kinds import truth_of
@@ -127,7 +127,7 @@ class _Table:
     ) -> None:
         self.number, self.relation, self.scope = number, relation, scope
         self.data: Data | None = relation.data
-        self.page, self.row = (0.25, 0.1) if scope.session.server.id == "mysql-8.0" else (1.0, 0.2)
+        self.page, self.row = read_costs(scope.session.server)
         own_conditions = [node for node, needed in zip(nodes, sources, strict=True) if needed == frozenset((number,))]
         self.rows: list[Row] = relation.rows([]) if self.data is None else [row for _, row in self.data.scan()]
         table_scope = Scope(scope.session, scope.compile, (relation.source,), scope.clause, None, scope.run_query)

@@ -89,8 +89,7 @@ def _changed_by(words: Reader) -> str:
     """What the statement behind WITH is: UPDATE, DELETE or "" for a query."""
     depth = 0
     for word in words.words:
-        if word.kind == "mark":
-            depth += word.value.count("(") - word.value.count(")")
+        depth += word.brackets_opened
         if not depth and word.upper in ("UPDATE", "DELETE", "SELECT"):
             return "" if word.upper == "SELECT" else word.upper
     return ""
@@ -107,11 +106,6 @@ def _decoded(session: Session, text: str) -> str:
 # ------------------------------------------------------------------------------------------------------------ programs
 
 
-def _run_text(session: Session, text: str) -> None:
-    """A statement of a program."""
-    _execute(session, text)
-
-
 def _change(session: Session, text: str, put_in: Callable[[Any], Any]) -> None:
     """A statement about rows of a program: its own in a procedure, part of another in triggers and functions."""
     words = Reader(text)
@@ -123,7 +117,7 @@ def _change(session: Session, text: str, put_in: Callable[[Any], Any]) -> None:
     run_change(session, text, words, words.upper, put_in)
 
 
-PROGRAMS: Final = Programs(_run_text, _change)
+PROGRAMS: Final = Programs(_execute, _change)
 
 
 def run_body(session: Session, body: str, rows: TriggerRows) -> None:
@@ -143,10 +137,7 @@ def call_function(session: Session, routine: Routine, arguments: list[Any]) -> A
 
 
 # ---------------------------------------------------------------------------------------------------------------- DDL
-
-
-def _implicit_commit(session: Session) -> None:
-    session.commit()
+# A DDL statement ends the open transaction first.
 
 
 def _create(session: Session, words: Reader, text: str) -> None:
@@ -156,7 +147,7 @@ def _create(session: Session, words: Reader, text: str) -> None:
     if temporary:
         session.temporary_touched = session.temporary_touched or session.in_transaction
     else:
-        _implicit_commit(session)
+        session.commit()
     if words.one_of("DATABASE", "SCHEMA"):
         tables.create_database(session, words, text)
     elif words.take("TABLE"):
@@ -180,7 +171,7 @@ def _drop(session: Session, words: Reader, text: str) -> None:
     if temporary:
         session.temporary_touched = session.temporary_touched or session.in_transaction
     else:
-        _implicit_commit(session)
+        session.commit()
     if words.one_of("DATABASE", "SCHEMA"):
         tables.drop_database(session, words, text)
     elif words.one_of("TABLE", "TABLES"):
@@ -192,7 +183,7 @@ def _drop(session: Session, words: Reader, text: str) -> None:
 
 
 def _alter(session: Session, words: Reader, text: str) -> None:
-    _implicit_commit(session)
+    session.commit()
     if words.one_of("DATABASE", "SCHEMA"):
         tables.alter_database(session, words, text)
         return
@@ -204,12 +195,12 @@ def _alter(session: Session, words: Reader, text: str) -> None:
 
 
 def _truncate(session: Session, words: Reader, text: str) -> None:
-    _implicit_commit(session)
+    session.commit()
     tables.truncate(session, words, text)
 
 
 def _rename(session: Session, words: Reader, text: str) -> None:
-    _implicit_commit(session)
+    session.commit()
     if words.take("USER"):
         objects.log(session, SchemaChangeKind.ACCOUNT, text)
         return
@@ -217,20 +208,16 @@ def _rename(session: Session, words: Reader, text: str) -> None:
     tables.rename(session, words, text)
 
 
-def _logged(session: Session, words: Reader, text: str) -> None:
-    """FLUSH, ANALYZE …: logged, and of no consequence here."""
-    if words.done:
-        raise words.problem()
-    _implicit_commit(session)
-    objects.log(session, SchemaChangeKind.OTHER, text)
+def _logged_as(kind: SchemaChangeKind) -> Callable[[Session, Reader, str], None]:
+    """FLUSH, ANALYZE, GRANT …: the statement is logged and changes nothing else here."""
 
+    def log(session: Session, words: Reader, text: str) -> None:
+        if words.done:
+            raise words.problem()
+        session.commit()
+        objects.log(session, kind, text)
 
-def _account(session: Session, words: Reader, text: str) -> None:
-    """GRANT, REVOKE: the same."""
-    if words.done:
-        raise words.problem()
-    _implicit_commit(session)
-    objects.log(session, SchemaChangeKind.ACCOUNT, text)
+    return log
 
 
 def _use(session: Session, words: Reader, text: str) -> None:
@@ -251,7 +238,7 @@ _REFUSED: Final = frozenset((
 ))  # fmt: skip
 _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "ALTER": _alter,
-    "ANALYZE": _logged,
+    "ANALYZE": _logged_as(SchemaChangeKind.OTHER),
     "BEGIN": transactions.begin,
     "CALL": lambda session, words, text: prepared.call(session, words, PROGRAMS),
     "CHECK": lambda session, words, text: None,
@@ -260,14 +247,14 @@ _STATEMENTS: Final[Mapping[str, Callable[[Session, Reader, str], None]]] = {
     "DEALLOCATE": lambda session, words, text: prepared.deallocate(session, words),
     "DO": lambda session, words, text: prepared.do(session, words),
     "DROP": _drop,
-    "FLUSH": _logged,
-    "GRANT": _account,
+    "FLUSH": _logged_as(SchemaChangeKind.OTHER),
+    "GRANT": _logged_as(SchemaChangeKind.ACCOUNT),
     "LOCK": transactions.lock,
-    "OPTIMIZE": _logged,
+    "OPTIMIZE": _logged_as(SchemaChangeKind.OTHER),
     "PREPARE": lambda session, words, text: prepared.prepare_statement(session, words),
     "RELEASE": transactions.release,
     "RENAME": _rename,
-    "REVOKE": _account,
+    "REVOKE": _logged_as(SchemaChangeKind.ACCOUNT),
     "ROLLBACK": transactions.rollback,
     "SAVEPOINT": transactions.savepoint,
     "SET": variables.set_statement,

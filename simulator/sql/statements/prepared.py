@@ -30,7 +30,7 @@ def query(session: Session, words: Reader) -> None:
     tree = statement_tree(text)
     check_syntax(tree, session.server)
     if isinstance(tree, exp.Select) and not tree.expressions:
-        words.at = len(words.words)
+        words.skip_all()
         raise words.problem()
     try:
         rows = prepare(tree, session).run([])
@@ -61,7 +61,7 @@ def value_of(session: Session, text: str) -> Any:
 
 
 def do(session: Session, words: Reader) -> None:
-    for text in arguments(words.sql[words.words[words.at].start :]):
+    for text in arguments(words.remaining(needed=True)):
         value_of(session, text)
 
 
@@ -69,8 +69,7 @@ def arguments(text: str) -> list[str]:
     """A list of expressions taken apart."""
     words, parts, start, depth = Reader(text), [], 0, 0
     for number, word in enumerate(words.words):
-        if word.kind == "mark":
-            depth += word.value.count("(") - word.value.count(")")
+        depth += word.brackets_opened
         if word.value == "," and not depth:
             parts.append(words.between(start, number))
             start = number + 1
@@ -104,7 +103,7 @@ def prepare_statement(session: Session, words: Reader) -> None:
     if words.words[words.at].kind == "text":
         session.statements[name] = _checked(session, words.text())
         return
-    value = value_of(session, words.sql[words.words[words.at].start :])
+    value = value_of(session, words.remaining(needed=True))
     if value is None:
         raise SqlError(1064, "NULL")
     session.statements[name] = _checked(session, text_of(value))
@@ -126,7 +125,7 @@ def with_arguments(session: Session, words: Reader) -> str:
     text = session.statements.get(name)
     if text is None:
         raise SqlError(1243, name, "EXECUTE")
-    texts = arguments(words.sql[words.words[words.at].start :]) if words.take("USING") else []
+    texts = arguments(words.remaining(needed=True)) if words.take("USING") else []
     values = [value_of(session, expression) for expression in texts]
     out, at, used = "", 0, 0
     for word in Reader(text).words:

@@ -11,13 +11,11 @@ from simulator.model import SchemaChangeKind
 from simulator.sources.mysql import types as mysql_types
 from simulator.sql.catalog.servers import MODES, default_collation
 from simulator.sql.catalog.system_variables import system_variables
-from simulator.sql.ddl.objects import native_password
+from simulator.sql.ddl.objects import native_password, user_and_host
 from simulator.sql.errors import SqlError, Unsupported
-from simulator.sql.expressions.scope import compiled
 from simulator.sql.parse.column_types import check_charset, check_collation
-from simulator.sql.parse.trees import expression_tree
 from simulator.sql.parse.words import Reader
-from simulator.sql.queries.select import query_scope
+from simulator.sql.statements.prepared import value_of
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import text_of, truth_of
 from simulator.sql.values.temporal import Zone
@@ -60,7 +58,7 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
         _password(session, words, text)
         return
     if words.one_of("DEFAULT ROLE", "ROLE", "RESOURCE GROUP"):
-        words.at = len(words.words)
+        words.skip_all()
         return
     changes: list[Callable[[], None]] = []
     scope = ""
@@ -69,7 +67,7 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
             read_only = words.words[-2:] and [word.upper for word in words.words[-2:]] == ["READ", "ONLY"]
             if read_only:
                 raise Unsupported("SET TRANSACTION READ ONLY")
-            words.at = len(words.words)  # the isolation of one session alone shows nowhere
+            words.skip_all()  # the isolation of one session alone shows nowhere
             return
         match = _NAME.match(words.sql, words.words[words.at].start) if not words.done else None
         if match is None:
@@ -120,8 +118,7 @@ def _right_side(words: Reader) -> tuple[str, str]:
         word = words.words[words.at]
         if word.value == "," and not depth:
             break
-        if word.kind == "mark":
-            depth += word.value.count("(") - word.value.count(")")
+        depth += word.brackets_opened
         words.next()
     if start == words.at:
         raise words.problem()
@@ -129,12 +126,8 @@ def _right_side(words: Reader) -> tuple[str, str]:
     return words.between(start, words.at), single.value if single is not None and single.kind == "word" else ""
 
 
-def _value(session: Session, text: str) -> Any:
-    return compiled(expression_tree(text), query_scope(session))([])
-
-
 def _user_variable(session: Session, name: str, text: str) -> Callable[[], None]:
-    value = _value(session, text)
+    value = value_of(session, text)
     return lambda: session.user_variables.__setitem__(name, value)
 
 
@@ -147,7 +140,7 @@ def _assignment(session: Session, scope: str, name: str, text: str, keyword: str
     if variable.scope == "global" and scope != "global":
         raise SqlError(1229, name)
     word = keyword and not keyword.startswith("@")
-    value: Any = keyword if word else _value(session, text)
+    value: Any = keyword if word else value_of(session, text)
     if scope == "global":
         return lambda: session.global_variables.__setitem__(name, value)  # sessions that begin later have it
     if change := _VARIABLES.get(name):
@@ -315,17 +308,7 @@ def _password(session: Session, words: Reader, text: str) -> None:
     """SET PASSWORD FOR 'u'@'h' = 'x'; 5.7 logs it as ALTER USER with the hash."""
     name, host = session.account.partition("@")[::2]
     if words.take("FOR"):
-        name = words.next().value
-        if "@" in name:
-            name, _, host = name.partition("@")
-            host = host or words.next().value
-        elif words.take("@"):
-            host = words.next().value
-        else:
-            following = words.words[words.at].value if not words.done else ""
-            if following.startswith("@"):
-                words.next()
-                host = following[1:] or words.next().value
+        name, host = user_and_host(words, host)
     words.need("=")
     password = words.text() if not words.peek("PASSWORD") else ""
     session.commit()

@@ -194,6 +194,11 @@ def bytes_of(value: Any) -> bytes:
     return text_of(value).encode("utf-8", "surrogatepass")
 
 
+def latin1(raw: bytes) -> str:
+    """MySQL's latin1: Windows-1252, and the five bytes that it lacks."""
+    return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
+
+
 def quoted_value(value: Any) -> str:
     """A value in an error's text: bytes that are no ASCII as \\xFF, characters beyond the BMP as question marks."""
     if isinstance(value, bytes) and not isinstance(value, Bits):
