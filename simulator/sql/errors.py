@@ -1,4 +1,4 @@
-"""What can go wrong in a script: the database's own errors, by number, and statements that are not supported."""
+"""Errors of a script: the database's own errors, by number, and unsupported statements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ErrorText(NamedTuple):
     text: str
 
 
-# By number; the texts that differ between servers are in `MARIADB`.
+# By number; texts that differ in MariaDB are in `MARIADB`.
 TEXTS: Final = CsvTable(__file__, "errors.csv", ErrorText)
 
 
-# What MariaDB says instead: its number, SQLSTATE and text; `where` is the table that the statement changes.
+# MariaDB's number, SQLSTATE and text; `where` is the table that the statement changes.
 MARIADB: Final = {
     1091: (1091, "42000", "Can't DROP {1} `{0}`; check that it exists"),
     1292: (1292, "22007", "Incorrect {0} value: '{1}' for column {where}.`{2}` at row {3}"),
@@ -31,7 +31,7 @@ MARIADB: Final = {
     3819: (4025, "23000", "CONSTRAINT `{0}` failed for {where}"),
     4078: (4078, "HY000", "Cannot cast '{0}' as '{1}' in assignment of {where}.`{2}`"),
 }
-# Where a column is unknown: as MySQL and as MariaDB call the place.
+# The clause of an unknown column, as MySQL and as MariaDB name it.
 CLAUSES: Final = {
     "field list": ("field list", "SELECT"),
     "columns": ("field list", "INSERT INTO"),
@@ -64,7 +64,8 @@ class SqlError(Exception):
         return f"ERROR {self.number} ({self.state}): {self.text}"
 
     def complete(self, statement: str, database: str, table: str, *, mariadb: bool) -> None:
-        """Say what the whole statement tells: the line of a mistake, the table of a column, and MariaDB's words."""
+        """Add what only the whole statement knows: the line of a syntax error, the table of a column, and MariaDB's
+        text."""
         if self.key == 1064:
             near = str(self.facts[0])
             offset = statement.rfind(near) if near else len(statement)
@@ -82,7 +83,7 @@ class SqlError(Exception):
 
 
 class Unsupported(Exception):
-    """A statement, or a part of one, that the evaluator does not know: a phrase that says what."""
+    """A statement, or a part of one, that the evaluator does not support: the text says what."""
 
 
 class ServerError(SqlError):

@@ -1,4 +1,4 @@
-"""Memory that the C library keeps."""
+"""Freed memory of the C library."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from contextlib import suppress
 
 
 def give_back() -> None:
-    """Return freed memory to the system: the texts of a dump leave half of what they took to glibc."""
+    """Return freed memory to the system: glibc keeps half of what the texts of a dump took."""
     with suppress(AttributeError, OSError, TypeError):  # other C libraries have no such function
         ctypes.CDLL(None).malloc_trim(0)

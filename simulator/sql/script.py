@@ -1,4 +1,4 @@
-"""A SQL file as a scenario: read, taken apart, and run up to its end or its first error."""
+"""A SQL file as a scenario: read, split into statements, and run to its end or its first error."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from simulator.stream.literal.transactions import Transaction
 if TYPE_CHECKING:
     from simulator.sql.server.postgresql.history import Session as PostgresSession
 
-# The clock of a script that does not set it: that of scenarios in YAML.
+# The initial clock of a script: the same as that of YAML scenarios.
 START_MS: Final = 1_714_521_600_000  # 2024-05-01T00:00:00Z
 
 
-# Of a dump.
+# The size of a file that is probably a dump.
 _LONG_BYTES: Final = 1 << 20
-# What helps against a refusal.
+# Ends the errors about unsupported statements.
 HINT: Final = "--sql-engine URL runs it on a MySQL or MariaDB server"
-# The system without an evaluator here: a server runs its scripts.
+# The system that the embedded engine does not support: a server runs its scripts.
 POSTGRESQL: Final = "postgresql"
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a run asks of any scenario: a seed (a script draws nothing), whether it begins with a snapshot, and the time
-    between a commit and the product's writing (`--set delay=1s..2s`)."""
+    """The settings that a run reads from any scenario: a seed (scripts draw nothing), whether it begins with a
+    snapshot, and the delay between a commit and the product's write time (`--set delay=1s..2s`)."""
 
     seed: int = 0
     snapshot: bool = False
@@ -50,20 +50,20 @@ class Spec:
 
 @dataclass(frozen=True)
 class Script:
-    """A SQL file: `parts` are its statements and meta-comments in order; none of a recording, whose `content` tells
-    it from others. A script that is `fitted` needs no `content`."""
+    """A SQL file: `parts` are its statements and meta-comments in order. A recording has no parts; its `content`
+    identifies it. A `fitted` script needs no `content`."""
 
     file: str
     name: str
     parts: tuple[Statement | Meta, ...] = field(repr=False)
     content: bytes = field(repr=False)
     spec: Spec = Spec()
-    left_out: tuple[str, ...] = ()  # nothing: a script has the tables that it creates
-    engine: str = field(default="", repr=False)  # the URL of the server that runs it; "": it is run here
+    left_out: tuple[str, ...] = ()  # empty: a script has the tables that it creates
+    engine: str = field(default="", repr=False)  # the URL of the server that runs the script; "": the embedded engine
 
     @property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits that change with every statement."""
+        """32 hexadecimal digits that depend on every statement."""
         digest = blake2b(repr(self.spec.delay).encode(), digest_size=16)
         for part in self.parts or (self.content,):
             digest.update(repr(part).encode())
@@ -78,9 +78,10 @@ class Script:
 
 
 def read_script(path: str, engine: str | None = None) -> Script:
-    """`engine` is what `--sql-engine` says; it goes before a `-- @engine` line.
+    """Read a script or recording. `engine` is the value of `--sql-engine`; it overrides a `-- @engine` line.
 
-    Raises UsageError for a file that cannot be read, ScenarioError for one that is no text."""
+    Raises UsageError for a file that cannot be read, ScenarioError for a script that is not valid.
+    """
     if path.lower().endswith(RECORDING):
         if engine is not None:
             raise UsageError(f"--sql-engine {engine}: {path} is a recording, so no server runs it.")
@@ -94,7 +95,7 @@ def read_script(path: str, engine: str | None = None) -> Script:
 
 
 def with_setting(script: Script, setting: str) -> Script:
-    """The script with what `--set` says: `start`, its first time, or `delay`. Raises UsageError."""
+    """Apply `--set`: `start`, the first timestamp, or `delay`. Raises UsageError."""
     key, _, value = setting.partition("=")
     if key == "delay":
         from simulator.stream.scenario.language.words import durations_ms
@@ -117,7 +118,7 @@ def with_setting(script: Script, setting: str) -> Script:
 
 
 def content_of(path: str) -> bytes:
-    """What is in a SQL file. Raises UsageError."""
+    """The content of a SQL file. Raises UsageError."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
@@ -162,7 +163,8 @@ def fitted(script: Script, source: Source, *, draft: bool = False) -> Script:
 
 
 def source_of(script: Script, requested: str | None) -> Source:
-    """What `--source` says, else a `-- @source` line, else MySQL. Raises UsageError for a system of another family."""
+    """The source system: `--source`, else a `-- @source` line, else MySQL. Raises UsageError for a system that cannot
+    run scripts."""
     if script.is_recording:
         recorded = recording.facts_of(script.file).source
         if requested and sources.find(requested) != sources.find(recorded):
@@ -213,7 +215,7 @@ class LogOf(Protocol):
 
 
 class Running(Protocol):
-    """The session of a run: its clock, which comments in the script set, and what it has logged."""
+    """The session of a run: its clock, which meta-comments set, and its log."""
 
     now_us: int
     account: str
@@ -231,15 +233,13 @@ S = TypeVar("S", bound=Running)
 
 @dataclass
 class Outcome(Generic[S]):
-    """A script that was run: the session at its end, what stands before the stream, and what went wrong."""
+    """The result of a run: the session at its end, and its errors."""
 
     session: S
     failure: ScenarioError | None = None
     errors: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # what may be otherwise on a server
+    warnings: list[str] = field(default_factory=list)  # differences that a server may show
     steps: list[tuple[str, int]] = field(default_factory=list)
-    # Transactions that `-- @snapshot` put before the stream are gone from the log; this is what they left.
-    before: S | None = None
     started: bool = False
 
 
@@ -251,9 +251,10 @@ def run(
     until: int | None = None,
     at_snapshot: Callable[[Session], None] | None = None,
 ) -> Outcome[Session]:
-    """Run a script. The first error ends it, as the `mysql` client would; with `force` it goes on; `errors` has them.
+    """Run a script. The first error ends it, as with the `mysql` client; with `force` it continues and collects
+    `errors`.
 
-    `until`: stop when the log holds so many transactions, those before `-- @snapshot` not counted.
+    `until`: stop when the log holds this many transactions after `-- @snapshot`.
     """
     if not script.engine:
         return _run(script, Embedded(source), force, until, at_snapshot)
@@ -281,7 +282,7 @@ def run_on_postgresql(
 
 
 class Engine(Protocol[S]):
-    """What runs the statements of a script; what they do is in the session's log when that is read."""
+    """Runs the statements of a script; their changes are in the session's log after `read`."""
 
     session: S
 
@@ -290,7 +291,7 @@ class Engine(Protocol[S]):
 
 
 class Embedded:
-    """The evaluator on rows in memory."""
+    """The embedded engine on rows in memory."""
 
     def __init__(self, source: Source) -> None:
         from simulator.sql.statements.execute import call_function, execute, run_body
@@ -302,7 +303,7 @@ class Embedded:
         self._execute(self.session, part.text)
 
     def read(self) -> None:
-        """The log is written at once."""
+        """Nothing to do: statements write the log at once."""
 
 
 def _run(
@@ -348,9 +349,9 @@ def _run(
 
 
 def _refusal(error: Exception, part: Statement | Meta) -> str:
-    """What is not supported. The evaluator's own failures are not for users."""
+    """The text of an unsupported statement; internal errors of the evaluator are not shown to users."""
     reason = str(error) if isinstance(error, Unsupported) else "this statement"
-    if reason.endswith("."):  # a sentence of a type's own
+    if reason.endswith("."):  # a full sentence about a type
         return f"{reason[:-1]}: {_begin(part)}."
     reason = "a statement nested so deeply" if isinstance(error, RecursionError) else reason
     return f"{reason} is not supported by the embedded engine: {_begin(part)}; {HINT}."

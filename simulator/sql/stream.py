@@ -1,4 +1,4 @@
-"""A SQL script as literal transactions: it is run, and its log is the stream; or a recording of that."""
+"""A SQL script as literal transactions: the log of its run is the stream; or a recording of such a log."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _PARTIAL_ROW_IMAGES: Final = "binlog_row_image is not FULL in turn {turn}; set i
 
 
 def stream_of(script: Script, source: Source, *, force: bool = False) -> HistoryStream:
-    """What a script did. `failure` is the error that ended it, if one did: what went before it is there, and the error
-    is for the caller to raise when that is delivered."""
+    """The stream of a script's changes. `failure` is the error that ended the script: the caller raises it after the
+    changes before it are delivered."""
     if script.is_recording:
         recorded = recording.read(script.file)
         facts, kind = recorded.facts, MysqlHistory if str(source) in SERVERS else HistoryStream
@@ -49,7 +49,7 @@ def stream_of(script: Script, source: Source, *, force: bool = False) -> History
 
 
 def record(script: Script, source: Source, to: Path, *, force: bool = False) -> HistoryStream:
-    """Write a script's history to a file, which needs no server. Raises the error that ended the script."""
+    """Write a script's history to a file; replaying it needs no server. Raises the error that ended the script."""
     stream = stream_of(script, source, force=force)
     if stream.failure is not None:
         raise stream.failure
@@ -88,8 +88,7 @@ def _on_postgresql(script: Script, source: Source, force: bool) -> HistoryStream
 
 
 def record_log(url: str, start: str, end: str | None, databases: Collection[str], to: Path) -> LogStream:
-    """Write what a MySQL or MariaDB server has in its binlog, from one position to another, to a file. Raises
-    UsageError."""
+    """Write part of a MySQL or MariaDB server's binlog, from one position to another, to a file. Raises UsageError."""
     from simulator.sql.server.mysql.existing import ExistingLog, position_of
     from simulator.sql.server.url import engine_of
 
@@ -124,7 +123,7 @@ class MysqlHistory(HistoryStream):
         return super().column(table, position, cells)
 
     def _images(self, changes: Sequence[RowChange], envelope: Envelope) -> ChangeBatch:
-        """A batch of changes; documents as the server prints them, and where that differs with their types as well."""
+        """A batch of changes; documents as the server prints them, and with types where that differs."""
         batch = super()._images(changes, envelope)
         documents = self._documents(changes[0].table)
         images = [image for change in changes for image in (change.before, change.after) if image is not None]
@@ -148,7 +147,7 @@ class MysqlHistory(HistoryStream):
 
 
 class LogStream(MysqlHistory):
-    """The history of a session here: cells are values as its tables hold them, not literals."""
+    """The history of an embedded session: cells are stored values, not literals."""
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:
         return carrier(cells, table.columns[position].type)
@@ -165,9 +164,9 @@ class LogStream(MysqlHistory):
 
 
 class SqlStream(LogStream):
-    """What a SQL script did; turn i is its transaction i. The script is run once, when the stream is made."""
+    """The changes of a SQL script; turn i is its transaction i. The script is run once, when the stream is created."""
 
-    block_bytes = 8 << 20  # all rows are in memory beside the block
+    block_bytes = 8 << 20  # all rows are in memory as well
 
     def __init__(self, script: Script, source: Source, *, force: bool = False) -> None:
         self.script, self.force = script, force
@@ -179,7 +178,7 @@ class SqlStream(LogStream):
 
         outcome = run(script, source, force=force, at_snapshot=keep_rows)
         for data in outcome.session.all_tables():
-            data.clear()  # the log has what is needed of the rows
+            data.clear()  # the log contains all rows that are needed
         give_back()
         self.failure = outcome.failure
         self.errors, self.warnings = tuple(outcome.errors), tuple(outcome.warnings)
@@ -196,7 +195,7 @@ class SqlStream(LogStream):
         )
 
     def held(self, turn: int) -> Sequence[TableRows]:
-        """The rows before a turn: the script is run up to it. At turn 0 there are the rows of `-- @snapshot`."""
+        """The rows before a turn: the script is run up to it. At turn 0 they are the rows of `-- @snapshot`."""
         if not turn:
             return self.before
         outcome = run(self.script, self.source, force=self.force, until=turn, at_snapshot=_forget_spellings)
@@ -215,14 +214,14 @@ def _printed(row: Any, documents: Sequence[int]) -> Any:
 
 
 def _forget_spellings(session: Session) -> None:
-    """No log that a product reads says how the types were typed of tables that were there before."""
+    """Clear the typed spelling of types: no log contains it for tables that existed before."""
     for data in session.all_tables():
         fields = tuple(replace(field, typed_in=(), inline_key=False, retyped=False) for field in data.definition.fields)
         data.define(replace(data.definition, fields=fields))
 
 
 def _rows(session: Session) -> list[TableRows]:
-    """Each table's rows by their numbers, and its text."""
+    """Each table's rows by number, and its CREATE TABLE text."""
     return [
         TableRows(data.table, dict(data.scan()), show_create(data.definition, session.server, data.next_auto))
         for data in session.all_tables()

@@ -1,1 +1,1 @@
-"""What a column makes of a value that is stored in it. Read `conversion` first."""
+"""Conversion of a value to what a column stores. Read `conversion` first."""

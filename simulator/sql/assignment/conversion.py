@@ -1,7 +1,7 @@
-"""A value made into what a column stores, as MySQL does on assignment: rounded, cut, padded or refused.
+"""Converts a value to what a column stores, as MySQL does on assignment: rounds, cuts, pads or refuses it.
 
-What comes out is the carrier's value (the table of `simulator.carriers`). Strict mode refuses; without it, and with
-IGNORE, the nearest value that the column can hold is stored.
+The result is the carrier's value (the table of `simulator.carriers`). Strict mode refuses values that do not fit;
+without it, and with IGNORE, the nearest value that the column can hold is stored.
 """
 
 from __future__ import annotations
@@ -48,26 +48,24 @@ def _enum(value: Any, field: Field, row: int, rules: Rules) -> int:
     else:
         text = text_of(value)
         if rules.mariadb and isinstance(value, Label) and not value.number and not text:
-            return 0  # the value of an error is copied as it is
+            return 0  # the value 0 of a rejected label is copied as it is
         index = _label_index(text, labels)
         if index is not None:
             return index + 1
         if re.fullmatch(r"\d+", text) and 1 <= int(text) <= len(labels):
             return int(text)
-    if rules.strict:
-        raise SqlError(1265, field.name, row)
+    rules.raise_if_strict(1265, field.name, row)
     return 0
 
 
 def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
     labels = field.type.labels
     if isinstance(value, int | float | Decimal):
-        # a number beyond 64 bits has all of them
+        # a number beyond 64 bits sets all of them
         mask, all_bits = int(max(-(2**63), min(value, 2**64 - 1))), (1 << len(labels)) - 1
         if 0 <= mask <= all_bits:
             return mask
-        if rules.strict:
-            raise SqlError(1265, field.name, row)
+        rules.raise_if_strict(1265, field.name, row)
         return mask & all_bits
     text, mask, all_known = text_of(value), 0, True
     for part in text.split(",") if text else ():
@@ -79,8 +77,7 @@ def _set(value: Any, field: Field, row: int, rules: Rules) -> int:
     if not all_known:
         if re.fullmatch(r"\d+", text) and int(text) < 1 << len(labels):
             return int(text)
-        if rules.strict:
-            raise SqlError(1265, field.name, row)
+        rules.raise_if_strict(1265, field.name, row)
         if rules.mariadb and re.fullmatch(r"\d+", text):
             return int(text) & (1 << len(labels)) - 1
     return mask
@@ -136,7 +133,7 @@ _STORE: Final[Mapping[str, Callable[[Any, Field, int, Rules], Any]]] = {
 
 
 def implicit_default(type: ColumnType) -> Any:
-    """What a NOT NULL column without a default holds where nothing is said and nothing refuses."""
+    """What a NOT NULL column without a default stores where the statement gives no value and no error is raised."""
     family = mysql_table.family(type)
     if family in ("date", "datetime"):
         return PARTIAL_DAYS if family == "date" else ZERO_US
@@ -147,12 +144,12 @@ def implicit_default(type: ColumnType) -> Any:
     return {"float": 0.0, "text": "", "json": "null", "enum": 1, "geometry": b""}.get(family, 0)
 
 
-# The width of integers that name none.
+# The width of integer types that are typed without one.
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
 
 
 def from_stored(stored: Any, type: ColumnType, zone: Zone, json_way: str = "printed") -> Any:
-    """The value in expressions of what a column stores."""
+    """The value that expressions see of a stored value."""
     if stored is None:
         return None
     match mysql_table.family(type):

@@ -24,7 +24,7 @@ _SIGNED: Final = (1 << 63) - 1
 
 
 def _as_text(value: Any, rules: Rules) -> str | None:
-    """The text of a value that is read as one: character strings, and binary ones that are no number."""
+    """The text of a value that is read as text: character strings, and binary strings that are no number."""
     if isinstance(value, Label):
         return None
     if isinstance(value, str):
@@ -35,7 +35,7 @@ def _as_text(value: Any, rules: Rules) -> str | None:
 
 
 def _no_json(value: Any, kind: str, row: int, rules: Rules) -> Any:
-    """A document as a number. Raises SqlError 3156 for one that holds none."""
+    """The document, if it holds a number. Raises SqlError 3156 in strict mode for any other."""
     if isinstance(value, Document) and not isinstance(value.value, int | float | Decimal) and rules.strict:
         raise SqlError(3156, kind, value.origin, row)
     return value
@@ -48,13 +48,12 @@ def store_integer(value: Any, field: Field, row: int, rules: Rules) -> int:
         if rules.strict and (text := _as_text(value, rules)) is not None:
             _refuse_trailing_text(text, field, row)
         return number
-    if rules.strict:
-        raise SqlError(1264, field.name, row)
+    rules.raise_if_strict(1264, field.name, row)
     return low if number < low else high
 
 
 def _refuse_trailing_text(text: str, field: Field, row: int) -> None:
-    """Refuse what stands behind a number."""
+    """Raises SqlError 1265 for text behind a number."""
     match = _NUMBER.match(text)
     if match and match.end() < len(text):
         raise SqlError(1265, field.name, row)
@@ -66,8 +65,7 @@ def _integer(value: Any, field: Field, row: int, rules: Rules) -> int:
     if text is not None:
         match = _NUMBER.match(text)
         if not match:
-            if rules.strict:
-                raise SqlError(1366, "integer", quoted_value(value), field.name, row)
+            rules.raise_if_strict(1366, "integer", quoted_value(value), field.name, row)
             return 0
         value = Decimal(match[1])
     number = number_of(_no_json(value, "INTEGER", row, rules))
@@ -88,8 +86,7 @@ def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
     if text is not None:
         match = _NUMBER.match(text)
         if not match:
-            if rules.strict:
-                raise SqlError(1366, "decimal", quoted_value(value), field.name, row)
+            rules.raise_if_strict(1366, "decimal", quoted_value(value), field.name, row)
             return Decimal(0).scaleb(-scale)
         if match.end() < len(text) and rules.strict:
             if rules.mariadb:
@@ -107,8 +104,7 @@ def store_decimal(value: Any, field: Field, row: int, rules: Rules) -> Decimal:
         limit = Decimal(10) ** (precision - scale)
         low_broken = field.type.unsigned and exact < 0
         if abs(fitted) >= limit or low_broken:
-            if rules.strict:
-                raise SqlError(1264, field.name, row)
+            rules.raise_if_strict(1264, field.name, row)
             maximum = limit - Decimal(1).scaleb(-scale)
             fitted = Decimal(0).scaleb(-scale) if low_broken else maximum if fitted > 0 else -maximum
         return fitted if fitted else abs(fitted)
@@ -128,20 +124,17 @@ def store_float(value: Any, field: Field, row: int, rules: Rules) -> float:
         number = float(number_of(_no_json(value, "DOUBLE", row, rules)))
     type = field.type
     if type.unsigned and number < 0:
-        if rules.strict:
-            raise SqlError(1264, field.name, row)
+        rules.raise_if_strict(1264, field.name, row)
         return 0.0
     if type.scale is not None and type.length is not None and math.isfinite(number):
         number = mysql_values.cut(number, type.scale)
         maximum = 10.0 ** (type.length - type.scale) - 10.0**-type.scale
         if abs(number) > maximum:
-            if rules.strict:
-                raise SqlError(1264, field.name, row)
+            rules.raise_if_strict(1264, field.name, row)
             number = math.copysign(maximum, number)
     limit = float(np.finfo(np.float32).max) if type.name == "float" else 1.7976931348623157e308
     if abs(number) > limit:
-        if rules.strict:
-            raise SqlError(1264, field.name, row)
+        rules.raise_if_strict(1264, field.name, row)
         number = math.copysign(limit, number)
     return float(np.float32(number)) if type.name == "float" else number
 
@@ -159,20 +152,18 @@ def store_bit(value: Any, field: Field, row: int, rules: Rules) -> int:
         number = _integer(value, field, row, rules)
         if isinstance(value, Decimal) and not 0 <= number < 1 << 64:
             # a decimal becomes an unsigned number first
-            if rules.strict:
-                raise SqlError(1264, field.name, row)
+            rules.raise_if_strict(1264, field.name, row)
             return 0 if number < 0 else (1 << bits) - 1
     if number < 0:
         number += 1 << 64
     if number >> bits:
-        if rules.strict:
-            raise SqlError(1406, field.name, row)
+        rules.raise_if_strict(1406, field.name, row)
         return (1 << bits) - 1
     return number
 
 
 def _from_double(value: float, rules: Rules) -> int:
-    """A double as 64 bits: MySQL 8.0 stops at the highest number, older servers get what the processor gives."""
+    """A double as 64 bits: MySQL 8.0 stops at the highest number, older servers take what the processor computes."""
     if -(2.0**63) <= value < 2.0**63:
         return round(value)
     return _SIGNED if value > 0 and rules.swaps_axes else 1 << 63
@@ -187,8 +178,7 @@ def store_year(value: Any, field: Field, row: int, rules: Rules) -> int:
     if typed is not None:
         match = re.match(r"\s*([+-]?\d+)\s*", typed)
         if not match:
-            if rules.strict:
-                raise SqlError(1366, "integer", quoted_value(value), field.name, row)
+            rules.raise_if_strict(1366, "integer", quoted_value(value), field.name, row)
             return 0
         trailing_text = match.end() < len(typed)
         value = int(match[1])

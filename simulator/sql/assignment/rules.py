@@ -14,10 +14,11 @@ from simulator.sql.values.temporal import Zone
 
 @dataclass(frozen=True)
 class Rules:
-    """How a session stores: strict or not, which zero dates it takes, its time zone, and the server's ways.
+    """How a session stores values: strict or not, which zero dates it accepts, its time zone, and the server's
+    behaviour.
 
-    `json_is_text`: JSON is a text that is checked. `truncates_fractions`: digits that a column has not are cut.
-    `server`: its id. `swaps_axes`: SRID 4326 has its latitude first in texts, as since MySQL 8.0.
+    `json_is_text`: JSON is validated text. `truncates_fractions`: digits that a column lacks are cut. `server`: its id.
+    `swaps_axes`: SRID 4326 has its latitude first in texts, as since MySQL 8.0.
     """
 
     strict: bool
@@ -32,9 +33,14 @@ class Rules:
     swaps_axes: bool = False
     today: Callable[[], int] = lambda: 0  # the date of a TIME that becomes a DATETIME, in days from 1970
 
+    def raise_if_strict(self, number: int, *facts: object) -> None:
+        """Raise SqlError with this number in strict mode; in another the caller stores the nearest value."""
+        if self.strict:
+            raise SqlError(number, *facts)
+
 
 def refuse_shape(value: Any, field: Field, rules: Rules) -> None:
-    """MariaDB makes a geometry into a geometry or a text only, in strict mode. Raises SqlError 4078."""
+    """MariaDB converts a geometry to a geometry or a text only, in strict mode. Raises SqlError 4078."""
     if isinstance(value, Shape) and rules.mariadb and rules.strict:
         type = field.type
         name = (

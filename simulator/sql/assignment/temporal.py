@@ -9,7 +9,6 @@ from simulator.carriers import PARTIAL_DAYS
 from simulator.sources.mysql.times import MAX_TIME_US, TIMESTAMP_US
 from simulator.sql.assignment.rules import Rules, refuse_shape
 from simulator.sql.catalog.definitions import Field
-from simulator.sql.errors import SqlError
 from simulator.sql.values import temporal
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import quoted_value, text_of
@@ -17,22 +16,22 @@ from simulator.sql.values.temporal import Temporal
 
 _LAST_US: Final = 253_402_300_800_000_000 - 1
 ZERO_US: Final = temporal.us_of(Temporal("datetime", PARTIAL_DAYS))
-# A number of this size and more is no time, but a date with one.
+# Numbers of this size and more are a date with a time, not a time.
 _DATE_FROM: Final = 10_000_000_000
 
 
 def _refused(value: Any, field: Field, row: int, rules: Rules) -> bool:
-    """Documents and geometries are no dates: NULL. Raises SqlError in strict mode."""
+    """Whether the value is a document or a geometry, which is no date and stored as NULL. Raises SqlError in strict
+    mode."""
     refuse_shape(value, field, rules)
     if not isinstance(value, Document) or rules.mariadb:
         return False
-    if rules.strict:
-        raise SqlError(3156, "DATE/TIME/DATETIME/TIMESTAMP", value.origin, row)
+    rules.raise_if_strict(3156, "DATE/TIME/DATETIME/TIMESTAMP", value.origin, row)
     return True
 
 
 def _datetime_of(value: Any, field: Field, row: int, rules: Rules, type_name: str) -> Temporal | None:
-    """The date (with time) that a value says; None where it says none and the session is not strict."""
+    """The date and time of a value; None if it has none and the session is not strict."""
     result: Temporal | None
     complete = True
     if isinstance(value, Temporal):
@@ -57,8 +56,7 @@ def _datetime_of(value: Any, field: Field, row: int, rules: Rules, type_name: st
                 complete = False
     fraction = isinstance(value, Decimal) and 0 < value < 1 and rules.no_zero_date
     if result is None or not complete or fraction or not _allowed(result, rules):
-        if rules.strict:
-            raise SqlError(1292, type_name, quoted_value(value), field.name, row)
+        rules.raise_if_strict(1292, type_name, quoted_value(value), field.name, row)
         if result is None or fraction or not _allowed(result, rules):
             return None
     return result
@@ -97,8 +95,7 @@ def store_datetime(value: Any, field: Field, row: int, rules: Rules) -> int | No
     else:
         out_of_range = us > _LAST_US
     if out_of_range:
-        if rules.strict:
-            raise SqlError(1292, "datetime", quoted_value(value), field.name, row)
+        rules.raise_if_strict(1292, "datetime", quoted_value(value), field.name, row)
         return ZERO_US
     return us
 
@@ -119,14 +116,12 @@ def store_time(value: Any, field: Field, row: int, rules: Rules) -> int | None:
         if not text and not number and not rules.mariadb:
             parsed = (0, 0, True)
         if parsed is None or (not parsed[2] and rules.strict):
-            if rules.strict:
-                raise SqlError(1292, "time", quoted_value(value), field.name, row)
+            rules.raise_if_strict(1292, "time", quoted_value(value), field.name, row)
             return 0
         us = parsed[0]
     us = temporal.rounded(us, digits, truncate=rules.truncates_fractions)
     if abs(us) > maximum:
-        if rules.strict:
-            raise SqlError(1292, "time", quoted_value(value), field.name, row)
+        rules.raise_if_strict(1292, "time", quoted_value(value), field.name, row)
         us = maximum if us > 0 else -maximum
     return us
 
@@ -140,7 +135,7 @@ def _is_date(value: Any) -> bool:
 
 
 def _number_time(value: Any, rules: Rules) -> tuple[int, int, bool] | None:
-    """A number as a time: 123456 is 12:34:56, 20240229123456 that of a date; None for others."""
+    """A number as a time: 123456 is 12:34:56, 20240229123456 the time of that date; None for others."""
     if _is_time(value):
         return temporal.parse_time(text_of(value), truncate=rules.truncates_fractions)
     parsed = temporal.number_datetime(int(value)) if _is_date(value) or rules.mariadb else None

@@ -32,21 +32,20 @@ def store_text(value: Any, field: Field, row: int, rules: Rules) -> str:
         return text.rstrip(" ") if type.name == "char" else text
     maximum = mysql_table.TYPES[type.name].max_bytes
     if len(text) * width > maximum and len(text.encode(codec, "replace")) > maximum:
-        if rules.strict:
-            raise SqlError(1406, field.name, row)
+        rules.raise_if_strict(1406, field.name, row)
         text = text.encode(codec, "replace")[:maximum].decode(codec, "ignore")
     return text
 
 
 def _typed(value: Any, width: int) -> str:
-    """A value as text; of a quotient all digits that were calculated."""
+    """A value as text; a quotient with all digits that were calculated."""
     if isinstance(value, Decimal):
         return format(value, "f")
     return _fitted(float(value), width) if isinstance(value, float) else text_of(value)
 
 
 def _fitted(value: float, width: int) -> str:
-    """A double in a column of so many characters: with an exponent, or fewer digits, where it would not fit."""
+    """A double in a column of `width` characters: with an exponent or fewer digits where it would not fit."""
     text = text_of(value)
     for digits in range(17, 0, -1) if width else ():
         without_exponent = f"{value:.{digits}g}"
@@ -61,11 +60,11 @@ def _fitted(value: float, width: int) -> str:
 
 
 def _decoded(raw: bytes, codec: str, field: Field, row: int, rules: Rules) -> str:
-    """Bytes taken as the column's character set."""
+    """Bytes decoded as the column's character set."""
     try:
         return raw.decode(codec)
     except UnicodeDecodeError as error:
-        if codec == "cp1252":  # latin1 of MySQL has all bytes
+        if codec == "cp1252":  # MySQL's latin1 assigns a character to every byte
             return latin1(raw)
         if rules.strict:
             raise SqlError(1366, "string", _escaped(raw[error.start :]), field.name, row) from None
@@ -75,7 +74,7 @@ def _decoded(raw: bytes, codec: str, field: Field, row: int, rules: Rules) -> st
 
 
 def _encodable(text: str, width: int, codec: str, field: Field, row: int, rules: Rules) -> str:
-    """A text in characters that the column's character set has; others become question marks."""
+    """The text with the characters that the column's character set has; others become question marks."""
     if codec == "utf-8" and (width == 4 or text.isascii() or max(text) <= "\uffff"):
         return text
     if codec == "utf-8":
@@ -111,7 +110,6 @@ def store_binary(value: Any, field: Field, row: int, rules: Rules) -> bytes:
     raw = bytes_of(_typed(value, type.length or 0) if isinstance(value, float | Decimal) else value)
     maximum = type.length if type.length is not None else mysql_table.TYPES[type.name].max_bytes
     if len(raw) > maximum:
-        if rules.strict:
-            raise SqlError(1406, field.name, row)
+        rules.raise_if_strict(1406, field.name, row)
         raw = raw[:maximum]
     return raw.ljust(maximum, b"\0") if type.name == "binary" else raw

@@ -1,1 +1,1 @@
-"""What a server keeps of a table, and what differs between servers, as data. Read `definitions` first."""
+"""What a server stores about a table, and what differs between servers, as data. Read `definitions` first."""

@@ -1,14 +1,14 @@
-"""Databases, tables and their columns and keys as a server keeps them, beside the model's Table that streams carry."""
+"""Databases, tables and their columns and keys as a server stores them. Streams carry the model's Table instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.model import Column, ColumnType, Table, TableId, UniqueKey
 
-# An expression made ready: a row's values in table order to a value.
+# A compiled expression: from a row's values in table order to a value.
 Compiled = Callable[[Any], Any]
 
 
@@ -16,9 +16,9 @@ Compiled = Callable[[Any], Any]
 class Field:
     """A column: its type, and what a server does with it.
 
-    `default` is the text of its DEFAULT (an SQL expression), None where it has none; `typed_in` are the types of all
-    columns that the same statement defined, as typed; `bare`: its default was dropped, so that not even NULL is one.
-    `inline_key`: PRIMARY KEY was typed with the column; `retyped`: and a later statement typed the column without it.
+    `default` is the text of its DEFAULT (a SQL expression), None without one; `typed_in` are the types, as typed, of
+    all columns that the same statement defined; `bare`: its default was dropped, so not even NULL is its default.
+    `inline_key`: PRIMARY KEY was typed with the column; `retyped`: a later statement typed the column without it.
     """
 
     name: str
@@ -72,7 +72,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class Definition:
-    """A table as defined now. `checks` are names and texts of CHECK constraints."""
+    """The current definition of a table. `checks` are names and texts of CHECK constraints."""
 
     id: TableId
     fields: tuple[Field, ...]
@@ -82,7 +82,7 @@ class Definition:
     charset: str = "utf8mb4"
     collation: str = ""
     temporary: bool = False
-    transactional: bool = True  # False: MyISAM and its like, whose changes no rollback takes back
+    transactional: bool = True  # False: MyISAM and the like, whose changes cannot be rolled back
     version: int = 0
 
     def position(self, name: str) -> int | None:
@@ -95,7 +95,7 @@ class Definition:
         return next((key for key in self.keys if key.kind == "primary"), None)
 
     def table(self) -> Table:
-        """The model's table of this version. A unique key of expressions is none of columns."""
+        """The model's table of this version. A unique key of expressions is not among its keys."""
         primary = self.primary
         names = () if primary is None else self._stored_names(primary)
         unique = tuple(
@@ -105,9 +105,6 @@ class Definition:
 
     def _stored_names(self, key: Key) -> tuple[str, ...]:
         return tuple(self.fields[self.position(name) or 0].name for name in key.names)
-
-    def with_version(self, version: int) -> Definition:
-        return replace(self, version=version)
 
 
 @dataclass
@@ -124,7 +121,8 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Routine:
-    """A procedure or function: `parameters` are ways (in, out, inout), names and types; `modes` its sql_mode."""
+    """A procedure or function: `parameters` are directions (in, out, inout), names and types; `modes` is its
+    sql_mode."""
 
     kind: str
     database: str
@@ -137,8 +135,8 @@ class Routine:
 
 @dataclass(frozen=True)
 class View:
-    """`CREATE VIEW name (columns) AS select`; `select` names what is in its own database.
-    `checked`: WITH CHECK OPTION."""
+    """`CREATE VIEW name (columns) AS select`; unqualified names in `select` belong to the view's database. `checked`:
+    WITH CHECK OPTION."""
 
     database: str
     name: str

@@ -1,4 +1,4 @@
-"""What differs between the servers whose SQL is run, as data: versions of MySQL and MariaDB."""
+"""What differs between the supported servers, as data: versions of MySQL and MariaDB."""
 
 from __future__ import annotations
 

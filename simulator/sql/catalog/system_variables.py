@@ -1,4 +1,4 @@
-"""System variables of each server: their names, where they may be set, and what they are by default."""
+"""System variables of each server: names, scopes and default values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 from simulator.sql.catalog.servers import Server
 from simulator.tables import rows
 
-# A value that stands for one which is not kept here.
+# Stands for a value that is not listed here.
 _UNKNOWN: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class SystemVariable:
-    """`scope` is session, global or readonly; `value` its default, None where it is not kept here."""
+    """`scope` is session, global or readonly; `value` is its default, None where it is not listed here."""
 
     scope: str
     value: str | int | None
@@ -24,7 +24,7 @@ class SystemVariable:
 
 @cache
 def system_variables(server: Server) -> Mapping[str, SystemVariable]:
-    """Those of a server by name."""
+    """The system variables of a server by name."""
     listed = rows(__file__, "system_variables.csv")
     return {row["name"]: SystemVariable(row["scope"], _value(row[server.id])) for row in listed if row[server.id]}
 

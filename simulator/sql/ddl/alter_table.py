@@ -1,4 +1,4 @@
-"""ALTER TABLE: its items, one after the other, on a copy of the definition; the rows follow when all went well."""
+"""ALTER TABLE: applies the items one by one to a copy of the definition, and converts the rows when all succeeded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def alter_table(session: Session, words: Reader, sql: str) -> None:
     tables.log(session, kind, before, after, sql, database, kinds=tuple(change.kinds))
 
 
-# What is done to single partitions, which are not known here.
+# Operations on single partitions, which are not supported.
 _PARTITION_WORDS: Final = (
     "TRUNCATE", "EXCHANGE", "REORGANIZE", "COALESCE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "DISCARD",
     "IMPORT",
@@ -48,7 +48,7 @@ class _Alter:
     def __init__(self, session: Session, data: Data, words: Reader) -> None:
         self.session, self.data, self.words = session, data, words
         self.definition = data.definition
-        # For each column: the place it had, or -1 for a new one; and whether its values must be converted.
+        # The old position of each column, -1 for a new one.
         self.origin = list(range(len(data.definition.fields)))
         self.kinds: list[K] = []
         self.new_id: TableId | None = None
@@ -181,7 +181,7 @@ class _Alter:
         return position
 
     def _next_column(self) -> int:
-        """The position of the column whose name comes next; the name is not stepped over."""
+        """The position of the column whose name comes next; the reader stays before the name."""
         position = self._find(self.words.name())
         self.words.at -= 1
         return position
@@ -272,7 +272,7 @@ class _Alter:
         words = self.words
         if words.peek("CHECK") or words.peek("CONSTRAINT"):
             raise Unsupported(f"ALTER {words.upper}")
-        if words.take("INDEX"):  # which queries pass over or not
+        if words.take("INDEX"):  # the embedded engine ignores whether queries see an index
             words.name()
             server = self.session.server
             visibilities = (
@@ -355,16 +355,16 @@ class _Alter:
     # ------------------------------------------------------------------------------------------------------------ apply
 
     def apply(self) -> None:
-        """Convert the rows and take the new definition. Raises SqlError with all as it was."""
+        """Convert the rows and take the new definition. An error leaves the table as it was. Raises SqlError."""
         session, data = self.session, self.data
-        # columns that this statement defined; the others keep their types as typed
+        # columns that this statement defined; the other columns keep their types as typed
         types = tuple(self.defined)
         fields = tuple(
             replace(field, typed_in=types) if field.name.lower() in self.touched else field
             for field in self.definition.fields
         )
         if self.new_id is not None and len(self.kinds) > 1:
-            # readers of the text take it for what its first item says, and do not know the new name (captured)
+            # readers of the log classify the statement by its first item and do not learn the new name (captured)
             fields = tuple(replace(field, typed_in=()) for field in fields)
         definition = replace(self.definition, fields=fields)
         old = data.definition, data.rows, data.next_auto

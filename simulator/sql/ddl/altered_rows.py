@@ -1,4 +1,4 @@
-"""The rows of a table whose definition ALTER TABLE changes: converted, filled, counted anew."""
+"""The rows of an altered table: converts values, fills generated columns, numbers AUTO_INCREMENT anew."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from simulator.sql.store.session import Session
 def converted(
     session: Session, data: Data, fields: Sequence[Field], origins: Sequence[int], *, null_fails: bool
 ) -> dict[int, Row]:
-    """The rows of a table with these columns; `origins` are their old places, -1 for new ones. Raises SqlError for a
-    value that does not fit."""
+    """The rows with the new columns; `origins` are their old positions, -1 for new columns. Raises SqlError for a value
+    that does not fit."""
     same_columns = list(range(len(data.definition.fields))) == list(origins)
     if same_columns and all(map(_keeps_values, data.definition.fields, fields)):
         return data.rows
@@ -34,7 +34,7 @@ def _keeps_values(old: Field, new: Field) -> bool:
 
 
 def _maker(session: Session, data: Data, field: Field, origin: int, *, null_fails: bool) -> Callable[[Row, int], Any]:
-    """What gives a column's value of an old row."""
+    """Returns a function from an old row to the value of one column."""
     if origin < 0:
         if field.default is not None:
             default_value = default(field, scope_of(session))
@@ -66,7 +66,7 @@ def _maker(session: Session, data: Data, field: Field, origin: int, *, null_fail
 
 
 def fill(session: Session, data: Data, origin: Sequence[int]) -> None:
-    """Counters of a new AUTO_INCREMENT column, and generated columns of the rows that are there."""
+    """Fill a new AUTO_INCREMENT column and the generated columns of existing rows."""
     plan = plan_of(data, session)
     auto = data.auto_position
     new_auto = auto is not None and origin[auto] < 0

@@ -1,4 +1,4 @@
-"""CREATE TABLE … AS SELECT: the definition that a server makes up and logs, and the rows."""
+"""CREATE TABLE … AS SELECT: the definition that a server derives and logs, and the rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from simulator.sql.store.session import STEP_US, Session
 
 
 def create_as_select(session: Session, target: Definition, query_text: str, temporary: bool) -> None:
-    """CREATE TABLE … AS SELECT: a log in row format holds what SHOW CREATE TABLE would give, and the rows."""
+    """Run CREATE TABLE … AS SELECT. A log in row format holds the text that SHOW CREATE TABLE would print, and the
+    rows."""
     query = select.prepare(statement_tree(query_text), session)
     lines = []
     for name, field in zip(query.names, query.fields, strict=True):
@@ -31,7 +32,7 @@ def create_as_select(session: Session, target: Definition, query_text: str, temp
     rows = query.run([])
     data = tables.add_table(session, definition, text + session.server.as_select_tail, temporary)
     rules = session.rules()
-    session.now_us -= STEP_US if rows and not temporary else 0  # the rows belong to the same moment
+    session.now_us -= STEP_US if rows and not temporary else 0  # the rows have the timestamp of the statement
     for number, values in enumerate(rows, 1):
         row = tuple(
             None if value is None else to_stored(value, field, number, rules)

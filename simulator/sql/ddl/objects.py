@@ -1,4 +1,4 @@
-"""Views, triggers, routines, events and users: what makes and drops them, with the texts that a server logs."""
+"""CREATE and DROP of views, triggers, routines, events and users, with the texts that a server logs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def log(session: Session, kind: K, sql: str, database: str = "") -> None:
 
 
 def change_object(session: Session, words: Reader, text: str, verb: str) -> None:
-    """CREATE, ALTER or DROP of what holds no rows; others are logged as they are, and that is all."""
+    """CREATE, ALTER or DROP of objects without rows; objects that are not supported are only logged."""
     head: list[str] = []
     definer, first_word = "", words.at
     while not words.done and words.upper not in _OBJECTS:
@@ -90,7 +90,7 @@ def _account(session: Session, words: Reader) -> str:
 
 
 def user_and_host(words: Reader, host: str = "%") -> tuple[str, str]:
-    """`u`@`h`; `host`: where none is typed."""
+    """`u`@`h`; `host` is the default where none is typed."""
     user = words.next().value
     if "@" in user:
         user, _, host = user.partition("@")
@@ -142,8 +142,8 @@ def _view(session: Session, words: Reader, verb: str, head: list[str], definer: 
 
 
 def _check(session: Session, view: View) -> None:
-    """Raises the server's error for a view over what is not there."""
-    with suppress(Unsupported):  # what is not evaluated here is refused when its rows are wanted
+    """Raises the server's error for a view over missing tables or columns."""
+    with suppress(Unsupported):  # an unsupported view is refused when its rows are read
         prepare(statement_tree(view.select), session)
 
 
@@ -215,7 +215,7 @@ def _routine(
 
 
 def _parsed(session: Session, words: Reader, object_type: str, database: str, name: str) -> tuple[Routine, str]:
-    """The routine, and its definition from the bracket on as a server logs it."""
+    """The routine, and its definition from the parameter list on as a server logs it."""
     parameter_text = words.brackets()
     parameters = tuple(_parameter(part) for part in _parts(parameter_text)) if parameter_text.strip() else ()
     returns, returns_clause = "", ""
@@ -248,7 +248,7 @@ def _parsed(session: Session, words: Reader, object_type: str, database: str, na
 
 
 def _parts(text: str) -> list[str]:
-    """A list taken apart at its commas."""
+    """The items of a comma-separated list."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         depth += (character == "(") - (character == ")")

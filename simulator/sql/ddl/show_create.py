@@ -1,5 +1,8 @@
-"""The text of a table as SHOW CREATE TABLE prints it, as far as a definition knows it: it knows no comments of tables,
-partitions and engines but whether rows are transactional, and has expressions as they were typed."""
+"""The text of a table as SHOW CREATE TABLE prints it.
+
+A definition does not know comments of tables, partitions, or engines beyond whether they are transactional; expressions
+are printed as they were typed.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def show_create(definition: Definition, server: Server, next_auto: int = 1) -> s
 
 
 def selected_column(field: Field, definition: Definition, server: Server) -> str:
-    """The column that a server makes of a selected one; unusual character sets and collations are named."""
+    """The column that a server derives from a selected one; unusual character sets and collations are written out."""
     default = "0" if field.auto else field.default
     field = replace(
         field, auto=False, default=default, generated=None, invisible=False, bare=field.bare and not server.mariadb
@@ -41,7 +44,7 @@ def selected_column(field: Field, definition: Definition, server: Server) -> str
     text = _column(field, definition, server)
     type = mysql_types.type_text(field.type, style=server.type_style)
     if server.json_is_text and field.type.name == "json":
-        if field.collation not in ("", "utf8mb4_bin"):  # converted since
+        if field.collation not in ("", "utf8mb4_bin"):  # converted by a later ALTER TABLE
             return f"longtext{text.removeprefix(type)}"
         return f"longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin{text.removeprefix(type)}"
     usual = default_collation(field.type.charset, server) if field.type.charset else ""
@@ -109,7 +112,7 @@ def _uncommented(field: Field, definition: Definition, server: Server) -> str:
     if field.type.name == "timestamp" and field.nullable:
         text = text.replace(" DEFAULT", " NULL DEFAULT", 1)
     if field.nullable and not field.bare and " DEFAULT" not in text:
-        # unlike AS SELECT; of MySQL only texts and bytes have none
+        # unlike AS SELECT; in MySQL only JSON and geometry columns lack it
         text += " DEFAULT NULL" if server.mariadb or mysql_table.family(field.type) in ("json", "geometry") else ""
     if field.bare:
         text = text.removesuffix(" DEFAULT NULL")

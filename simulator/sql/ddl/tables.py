@@ -20,7 +20,7 @@ from simulator.sql.store.session import Session
 from simulator.stream.literal.transactions import Ddl
 
 K = SchemaChangeKind
-# Where rows lie is not known here.
+# The storage of partitions is not simulated.
 PARTITIONED: Final = (
     "a server reads and logs the rows of this table partition by partition, and refuses a row for which it has none; "
     "here it does not"
@@ -48,7 +48,7 @@ def quoted(name: str) -> str:
 
 
 def name_only(id: TableId) -> Table:
-    """A table of which nothing is known but its name."""
+    """A table of which only the name is known."""
     return Table(id, ())
 
 
@@ -60,8 +60,7 @@ def create_database(session: Session, words: Reader, sql: str) -> None:
     name = words.name()
     options = table_options(words, context_of(session, name))
     charset, collation = options.charset, options.collation
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     if name in session.databases:
         if not exists:
             raise SqlError(1007, name)
@@ -96,8 +95,7 @@ def alter_database(session: Session, words: Reader, sql: str) -> None:
         raise SqlError(1049, name)
     options = table_options(words, context_of(session, name))
     charset, collation = options.charset, options.collation
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     database = session.databases[name]
     database.charset = charset or database.charset
     database.collation = collation or default_collation(database.charset, session.server)
@@ -114,12 +112,12 @@ def context_of(session: Session, database: str) -> Context:
 # -------------------------------------------------------------------------------------------------------------- tables
 
 
-# A version comment where a column's or key's definition begins.
+# A version comment at the beginning of a column or key definition.
 _IN_COMMENT: Final = re.compile(r"[(,](?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!!).*?\*/)*(/\*!)", re.DOTALL)
 
 
 def _typed(types: list[str], text: str) -> tuple[str, ...]:
-    """What readers of the statement's text know of its types: nothing of a statement that is a version comment."""
+    """The types that readers of the statement's text know: none if the statement is a version comment."""
     if text.lstrip().startswith("/*!"):
         return ()
     comment = _IN_COMMENT.search(text)
@@ -129,8 +127,8 @@ def _typed(types: list[str], text: str) -> tuple[str, ...]:
 def read_table(
     words: Reader, session: Session, id: TableId, context: Context, temporary: bool
 ) -> tuple[Definition, bool]:
-    """The definition that follows a table's name, and whether AS SELECT comes then."""
-    # options stand behind the columns whose character set they settle
+    """The definition that follows a table's name, and whether AS SELECT follows."""
+    # options follow the columns whose character set they determine
     start = words.at
     if words.peek("("):
         words.brackets()
@@ -171,8 +169,7 @@ def read_table(
         if items.fields:
             raise Unsupported("CREATE TABLE with columns and AS SELECT")
         return definition, True
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     definition = finished(definition, items, mariadb=session.server.mariadb)
     if options.auto is not None:
         session.user_variables["?auto"] = options.auto
@@ -180,7 +177,7 @@ def read_table(
 
 
 def add_table(session: Session, definition: Definition, sql: str, temporary: bool) -> Data:
-    """Put a new table in and log it."""
+    """Add a new table and log it."""
     foreign_keys.check_foreign_keys(session, definition)
     data = Data(session.with_next_version(definition))
     check_definition(data, session)
@@ -204,8 +201,7 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
         if not words.take(","):
             break
     words.one_of("RESTRICT", "CASCADE")
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     temporary_ids = [id for _, id in ids if id in session.temporary]
     permanent = [(typed, id) for typed, id in ids if id not in session.temporary]
     if temporary and permanent and not exists:
@@ -235,7 +231,7 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
         if session.find_table(id) is not None:
             del session.databases[id.database].tables[id.name]
             session.triggers = [trigger for trigger in session.triggers if trigger.table != id]
-    if not session.server.drops_existing:  # those that are there come first
+    if not session.server.drops_existing:  # existing tables come first
         permanent = [pair for pair in permanent if pair[1] not in missing] + [
             pair for pair in permanent if pair[1] in missing
         ]
@@ -247,7 +243,7 @@ def drop_table(session: Session, words: Reader, *, temporary: bool) -> None:
 
 
 def logged_name(session: Session, id: TableId) -> str:
-    """Back-quoted; the database only where it is not the current one."""
+    """The back-quoted name, with the database unless it is the current one."""
     return quoted(id.name) if id.database == session.database else f"{quoted(id.database)}.{quoted(id.name)}"
 
 
@@ -274,8 +270,7 @@ def _check_no_children(
 def truncate(session: Session, words: Reader, sql: str) -> None:
     words.take("TABLE")
     data = session.table(*words.qualified())
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     _check_no_children(session, data, except_database="", truncates=True)
     data.clear()
     if not data.definition.temporary:
@@ -293,14 +288,13 @@ def rename(session: Session, words: Reader, sql: str) -> None:
         pairs.append((old, session.table_id(*words.qualified())))
         if not words.take(","):
             break
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     first, *more = [renamed(session, old, new) for old, new in pairs]
     log(session, K.RENAME_TABLE, *first, sql, more=tuple(more))
 
 
 def renamed(session: Session, old: TableId, new: TableId) -> tuple[Table, Table]:
-    """Give a table another name; what it was and is."""
+    """Rename a table; returns the table before and after."""
     data = session.table(old.database, old.name)
     if new.database not in session.databases:
         raise SqlError(1049, new.database)
@@ -352,7 +346,7 @@ def without_key(definition: Definition, name: str) -> Definition:
 
 
 def redefine(session: Session, data: Data, definition: Definition) -> None:
-    """Another definition of a table whose rows stay as they are. What is wrong leaves all as it was."""
+    """Change the definition of a table without changing its rows. An error leaves the definition as it was."""
     old = data.definition
     try:
         data.define(session.with_next_version(definition))

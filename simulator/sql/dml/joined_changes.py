@@ -1,4 +1,4 @@
-"""UPDATE and DELETE of several tables: the rows that the join finds, changed table by table."""
+"""UPDATE and DELETE of several tables: changes the rows that the join returns, table by table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.sql.store.session import Session
 
 
 def is_joined(node: Any) -> bool:
-    """Whether a statement is about several tables, or sees others."""
+    """Whether a statement changes or reads several tables."""
     tables = node.args.get("using") or node.args.get("tables")
     return bool(tables or node.args.get("with_") or node.this.args.get("joins"))
 
@@ -58,7 +58,7 @@ def update_joined(session: Session, node: exp.Update) -> None:
                 if row_id is not None and row_id not in rows_by_source[number]:
                     rows_by_source[number][row_id] = env
     rules = session.rules(ignore=ignore)
-    # the first table of the join is changed as it is read, the others when all is read
+    # the first table of the join is changed while it is read, the others after the join is read
     for number in sorted(sets, key=lambda n: (n != order[0], n)):
         data = _data(joined, number)
         for row_number, (row_id, env) in enumerate(rows_by_source[number].items(), 1):
@@ -69,7 +69,7 @@ def update_joined(session: Session, node: exp.Update) -> None:
 
 
 def _sets(joined: Joined, nodes: Sequence[Any], scope: Scope) -> dict[int, list[tuple[int, Compiled]]]:
-    """By source: the columns that are set and what to."""
+    """By source: the assigned columns and their values."""
     sets: dict[int, list[tuple[int, Compiled]]] = {}
     for node in nodes:
         if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
@@ -80,7 +80,7 @@ def _sets(joined: Joined, nodes: Sequence[Any], scope: Scope) -> dict[int, list[
 
 
 def _number_of(data: Data, row: Row) -> int | None:
-    """The number of a row that was read: the one that is it, not one that equals it."""
+    """The number of a row that was read: the same object, not an equal row."""
     if data.clustered is not None:
         return data.clustered.rows.get(data.clustered.key_of(row))
     return next((number for number, stored in data.rows.items() if stored is row), None)
@@ -108,7 +108,7 @@ def delete_joined(session: Session, node: exp.Delete) -> None:
     row_number = 0
     for number in sorted(targets, key=lambda n: (n != order[0], n)):
         data, rows = _data(joined, number), rows_by_source[number]
-        if number != order[0]:  # kept by their places in the table until all is read
+        if number != order[0]:  # sorted by their positions in the table, since they are changed after the join is read
             positions = {row_id: position for position, (row_id, _) in enumerate(data.scan())}
             rows = {row_id: rows[row_id] for row_id in sorted(rows, key=positions.__getitem__)}
         for row_id in rows:
@@ -124,7 +124,8 @@ def _target(joined: Joined, name: Any) -> int:
 
 
 def not_from_itself(session: Session, node: exp.Expression, id: TableId, alias: str = "") -> None:
-    """MySQL reads no table in a subquery that the statement changes; a derived table hides it. Raises SqlError 1093."""
+    """Raises SqlError 1093 if a subquery reads the table that the statement changes. MySQL allows it in a derived
+    table."""
     if session.server.mariadb and not alias:
         return
     for query in node.find_all(exp.Select):

@@ -1,7 +1,7 @@
-"""INSERT … VALUES of plain literals, read with one expression instead of a tree: what long scripts are made of.
+"""INSERT … VALUES of plain literals, parsed with a regular expression: the bulk of long scripts.
 
-Only rows of numbers, strings, bytes, NULL and DEFAULT are read here; a statement with anything else is left to sqlglot,
-so it means the same on both ways.
+Only rows of numbers, strings, bytes, NULL and DEFAULT are read here; sqlglot parses other statements. Both ways give
+the same rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from simulator.sql.values.kinds import Raw
 
 _NAME: Final = r"(?:`((?:[^`]|``)+)`|([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*))"
 _COLUMN_NAME: Final = r"(?:`[^`]+`|[A-Za-z_]\w*)"
-# Only the words are compared without case: a range of all letters without case takes long to compile.
+# Only the keywords ignore case: compiling a case-insensitive range of all letters takes long.
 _HEAD: Final = re.compile(
     rf"(?i:INSERT\s+INTO)\s+(?:{_NAME}\s*\.\s*)?{_NAME}\s*"
     rf"(\(\s*{_COLUMN_NAME}(?:\s*,\s*{_COLUMN_NAME})*\s*\)\s*)?(?i:VALUES)\s*"
@@ -33,13 +33,13 @@ _VALUE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BETWEEN: Final = re.compile(r"\s*(?:(,)\s*\(|$)")
-# Names that are words of SQL where a table's name is expected.
+# Keywords that may follow INSERT INTO instead of a table's name.
 _NOT_NAMES: Final = frozenset(("select", "values", "value", "set", "table"))
 _HIGH: Final = (1 << 64) - 1
 
 
 def insert_literals(session: Session, text: str) -> bool:
-    """Run the statement if it is such an INSERT; whether it was."""
+    """Run the statement if it is such an INSERT; returns whether it was."""
     head = _HEAD.match(text)
     if head is None or session.settings["binlog_format"] != "row":
         return False
@@ -73,7 +73,7 @@ def insert_literals(session: Session, text: str) -> bool:
 
 
 def _typed(text: str) -> str | bytes:
-    """A string of the file, or its bytes where they are no text."""
+    """A string of the file, or its bytes if they are not text."""
     return text if NO_TEXT.search(text) is None else Raw(raw_bytes(text))
 
 
@@ -83,7 +83,8 @@ def _large(digits: str) -> int | Decimal:
 
 
 def _positions(definition: Definition, columns: str | None) -> list[int]:
-    """The places of the columns of `(a, `b`)`; of all visible ones without it. Raises SqlError 1054, 1110."""
+    """The positions of the columns in `(a, `b`)`; without a list those of all visible columns. Raises SqlError 1054,
+    1110."""
     if columns is None:
         return [i for i, field in enumerate(definition.fields) if not field.invisible]
     positions: list[int] = []
@@ -99,7 +100,7 @@ def _positions(definition: Definition, columns: str | None) -> list[int]:
 
 
 def _rows(text: str, at: int) -> list[list[Any]] | None:
-    """The rows of literals from here to the end of the statement, None where there is anything else."""
+    """The rows of literals from offset `at` to the end of the statement; None if anything else occurs."""
     if not text.startswith("(", at):
         return None
     at += 1

@@ -1,4 +1,4 @@
-"""One row deleted: its children, triggers and log entry."""
+"""Deletes one row: its children, triggers and log entry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.sql.store.session import Session
 
 
 def delete_row(session: Session, data: Data, number: int, row_number: int, *, ignore: bool = False) -> bool:
-    """Whether it was deleted; with IGNORE a row that others refer to is left."""
+    """Whether the row was deleted; with IGNORE a referenced row stays."""
     plan, rules = plan_of(data, session), session.rules()
     old = data.rows.get(number)
     if old is None:

@@ -1,4 +1,4 @@
-"""Rows put into a table by INSERT and REPLACE: AUTO_INCREMENT, defaults, duplicates."""
+"""Inserts rows for INSERT and REPLACE: AUTO_INCREMENT, defaults, duplicates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import truth_of
 from simulator.sql.values.temporal import rounded
 
-# A column's value that the statement leaves to the column.
+# Stands for DEFAULT among the values of a statement.
 DEFAULT: Final = object()
 
 
@@ -28,15 +28,15 @@ MAX_RESERVED: Final = 65_535
 MAX_VALUE: Final = (1 << 64) - 1
 
 
-# Literals of a column whose stored form is kept.
+# Cached literals of a column.
 MAX_CACHED: Final = 4096
 
 
 class Counter:
     """AUTO_INCREMENT within a statement: how many values are reserved at once (innodb_autoinc_lock_mode 1 and 2).
 
-    A statement with a list of rows reserves as many as it has rows, one that reads them 1, 2, 4 …; what is left over is
-    lost. Values are auto_increment_offset and what lies a multiple of auto_increment_increment above it.
+    A statement with a list of rows reserves one value for each row; a statement that reads rows reserves 1, 2, 4 ….
+    Unused reserved values are lost. Values are auto_increment_offset plus multiples of auto_increment_increment.
     """
 
     def __init__(self, session: Session, data: Data, expected: int) -> None:
@@ -48,7 +48,7 @@ class Counter:
         self.first = 0
 
     def take(self, row_number: int) -> int:
-        """The next value. Raises SqlError where the column's type has none left."""
+        """The next value. Raises SqlError if the column's type has no more."""
         if self.next >= self.end:
             count = self.expected if self.expected and not self.times else min(1 << self.times, MAX_RESERVED)
             if not self.times and self.session.forced_id:
@@ -65,7 +65,7 @@ class Counter:
         return value
 
     def give_back(self, value: int) -> None:
-        """A value whose row was not put in goes to the next row of the statement."""
+        """Reuse the value of a row that was not inserted for the next row of the statement."""
         self.next = value
 
     def _aligned(self, value: int) -> int:
@@ -74,7 +74,7 @@ class Counter:
         return self.offset + max(0, -(-(value - self.offset) // self.step)) * self.step
 
     def _most(self, row_number: int) -> int:
-        """The highest value of the column; MySQL gives it again and again, MariaDB refuses."""
+        """The highest value of the column; MySQL returns it again and again, MariaDB refuses."""
         position = self.data.auto_position
         field = self.data.definition.fields[position or 0]
         maximum = int(mysql_table.bounds(field.type)[1]) if mysql_table.family(field.type) == "integer" else MAX_VALUE
@@ -86,7 +86,7 @@ class Counter:
         return maximum
 
     def observe(self, value: int) -> None:
-        """A value that was given; the counter goes on behind it."""
+        """Advance the counter past an explicit value."""
         if value >= self.data.next_auto:
             self.data.next_auto = value + 1
         if self.next <= value < self.end:
@@ -94,7 +94,7 @@ class Counter:
 
 
 class Inserter:
-    """Rows put into one table by one statement."""
+    """Inserts the rows of one statement into one table."""
 
     def __init__(self, session: Session, data: Data, positions: Sequence[int], mode: str, expected: int) -> None:
         self.session, self.data, self.positions, self.mode = session, data, tuple(positions), mode
@@ -112,14 +112,14 @@ class Inserter:
             shape = plan.shapes[self.positions] = self._shape()
         self.unnamed, self.touched = shape
         if session.server.mariadb and self.rules.strict:
-            for position in self.unnamed:  # even if no row comes
+            for position in self.unnamed:  # raised even if no row follows
                 self._default(position)
         self.on_duplicate: Callable[[int, list[Any]], None] | None = None
         self.watched = bool(self.plan.generated or self.plan.checks or self.plan.triggers or data.definition.foreign)
 
     def _shape(self) -> tuple[list[int], frozenset[int]]:
-        """The columns that are not named, the counter's last, and what a minimal image holds: the columns that are
-        named, computed, or filled by the clock."""
+        """The columns without a value in the statement (AUTO_INCREMENT last), and the columns of a minimal row image:
+        named, generated, or set by the clock."""
         auto = self.data.auto_position
         named = set(self.positions) if auto is None else {*self.positions, auto}
         unnamed = [i for i in range(len(self.fields)) if i not in named]
@@ -132,8 +132,8 @@ class Inserter:
         return unnamed, frozenset(named)
 
     def insert(self, values: Iterable[Any], row_number: int) -> None:
-        """One row; `values` are those of the named columns, DEFAULT where the column decides; each is stored before the
-        next one is read."""
+        """Insert one row; `values` belong to the named columns, DEFAULT stands for a column's default. Each value is
+        stored before the next one is read."""
         row: list[Any] = [None] * len(self.fields)
         for position, value in zip(self.positions, values, strict=True):
             row[position] = self._stored(position, value, row_number)
@@ -193,12 +193,12 @@ class Inserter:
             raise duplicate_key(session, data, conflict[1], row)
 
     def _all_touched(self) -> None:
-        """MySQL may write every column from the first duplicate on."""
+        """Log all columns from the first duplicate on, as MySQL may write every column."""
         if not self.session.server.mariadb:
             self.touched = frozenset(range(len(self.fields)))
 
     def _replace(self, row: Row, row_number: int) -> None:
-        """REPLACE: the conflicting rows are deleted but for the last, which is logged as an update where it can be."""
+        """REPLACE: delete the conflicting rows; the last one is logged as an update where possible."""
         session, data = self.session, self.data
         deletes = any(trigger[0].event == "delete" for trigger in self.plan.triggers)
         while (conflict := data.conflict(row)) is not None:
@@ -226,7 +226,7 @@ class Inserter:
             return null_for(self.session, field, multiple=self.expected != 1, ignore=self.mode == "ignore")
         if type(value) not in (str, Decimal):
             return to_stored(value, field, row_number, self.rules)
-        # the same literals come again and again: dates, states, prices
+        # the same literals repeat: dates, states, prices
         cache = self.stored[position]
         cached = cache.get(value)
         if cached is None or type(cached[0]) is not type(value):
@@ -252,7 +252,7 @@ class Inserter:
         return None if field.nullable else implicit_default(field.type)
 
     def defaults(self) -> list[Any]:
-        """What an expression among the values reads of columns that are not set yet."""
+        """The values that an expression in VALUES reads of columns that are not set yet."""
         row: list[Any] = []
         for position, field in enumerate(self.fields):
             default = self.plan.defaults.get(position)
@@ -267,7 +267,7 @@ class Inserter:
 
 
 def duplicate_key(session: Session, data: Data, index: Index, row: Row) -> SqlError:
-    """The error of a row whose unique key another row has; MySQL 8.0 names the table with the key."""
+    """The error for a row whose unique key exists already; MySQL 8.0 names the table with the key."""
     error = data.duplicate(index, row)
     if session.server.key_with_table:
         return SqlError(1062, error.text.split("'")[1], f"{data.definition.id.name}.{index.key.name}")
@@ -275,24 +275,24 @@ def duplicate_key(session: Session, data: Data, index: Index, row: Row) -> SqlEr
 
 
 def in_images(field: Field, session: Session) -> bool:
-    """Whether a generated column counts among those that a statement writes; MariaDB's virtual ones do not."""
+    """Whether the images of a statement contain a generated column; MariaDB's virtual columns are absent."""
     return field.stored or not session.server.mariadb
 
 
 def _check_json(session: Session, field: Field) -> None:
-    """MariaDB puts an empty text, which the column's own check refuses or not."""
+    """MariaDB stores an empty text, which the column's own check may refuse. Raises Unsupported."""
     if session.server.json_is_text and field.type.name == "json":
         raise Unsupported("a JSON column of MariaDB without a value")
 
 
 def null_for(session: Session, field: Field, *, multiple: bool = False, ignore: bool = False) -> Any:
-    """What a NULL becomes in a column. Raises SqlError 1048."""
+    """The value that NULL becomes in a column. Raises SqlError 1048."""
     if field.nullable or field.auto:
         return None
     if field.type.name == "timestamp" and session.settings["old_timestamps"]:
         return rounded(session.now_us, field.type.length or 0, truncate=True)
     if mysql_table.family(field.type) == "geometry" and session.server.id == "mysql-8.0":
-        raise SqlError(3673, field.name)  # which no IGNORE heeds
+        raise SqlError(3673, field.name)  # even with IGNORE
     if ignore or (multiple and not session.strict):
         _check_json(session, field)
         return implicit_default(field.type)
@@ -300,7 +300,7 @@ def null_for(session: Session, field: Field, *, multiple: bool = False, ignore: 
 
 
 def finish(session: Session, data: Data, row: list[Any], rules: Any, row_number: int) -> None:
-    """Generated columns and checks of a row that is about to be stored."""
+    """Compute generated columns and test the checks of a row before it is stored."""
     plan = plan_of(data, session)
     for position, generate in plan.generated:
         value = generate([row])

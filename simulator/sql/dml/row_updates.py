@@ -1,4 +1,4 @@
-"""One row changed by UPDATE or ON DUPLICATE KEY UPDATE."""
+"""Changes one row for UPDATE or ON DUPLICATE KEY UPDATE."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def position_of(definition: Any, name: str, clause: str) -> int:
 
 
 def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tuple[int, Compiled]]:
-    """`a = a + 1, b = DEFAULT` as places and functions."""
+    """`a = a + 1, b = DEFAULT` as positions and compiled values."""
     pairs: list[tuple[int, Compiled]] = []
     for node in nodes:
         if not isinstance(node, exp.EQ):
@@ -52,7 +52,7 @@ def assignments(nodes: Sequence[Any], definition: Any, scope: Scope) -> list[tup
 
 
 def _may_be_shape(node: Any) -> bool:
-    """Whether MariaDB may take it for a geometry; it refuses other types before it reads a row."""
+    """Whether MariaDB may accept the expression as a geometry; it refuses other types before it reads a row."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower().startswith(("st_", "point", "line", "poly", "multi", "geom"))
     return isinstance(node, exp.Column | exp.Null | exp.Var)
@@ -73,8 +73,8 @@ def change_row(
     inserts: bool = False,
     also: frozenset[int] = frozenset(),
 ) -> bool:
-    """Set columns of one row, from left to right; nothing is logged where nothing changed. `inserts`: of an INSERT,
-    which names the columns `also`; `at`: the row's place in the environment."""
+    """Set columns of one row, from left to right; an unchanged row is not logged. `inserts`: the statement is an
+    INSERT, which names the columns `also`; `at`: the row's position in the environment."""
     fields, plan = data.definition.fields, plan_of(data, session)
     row = env[at]
     for position, value_of in sets:
@@ -112,13 +112,13 @@ def change_row(
                 named.add(i)
     if plan.generated or plan.checks or plan.triggers:
         finish(session, data, row, rules, row_number)
-        mariadb = session.server.mariadb  # its image has all stored ones, changed or not
+        mariadb = session.server.mariadb  # its image has all stored generated columns, changed or not
         for position, _ in plan.generated:
             if (mariadb or row[position] != old[position]) and in_images(fields[position], session):
                 named.add(position)
     new = tuple(row)
     if _same(new, old):
-        # the row was found, if not changed
+        # the row matched but did not change
         for trigger in plan.triggers:
             if session.server.mariadb and trigger[0].event == "update":
                 raise Unsupported("a trigger of an UPDATE that leaves a row as it is")

@@ -1,4 +1,4 @@
-"""INSERT, REPLACE, UPDATE and DELETE on rows in memory, with what a server does round them: defaults, counters,
+"""INSERT, REPLACE, UPDATE and DELETE on rows in memory, with their side effects on a server: defaults, counters,
 generated columns, checks, foreign keys, triggers."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simulator.sql.store.session import Session
 from simulator.sql.values.comparison import sort_key
 from simulator.sql.values.kinds import truth_of
 
-# The source of the columns that ON DUPLICATE KEY UPDATE takes from the tables of a query.
+# The source of columns that ON DUPLICATE KEY UPDATE reads from the tables of a query.
 _HIDDEN: Final = "?query"
 
 
@@ -96,7 +96,7 @@ def _insert_values(
     )
     compiled_lists = [[_value(value, scope) for value in values] for values in lists]
     for number, readers in enumerate(compiled_lists, 1):
-        # a column that stands among the values is the one that was set before it, or its default
+        # a column reference in VALUES reads the value that was set before it, or its default
         row = inserter.defaults() if reads_columns else [None] * len(definition.fields)
 
         def values_of_row(row: list[Any], readers: list[Compiled]) -> Iterator[Any]:
@@ -111,7 +111,8 @@ def _insert_values(
 
 
 def _insert_query(session: Session, node: exp.Insert, data: Data, positions: list[int], mode: str) -> None:
-    """INSERT … SELECT: what ON DUPLICATE KEY UPDATE takes from the query's tables stands behind its columns."""
+    """INSERT … SELECT. The query also selects the columns of its tables that ON DUPLICATE KEY UPDATE reads, after its
+    own."""
     body, conflict = node.expression, node.args.get("conflict")
     with_ = node.args.get("with_")
     commons = select.with_commons(with_, session, {}) if with_ is not None else {}
@@ -134,7 +135,7 @@ def _insert_query(session: Session, node: exp.Insert, data: Data, positions: lis
 
 
 def _with_hidden_columns(node: exp.Insert, data: Data) -> tuple[exp.Insert, Any, list[exp.Column]]:
-    """The statement with the columns of the query's tables that the assignments use among those that it selects."""
+    """The statement, whose query also selects the columns of its tables that the assignments read."""
     node = node.copy()
     body = node.expression
     tables = [body.args["from_"].this] if body.args.get("from_") else []
@@ -171,7 +172,7 @@ def _on_duplicate(
     renamed: dict[str, int],
     hidden: tuple[tuple[str, ...], list[Any]] | None = None,
 ) -> None:
-    """`alias` and `renamed`: VALUES … AS new(a, b); `hidden`: names and the values of the query's row."""
+    """`alias` and `renamed`: VALUES … AS new(a, b); `hidden`: names and values of the query's current row."""
     conflict = node.args.get("conflict")
     if conflict is None:
         return
@@ -187,7 +188,7 @@ def _on_duplicate(
     elif hidden is not None:
         sources = (existing, Source(_HIDDEN, "", hidden[0]))
     scope = select.query_scope(session, sources, "on duplicate", inserted=dataclasses.replace(new, names=names))
-    # a column without a table is the existing row's
+    # a column without a table belongs to the existing row
     scope = dataclasses.replace(scope, shared=frozenset(name.lower() for name in names))
     sets = assignments(conflict.expressions, definition, scope)
 
@@ -239,7 +240,7 @@ def _target(session: Session, node: Any, verb: str) -> tuple[Data, Scope]:
 
 
 def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tuple[int, Row]]:
-    """The rows that WHERE, ORDER BY and LIMIT choose, in the order in which they are changed."""
+    """The rows that match WHERE, ORDER BY and LIMIT, in the order in which they are changed."""
     where = node.args.get("where")
     test = None
     if where is not None:
@@ -269,7 +270,8 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
 
 
 def _by_key(session: Session, where: Any, data: Data, scope: Scope) -> list[tuple[int, Row]] | None:
-    """The only row that WHERE can mean, if it sets the primary key equal to literals: no table is searched for it."""
+    """The only row that can match if WHERE compares the primary key with a literal: no table scan. None: any other
+    condition."""
     index = data.indexes[0] if data.indexes and data.indexes[0].key.kind == "primary" else None
     if (
         index is None

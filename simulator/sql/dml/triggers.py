@@ -1,4 +1,4 @@
-"""Triggers fired: those of an event and time, in the database that they belong to."""
+"""Fires triggers of an event and time, in the database that they belong to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.sql.errors import SqlError
 from simulator.sql.store.rows import Row
 from simulator.sql.store.session import Session, TriggerRows
 
-# Triggers may fire triggers; this deep.
+# The depth of nested triggers.
 MAX_DEPTH: Final = 32
 
 
@@ -23,7 +23,7 @@ def fire(
     rules: Any,
     row_number: int,
 ) -> None:
-    """Run a trigger's body if it is one of this event and time."""
+    """Run a trigger's body if event and time match."""
     trigger = entry[0]
     if trigger.event != event or trigger.before is not before:
         return

@@ -1,4 +1,4 @@
-"""Changes of a view's rows, as changes of the table behind it: a view that selects columns of one table."""
+"""Changes through a view, rewritten as changes of its table: a view that selects columns of one table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.sql.store.session import Session
 
 
 def on_base_table(node: Any, session: Session) -> Any:
-    """The statement about the table that the view shows; any other statement as it is."""
+    """The statement on the view's base table; a statement on a table is returned unchanged."""
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
     view = session.view(target.db, target.name) if isinstance(target, exp.Table) else None
     if view is None:
@@ -51,7 +51,7 @@ def on_base_table(node: Any, session: Session) -> Any:
 
 
 def _columns(view: View, select: exp.Select, session: Session) -> dict[str, str]:
-    """The table's column by the view's name of it, in lower case."""
+    """The column of the table by the lower-case name that it has in the view."""
     names: dict[str, str] = {}
     base = select.args["from_"].this
     for number, expression in enumerate(select.expressions):

@@ -16,7 +16,7 @@ from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import CONTEXT, NUMBER, FixedDouble, ScaledDecimal, number_of, scale_of
 
-# Digits behind the point of a decimal.
+# The maximal digits behind the point of a decimal.
 MAX_SCALE: Final = 30
 _LOW, _SIGNED, HIGH = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
@@ -33,7 +33,7 @@ def make_arithmetic(
     operate_decimal: Callable[[Any, Any], Any],
     scale_of_result: Callable[[int, int], int] = max,
 ) -> Callable[[Any, Scope], Compiled]:
-    """`scale_of_result`: digits behind the point that the result shows, by those of the operands."""
+    """`scale_of_result`: the digits behind the point of the result, from those of the operands."""
 
     def make(node: Any, scope: Scope) -> Compiled:
         if isinstance(node.left, exp.Interval) or isinstance(node.right, exp.Interval):
@@ -63,7 +63,7 @@ def make_arithmetic(
                 scale = min(MAX_SCALE, scale_of_result(scale_of(a), scale_of(b)))
                 return result if scale_of(result) <= scale else ScaledDecimal(result, scale)
             number = operate(int(a), int(b))
-            # the result of signed numbers is signed; with an unsigned one it is unsigned, and never below zero
+            # the result of signed operands is signed; with an unsigned operand it is unsigned and must not be negative
             large = unsigned or a > _SIGNED or b > _SIGNED
             if not (0 if large and keeps_sign else _LOW) <= number <= (HIGH if large else _SIGNED):
                 raise SqlError(1690, "BIGINT UNSIGNED" if large else "BIGINT", text)
@@ -75,20 +75,21 @@ def make_arithmetic(
 
 
 def _fixed(result: float, a: Any, b: Any) -> float:
-    """A sum of doubles with a fixed number of digits has that number, too."""
+    """The sum of doubles with fixed digits also has fixed digits."""
     scales = [x.scale if isinstance(x, FixedDouble) else None if isinstance(x, float) else scale_of(x) for x in (a, b)]
     fixed_scales = [scale for scale in scales if scale is not None]
     return FixedDouble(result, max(fixed_scales)) if len(fixed_scales) == 2 else result
 
 
 def checked_number(value: Any, session: Any) -> Any:
-    """A number to calculate with; in strict mode a statement that changes rows refuses a text that is none."""
+    """The numeric value of an operand. In strict mode a statement that changes rows refuses a text that is no
+    number."""
     if type(value) is str and session.refuses_texts:
         match = NUMBER.match(value)
         if not match or match.end() < len(value.rstrip(" ")):
             raise SqlError(12920, "DOUBLE", value[:64])
     if isinstance(value, Document) and not session.server.mariadb:
-        return float(number_of(value))  # documents are calculated with as doubles
+        return float(number_of(value))  # MySQL calculates with documents as doubles
     return number_of(value)
 
 
@@ -129,7 +130,7 @@ def make_division(kind: str) -> Callable[[Any, Scope], Compiled]:
 
 
 def _quotient_digits(dividend_scale: int, divisor_scale: int) -> int:
-    """Digits after the point of a quotient of decimals before anybody rounds it: whole groups of nine (do_div_mod)."""
+    """Digits behind the point of a quotient of decimals before rounding: whole groups of nine (do_div_mod)."""
     f1, f2 = -(-dividend_scale // 9) * 9, -(-divisor_scale // 9) * 9
     extra = max(0, 4 - (f1 - dividend_scale + f2 - divisor_scale))
     return -(-(f1 + f2 + extra) // 9) * 9
@@ -163,11 +164,11 @@ def make_negative(node: Any, scope: Scope) -> Compiled:
         if value is None:
             return None
         number = number_of(value)
-        # a decimal has no negative zero; a double has, but not for MariaDB
+        # a decimal has no negative zero; a double has one, except in MariaDB
         if not number and (mariadb or isinstance(number, Decimal)):
             return number
         if isinstance(number, Decimal):
-            negative = CONTEXT.minus(number)  # all digits
+            negative = CONTEXT.minus(number)  # keeps all digits
             return ScaledDecimal(negative, number.scale) if isinstance(number, ScaledDecimal) else negative
         return -number
 

@@ -1,4 +1,4 @@
-"""Expressions of which one is chosen (IF, CASE, COALESCE, LEAST …): their values become one type."""
+"""Expressions that choose one of several values (IF, CASE, COALESCE, LEAST …): converts the values to one type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def unified_branches(name: str, nodes: Sequence[Any], parts: Sequence[Compiled],
     if name in ("greatest", "least") and target.kind in ("text", "bytes", "json"):
         return list(parts)
     if name in ("if", "case") and target.kind != "datetime" and not scope.session.server.mariadb:
-        return list(parts)  # the chosen one as it is
+        return list(parts)  # the chosen value keeps its type
     if name in ("greatest", "least") and scope.session.server.id == "mysql-5.7" and target.kind == "decimal":
         unit = Decimal(1).scaleb(-target.scale)
         return [
@@ -41,7 +41,7 @@ def _converted(part: Compiled, convert: Callable[[Any], Any]) -> Compiled:
 
 
 def converter(target: ResultType) -> Callable[[Any], Any]:
-    """What makes a value into one of this type."""
+    """Returns a function that converts values to this type."""
     if target.kind == "decimal":
         return lambda value: ScaledDecimal(Decimal(number_of(value)), target.scale)
     if target.kind == "double":

@@ -1,4 +1,4 @@
-"""Calls of functions and subqueries, made into Python functions."""
+"""Compiles calls of functions and subqueries to Python functions."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def make_json_path(node: Any, scope: Scope) -> Compiled:
 
 
 def make_function(node: Any, scope: Scope) -> Compiled:
-    """A call of a function in FUNCTIONS, or of one that the script made."""
+    """A call of a function in FUNCTIONS, or of a stored function."""
     session = scope.session
     if not isinstance(node, exp.Anonymous):
         raise Unsupported(f"{node.sql('mysql')[:60]!r}")
@@ -162,7 +162,7 @@ def make_function(node: Any, scope: Scope) -> Compiled:
 
 
 def _encoded_alike(part: Compiled, node: Any, name: str, scope: Scope) -> Compiled:
-    """An argument whose bytes are asked for: those of a text in another character set are not known here."""
+    """An argument of a function of bytes. Raises Unsupported for non-ASCII text in a character set other than UTF-8."""
     fields = [scope.field(column) for column in node.find_all(exp.Column)]
     if all(field is None or (field.type.charset or "utf8").startswith("utf8") for field in fields):
         return part
@@ -183,7 +183,7 @@ def _is_unknown_function(name: str, server: Server) -> bool:
 
 
 def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
-    """A function that the script made; another one is not there or not known here."""
+    """A stored function of the script. Raises Unsupported for an unknown function."""
     session = scope.session
     routine = session.routines.get(("function", session.database, name.lower()))
     if routine is None:
@@ -194,7 +194,7 @@ def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compil
     return lambda env: session.call_function(session, routine, [part(env) for part in parts])
 
 
-# Functions of a text's bytes.
+# Functions that read a text's bytes.
 _OF_BYTES: Final = frozenset(
     ("ascii", "bit_length", "crc32", "hex", "length", "md5", "ord", "sha1", "sha2", "to_base64")
 )
@@ -230,7 +230,7 @@ def _with_unit(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:
 
 
 def _call(name: str, arguments: Iterable[Any], scope: Scope) -> Compiled:
-    """A function whose arguments sqlglot's tree has by name."""
+    """A call of a function whose arguments sqlglot's tree holds by name."""
     function, parts = FUNCTIONS[name], [compiled(argument, scope) for argument in arguments]
     return lambda env: function(scope.session, *[part(env) for part in parts])
 

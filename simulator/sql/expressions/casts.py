@@ -1,4 +1,4 @@
-"""CAST and CONVERT, and dates moved by an interval."""
+"""CAST and CONVERT, and dates plus an interval."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNITS: Final = {
     "day": 86_400_000_000,
     "week": 7 * 86_400_000_000,
 }
-# A text that is a date without a time.
+# A text with a date and no time.
 DATE_ALONE: Final = re.compile(r"\s*(?:\d+[^\w\s]\d+[^\w\s]\d+|\d{6}|\d{8})\s*")
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 
@@ -123,7 +123,7 @@ def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:
 
 
 def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any], Any]:
-    """Without a session a text keeps its digits of a second."""
+    """Without a session the result keeps the fraction digits of a text."""
 
     def cast(value: Any) -> Any:
         if isinstance(value, Temporal):
@@ -149,7 +149,7 @@ def _dated(date: bool, digits: int | None, session: Any = None) -> Callable[[Any
 
 
 def dated(value: Any, digits: int = 0) -> Any:
-    """A value as DATETIME, with so many digits of a second or its own."""
+    """A value as DATETIME, with `digits` fraction digits or its own if it has more."""
     if not isinstance(value, Temporal):
         return _dated(False, None)(value)
     return temporal.of_us(temporal.us_of(Temporal("datetime", value.day, value.us)), max(digits, value.digits))
@@ -201,16 +201,16 @@ def _compound(text: str, unit: str) -> tuple[str, int]:
 
 
 def _half_up(count: Any) -> int:
-    """A number of units, of which only seconds have fractions."""
+    """A number of units rounded to an integer; only seconds have fractions."""
     return int(Decimal(count).to_integral_value("ROUND_HALF_UP"))
 
 
-# Null, a warning, or error 1441, by the statement.
+# The server returns NULL with a warning, or error 1441, depending on the statement.
 _BEYOND: Final = "a date beyond the years 0 to 9999"
 
 
 def compiled_move(value: Compiled, count: Compiled, sign: int, unit: str) -> Compiled:
-    """A value moved by a number of units; NULL where one of the two is."""
+    """A value plus a number of units; NULL if one of the two is NULL."""
 
     def move(env: Any) -> Any:
         start, by = value(env), count(env)
@@ -220,7 +220,7 @@ def compiled_move(value: Compiled, count: Compiled, sign: int, unit: str) -> Com
 
 
 def moved(start: Any, by: Any, sign: int, unit: str) -> Any:
-    """A date or time moved by an interval: `2024-01-31` and one month is `2024-02-29`."""
+    """A date or time plus an interval: `2024-01-31` and one month is `2024-02-29`."""
     if isinstance(start, Temporal):
         datetime = start
     else:

@@ -1,6 +1,6 @@
-"""Expressions of sqlglot's tree made into Python functions, once per statement.
+"""Compiles expressions of sqlglot's tree to Python functions, once per statement.
 
-A compiled expression takes an environment, a list with the row of each source of the statement, and gives a value.
+A compiled expression takes an environment, a list with the row of each source of the statement, and returns a value.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from simulator.sql.parse.column_types import check_charset
 from simulator.sql.store.session import Session
 from simulator.sql.values.kinds import CONTEXT, Blob, FixedDouble, JsonText, Raw, Single, bytes_of, latin1
 
-# 65 digits are the most.
+# A decimal has at most 65 digits.
 _MAX_DECIMAL: Final = Decimal(10**65 - 1)
 
 
@@ -92,7 +92,7 @@ def _introducer(node: Any, scope: Scope) -> Compiled:
 
     def read(env: Any) -> Any:
         value = inner(env)
-        # a text that was typed is in the connection's character set; only its bytes count
+        # a text literal is in the connection's character set; only its bytes count
         raw = bytes(value) if isinstance(value, bytes) else value.encode()
         return raw.decode(codec, "replace") if charset != "latin1" else latin1(raw)
 
@@ -243,11 +243,11 @@ MAKERS: Final[dict[str, Callable[[Any, Scope], Compiled]]] = {
 
 
 def compile_node(node: Any, scope: Scope) -> Compiled:
-    """Raises SqlError for unknown columns, Unsupported for what this engine does not evaluate."""
+    """Compile an expression. Raises SqlError for unknown columns, Unsupported for unsupported expressions."""
     make = MAKERS.get(type(node).__name__)
     return make_function(node, scope) if make is None else make(node, scope)
 
 
 def scope_of(session: Session, sources: tuple[Source, ...] = (), clause: str = "field list") -> Scope:
-    """A scope in which expressions may hold no query: of definitions, triggers and SET."""
+    """A scope for expressions without queries: of definitions, triggers and SET."""
     return Scope(session, compile_node, sources, clause)

@@ -1,4 +1,4 @@
-"""Comparisons, logic, LIKE and CASE, made into Python functions."""
+"""Compiles comparisons, logic, LIKE and CASE to Python functions."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ def make_comparison(test: Callable[[int], bool]) -> Callable[[Any, Scope], Compi
     return make
 
 
-# A text that says a time.
+# A text with a time.
 _TIME: Final = re.compile(r"-?(\d+ )?[\d:]+(\.\d*)?")
 
 
 def _operand(node: Any, other: Any, scope: Scope) -> Compiled:
-    """A side of a comparison: beside a column of years a number of two digits is a year."""
+    """An operand of a comparison: a number of two digits is a year if the other operand is a YEAR column."""
     field = scope.field(other) if isinstance(node, exp.Literal) and not node.is_string else None
     if field is not None and field.type.name == "year" and node.this.isdecimal() and 0 < int(node.this) < 100:
         return compiled(exp.Literal.number(int(node.this) + (1900 if int(node.this) > 69 else 2000)), scope)
@@ -103,7 +103,7 @@ def _operand(node: Any, other: Any, scope: Scope) -> Compiled:
 
 
 def _check_constants(scope: Scope, *nodes: Any, like: bool = False) -> None:
-    """Before any row is read, a statement of MySQL that changes rows in strict mode refuses a constant that is none of
+    """In strict mode MySQL checks the constants of a statement that changes rows before it reads a row: each must fit
     the type of the column that it is compared with. Raises SqlError 1292."""
     session = scope.session
     if any((field := scope.field(node)) is not None and field.type.name == "time" for node in nodes):

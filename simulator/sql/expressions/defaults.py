@@ -1,4 +1,4 @@
-"""What gives the DEFAULT of a column."""
+"""Compiles the DEFAULT of a column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.sql.parse.trees import expression_tree
 
 
 def default(field: Field, scope: Scope) -> Compiled:
-    """What gives a column's default, as stored; it sees no columns."""
+    """Returns a function that computes a column's default, as stored; it reads no columns."""
     assert field.default is not None
     session = scope.session
     expression = compiled(expression_tree(field.default), replace(scope, sources=(), clause="field list"))

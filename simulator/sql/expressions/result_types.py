@@ -1,4 +1,4 @@
-"""The kind of value that an expression gives, known before any row is read: what branches are unified by."""
+"""The result type of an expression, known before any row is read; branches are converted to a common one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from simulator.sql.values.kinds import scale_of
 
 @dataclass(frozen=True, slots=True)
 class ResultType:
-    """`kind` is int, decimal, double, text, bytes, date, datetime, time, json or null; `scale` are the digits of a
-    decimal or of a second."""
+    """`kind` is int, decimal, double, text, bytes, date, datetime, time, json or null; `scale` is the number of digits
+    behind the point of a decimal, or of fraction digits of a time."""
 
     kind: str
     scale: int = 0
@@ -75,7 +75,7 @@ _NODES: Final = {
 
 
 def type_of(node: Any, scope: Scope) -> ResultType | None:
-    """None where it shows only in the values."""
+    """The result type; None if it depends on the values."""
     match node:
         case exp.Paren() | exp.Alias() | exp.Collate():
             return type_of(node.this, scope)
@@ -133,10 +133,10 @@ def _number(value: int | Decimal) -> ResultType:
 
 
 def _numeric(type: ResultType | None) -> ResultType | None:
-    """What a value is among numbers."""
+    """The type of a value in a numeric context."""
     if type is None or type.kind in ("int", "decimal", "double", "null"):
         return type
-    return _INT if type.kind in ("date", "datetime", "time", "bytes") else _DOUBLE  # of texts and FLOAT, too
+    return _INT if type.kind in ("date", "datetime", "time", "bytes") else _DOUBLE  # texts and FLOAT
 
 
 def _arithmetic(node: Any, scope: Scope) -> ResultType | None:
@@ -169,7 +169,7 @@ def _cast(node: exp.Cast) -> ResultType | None:
 
 
 def unified(types: Sequence[ResultType | None]) -> ResultType | None:
-    """The type of a value that may come from any of these; None where one is unknown."""
+    """The common type of several branches; None if one is unknown."""
     concrete = [type for type in types if type is not None and type.kind != "null"]
     if None in types:
         return None

@@ -1,4 +1,4 @@
-"""What an expression is compiled in: the sources whose columns it sees, its session, its collation."""
+"""The scope in which an expression is compiled: visible sources, session, collation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HIGH: Final = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Source:
-    """Something that has rows in a statement: a table (its rows are as stored) or a derived one (rows of values)."""
+    """A source of rows in a statement: a table (rows as stored) or a derived table (rows of values)."""
 
     alias: str
     database: str
@@ -31,21 +31,21 @@ class Source:
 
 @dataclass(frozen=True)
 class Scope:
-    """The sources whose columns an expression sees, and what the place is called in errors."""
+    """The sources whose columns an expression sees, and the clause that errors name."""
 
     session: Session
     compile: Callable[[Any, Scope], Compiled]
     sources: tuple[Source, ...] = ()
     clause: str = "field list"
-    # Extra readings of names: `values(col)`, `new.col`; the row is the environment's last one.
+    # Resolves `values(col)` and `new.col`; the row is the environment's last one.
     inserted: Source | None = None
     run_query: Callable[..., Any] | None = None
-    base: int = 0  # sources before this one are those of the statement round a subquery
+    base: int = 0  # sources before this one belong to the outer query of a subquery
     commons: Mapping[str, Any] = field(default_factory=dict)  # common table expressions by name
-    shared: frozenset[str] = frozenset()  # columns of USING, which are one
+    shared: frozenset[str] = frozenset()  # columns of USING, which several sources share
 
     def in_clause(self, clause: str) -> Scope:
-        """The same sources, elsewhere in the statement."""
+        """The same sources in another clause of the statement."""
         return replace(self, clause=clause)
 
     def find(self, table: str, name: str) -> tuple[int, int]:
@@ -60,7 +60,7 @@ class Scope:
                 if column_name.lower() == lowered
             ]
 
-        # a query's own sources hide those of the statement round it
+        # a query's own sources hide those of the outer query
         matches = among(range(self.base, len(self.sources))) or among(range(self.base))
         if not matches:
             raise SqlError(1054, f"{table}.{name}" if table else name, self.clause)
@@ -69,7 +69,7 @@ class Scope:
         return matches[0]
 
     def field(self, node: exp.Expression) -> Field | None:
-        """The column of a table that a node names."""
+        """The definition of the table column that a node names; None for other nodes."""
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return None
         source, position = self.find(node.table, node.name)
@@ -78,14 +78,14 @@ class Scope:
 
 
 def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
-    """The collation under which operands compare: one that is named, a column's, or the connection's."""
+    """The collation of a comparison: an explicit one, a column's, or the connection's."""
     for node in nodes:
         if isinstance(node, exp.Collate):
             return str(node.expression.name).lower()
         if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.BINARY:
             return "binary"
     for node in nodes:
-        # a query inside has columns of its own
+        # columns of a subquery do not count
         walked = node.walk(prune=lambda child: isinstance(child, exp.Query)) if isinstance(node, exp.Expression) else ()
         for column in walked:
             if isinstance(column, exp.Column):
@@ -96,7 +96,7 @@ def collation_of(scope: Scope, *nodes: exp.Expression) -> str:
 
 
 def compiled(node: Any, scope: Scope) -> Compiled:
-    """Raises SqlError for unknown columns, Unsupported for what is not known here."""
+    """Compile an expression. Raises SqlError for unknown columns, Unsupported for unsupported expressions."""
     return scope.compile(node, scope)
 
 

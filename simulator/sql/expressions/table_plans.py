@@ -1,4 +1,4 @@
-"""What is compiled of a table once: its defaults, generated columns, checks and triggers."""
+"""Compiles a table's defaults, generated columns, checks and triggers once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.sql.store.session import Session
 
 
 def plan_of(data: Data, session: Session) -> Plan:
-    """A table's plan, made at its first use."""
+    """A table's plan, compiled at its first use."""
     if data.plan is not None:
         return data.plan
     definition = data.definition
@@ -33,7 +33,7 @@ def plan_of(data: Data, session: Session) -> Plan:
                 raise SqlError(3109, field.name)
             if counters and field.stored:
                 raise SqlError(1901, "AUTO_INCREMENT", "GENERATED ALWAYS AS", counters[0])
-            if counters:  # its first image in the log has the value of 0
+            if counters:  # its first image in the log is computed from 0
                 raise Unsupported("a generated column of an AUTO_INCREMENT column")
             plan.generated.append((position, compiled(tree, scope)))
     if session.server.checks:
@@ -43,7 +43,7 @@ def plan_of(data: Data, session: Session) -> Plan:
 
 
 def check_definition(data: Data, session: Session) -> None:
-    """Compile a new definition, so that its mistakes are reported with its statement."""
+    """Compile a new definition to report its errors with its statement."""
     try:
         plan_of(data, session)
     except Unsupported:

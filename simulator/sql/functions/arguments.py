@@ -1,4 +1,4 @@
-"""What functions have in common: NULL for a NULL, and arguments as numbers."""
+"""Shared pieces of functions: NULL for a NULL argument, and arguments as numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def strict(function: Function) -> Function:
-    """NULL where an argument is."""
+    """Returns NULL if an argument is NULL."""
 
     @wraps(function)
     def called(session: Any, *values: Any) -> Any:

@@ -139,7 +139,7 @@ _PATTERNS: Final = {
 
 
 def str_to_date(session: Any, value: Any, format: Any) -> Any:
-    """A date, a time, or both, as the format has specifiers of them."""
+    """A date, a time, or both, depending on the specifiers of the format."""
     pattern, letters = "", ""
     expanded = text_of(format).replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p")
     at = 0

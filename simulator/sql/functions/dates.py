@@ -14,13 +14,13 @@ from simulator.sql.values import temporal
 from simulator.sql.values.kinds import number_of, text_of
 from simulator.sql.values.temporal import DAY_US, MAX_TIME_US, Temporal, Zone, parts_of
 
-# Days from the year 0 to the calendar's first day, as TO_DAYS counts.
+# Days from year 0 to 0001-01-01, as TO_DAYS counts.
 _TO_DAYS: Final = 366
 SECOND_US: Final = 1_000_000
 
 
 def datetime_of(session: Any, value: Any) -> Temporal | None:
-    """The date (with time) that a value says; a time is one of today."""
+    """The date and time of a value; a TIME is combined with the current date."""
     if isinstance(value, Temporal):
         if value.kind != "time":
             return value
@@ -33,7 +33,7 @@ def datetime_of(session: Any, value: Any) -> Temporal | None:
 
 
 def date_part(part: Callable[[Temporal], Any], *, whole_date: bool = False) -> Function:
-    """`whole_date`: NULL for dates with parts that are zero."""
+    """A function of a date. `whole_date`: NULL for dates with zero parts."""
 
     def read(session: Any, value: Any) -> Any:
         datetime = datetime_of(session, value)
@@ -45,7 +45,7 @@ def date_part(part: Callable[[Temporal], Any], *, whole_date: bool = False) -> F
 
 
 def time_part(part: Callable[[int], int]) -> Function:
-    """Of a time, or of a date with one."""
+    """A function of a time, or of the time of a datetime."""
 
     def read(session: Any, value: Any) -> Any:
         us = time_us(value)
@@ -89,7 +89,7 @@ def unix_timestamp(session: Any, value: Any = None) -> Any:
 
 
 def _fraction_digits(seconds: Any) -> int:
-    """Digits behind the point that a result shows: those of the number, all six of a double."""
+    """Fraction digits of a result: those of a decimal, six of a double."""
     return 6 if isinstance(seconds, float) else min(6, max(0, -int(Decimal(seconds).as_tuple().exponent)))
 
 
@@ -156,7 +156,8 @@ def yearweek(session: Any, value: Any, mode: Any = 0) -> Any:
 
 
 def week_and_year(datetime: Temporal, mode: int) -> tuple[int, int]:
-    """calc_week: modes 0 to 7 (bit 0: weeks begin on Monday; 1: 1 to 53; 2: the first week has the first such day)."""
+    """calc_week: modes 0 to 7 (bit 0: weeks begin on Monday; bit 1: weeks count 1 to 53; bit 2: the first week contains
+    the first such weekday)."""
     mode &= 7
     mode = mode if mode & 1 else mode ^ 4
     monday_first, week_year, first_weekday = bool(mode & 1), bool(mode & 2), bool(mode & 4)
@@ -210,7 +211,7 @@ def timestampdiff(session: Any, unit: str, first: Any, second: Any) -> Any:
 
 
 def added_time(sign: int) -> Function:
-    """ADDTIME and SUBTIME: to a time, or to a date with one."""
+    """ADDTIME and SUBTIME, of a time or a datetime."""
 
     def call(session: Any, value: Any, by: Any) -> Any:
         added = temporal.parse_time(text_of(by))
@@ -308,7 +309,7 @@ def _months_of(period: int) -> int:
 
 
 def convert_tz(session: Any, value: Any, source: Any, target: Any) -> Any:
-    """Named zones are known as to a server whose tables of zones are empty: not at all."""
+    """Named zones give NULL, as on a server whose time zone tables are empty."""
     datetime = datetime_of(session, value)
     if datetime is None and session.refuses_texts:
         raise SqlError(12921, "datetime", text_of(value))

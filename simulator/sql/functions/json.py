@@ -15,12 +15,12 @@ from simulator.sql.values.json_paths import MISSING, Cell, Leg
 from simulator.sql.values.kinds import Bits, Blob, JsonText, Raw, Shape, number_of, text_of
 from simulator.sql.values.temporal import Temporal
 
-# Types of bytes in a document: those of MySQL's columns.
+# Type codes of bytes in a document: those of MySQL's columns.
 _BLOB, _VARBINARY, _BIT = 252, 15, 16
 
 
 def as_json(session: Any, value: Any) -> Any:
-    """A value as it goes into a document."""
+    """A value as a member of a document."""
     if isinstance(value, Document):
         return value.value
     if isinstance(value, JsonText):
@@ -39,7 +39,7 @@ def as_json(session: Any, value: Any) -> Any:
 
 
 def document(session: Any, value: Any, function: str, argument: int = 1) -> Any:
-    """The value of a JSON argument: a document, or a text to be read. Raises SqlError 3141, 3146."""
+    """The value of a JSON argument: a document, or the parsed text. Raises SqlError 3141, 3146."""
     if isinstance(value, Document):
         return value.value
     if not isinstance(value, str | bytes) and not session.server.mariadb:
@@ -52,7 +52,7 @@ def document(session: Any, value: Any, function: str, argument: int = 1) -> Any:
 
 
 def parsed_path(value: Any, *, wildcards: bool = False) -> list[Leg]:
-    """Raises SqlError 3143, 3149."""
+    """The legs of a path argument. Raises SqlError 3143, 3149."""
     try:
         legs = json_paths.legs_of(text_of(value))
     except ValueError:
@@ -157,7 +157,7 @@ def json_unquote(session: Any, value: Any) -> Any:
 
 
 def _unquoted_text(value: Document) -> str:
-    """Its text; that of a date without the quotes."""
+    """The text of a document; dates without quotes."""
     return value.text().strip('"') if isinstance(value.value, Temporal | bytes) else value.text()
 
 
@@ -189,7 +189,7 @@ def _contains(target: Any, candidate: Any) -> bool:
 
 
 def json_equal(a: Any, b: Any) -> bool:
-    """Numbers are equal whatever their kind; a truth value is no number."""
+    """Numbers of different kinds may be equal; a boolean is no number."""
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     a, b = (Decimal(x) if isinstance(x, JsonNumber) else x for x in (a, b))
@@ -282,7 +282,7 @@ def json_valid(session: Any, value: Any) -> int:
 
 
 def json_search(session: Any, value: Any, way: Any, pattern: Any, escape: Any = None, *paths: Any) -> Any:
-    """The paths of strings that a LIKE pattern matches."""
+    """The paths of strings that match a LIKE pattern."""
     if value is None or pattern is None:
         return None
     inner, first_only = document(session, value, "json_search"), _one_or_all(way, "json_search") == "one"

@@ -14,7 +14,7 @@ from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import CONTEXT, FixedDouble, ScaledDecimal, bytes_of, number_of, text_of
 from simulator.sql.values.temporal import Temporal
 
-# Of a double.
+# The largest decimal exponent of a double.
 MAX_EXPONENT: Final = 308
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -75,7 +75,7 @@ def of_double(function: Callable[[float], float], name: str) -> Function:
 
 
 def logarithm(session: Any, value: Any, other: Any = None) -> Any:
-    """LOG(x) is the natural one, LOG(b, x) that to base b."""
+    """LOG(x) is the natural logarithm, LOG(b, x) the logarithm to base b."""
     number = float(number_of(value if other is None else other))
     base = math.e if other is None else float(number_of(value))
     if number <= 0 or base <= 0 or base == 1:
@@ -102,7 +102,7 @@ def random(session: Any, seed: Any = None) -> float:
 
 
 def converted(session: Any, value: Any, source: Any, target: Any) -> Any:
-    """CONV: digits of one base in another."""
+    """CONV: a number in another base."""
     source_base, target_base = integer_of(source), integer_of(target)
     if not (2 <= abs(source_base) <= 36 and 2 <= abs(target_base) <= 36):
         return None
@@ -160,7 +160,7 @@ def extreme(sign: int) -> Function:
 
 
 def interval(session: Any, value: Any, *limits: Any) -> int:
-    """INTERVAL(23, 1, 15, 17): how many of the rising limits it reaches; -1 for NULL."""
+    """INTERVAL(23, 1, 15, 17): the number of limits up to the value; -1 for NULL."""
     if value is None:
         return -1
     number = number_of(value)

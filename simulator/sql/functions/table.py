@@ -1,4 +1,4 @@
-"""SQL functions by name, on values. Each takes the session and its arguments; most give NULL for a NULL."""
+"""SQL functions by name. Each takes the session and its arguments; most return NULL if an argument is NULL."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def _sha2(session: Any, value: Any, bits: Any) -> Any:
 
 
 def _last_insert_id(session: Any, value: Any = None) -> int:
-    """LAST_INSERT_ID(x) is x, which the next LAST_INSERT_ID() gives."""
+    """LAST_INSERT_ID(x) returns x, and so does the next LAST_INSERT_ID()."""
     if value is not None:
         session.last_insert_id = integer_of(value) & (1 << 64) - 1
     return int(session.last_insert_id)
 
 
 def _letters(text: str, change: Callable[[str], str]) -> str:
-    """Each letter changed into one other: a collation knows no `SS` of `ß`."""
+    """Change the case of each letter; a letter that would become several stays, such as `ß`."""
     changed = change(text)
     if text.isascii() or len(changed) == len(text):
         return changed
@@ -216,7 +216,7 @@ ALIASES: Final = {
     "st_polyfromtext": "st_geomfromtext", "st_polygonfromtext": "st_geomfromtext", "substr": "substring",
     "system_user": "user", "ucase": "upper",
 }  # fmt: skip
-# Functions that one family of servers has; the other ends with ERROR 1305.
+# Functions of some servers only; others report ERROR 1305.
 MYSQL_80_ONLY: Final = frozenset(("bin_to_uuid", "is_uuid", "json_overlaps", "member of", "regexp_like", "uuid_to_bin"))
 NOT_57: Final = MYSQL_80_ONLY | {"json_value", "regexp_instr", "regexp_replace", "regexp_substr"}
 NOT_MARIADB: Final = (MYSQL_80_ONLY - {"json_overlaps"}) | {"any_value"}

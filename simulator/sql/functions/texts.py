@@ -22,12 +22,12 @@ _UUID: Final = re.compile(r"\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-
 
 
 def on_text_or_bytes(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Bytes for bytes, text for all else."""
+    """Apply a function to the bytes of a binary string, to the text of any other value."""
     return function(bytes_of(value)) if isinstance(value, bytes) else function(text_of(value))
 
 
 def joined(separator: Any, values: Iterable[Any]) -> Any:
-    """Texts put together; bytes where one of them is bytes."""
+    """The concatenated texts; bytes if one of the values is bytes."""
     parts = list(values)
     if any(isinstance(value, bytes) for value in (separator, *parts)):
         return bytes_of(separator).join(map(bytes_of, parts))
@@ -35,7 +35,8 @@ def joined(separator: Any, values: Iterable[Any]) -> Any:
 
 
 def _too_long(session: Any, function: str, length: int) -> bool:
-    """Whether a result has more bytes than a packet, which a strict INSERT refuses; else it is NULL, with a warning."""
+    """Whether a result exceeds max_allowed_packet, so it is NULL with a warning. Raises SqlError 1301 in a strict
+    INSERT."""
     maximum = int(system_variables(session.server)["max_allowed_packet"].value or 0)
     if length > maximum and session.refuses_texts:
         raise SqlError(1301, function, maximum)
@@ -227,7 +228,7 @@ def is_uuid(session: Any, value: Any) -> int:
 
 
 def pattern_of(session: Any, pattern: Any, flags: Any = "") -> re.Pattern[str]:
-    """A pattern of ICU or PCRE as one of Python's. Raises Unsupported where it is none."""
+    """A pattern of ICU or PCRE as a Python pattern. Raises Unsupported if Python has no equivalent."""
     letters = text_of(flags)
     ignores_case = not str(session.collation).endswith("_bin")
     for letter in letters:
@@ -245,7 +246,7 @@ def _compiled(pattern: str, options: re.RegexFlag, server: str) -> re.Pattern[st
     text = text.replace("[[:<:]]", r"\b").replace("[[:>:]]", r"\b")
     try:
         with warnings.catch_warnings():
-            # a set in a set, which ICU knows; to PCRE and to Python its characters are like others
+            # nested sets, which ICU supports; in PCRE and Python they are plain characters
             warnings.simplefilter("error" if server == "mysql-8.0" else "ignore", FutureWarning)
             return re.compile(text, options)
     except (re.error, FutureWarning):

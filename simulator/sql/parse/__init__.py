@@ -1,1 +1,1 @@
-"""A script taken apart: statements, words, definitions and sqlglot's trees. Read `client` first."""
+"""Parsing of scripts: statements, words, definitions and sqlglot's trees. Read `client` first."""

@@ -1,11 +1,11 @@
-"""A script as the `mysql` client takes it apart: statements with the bytes that reach the server, and their lines.
+"""Splits a script as the `mysql` client does: statements with the bytes that reach the server, and their lines.
 
-The client cuts at `;` outside quotes and comments, sends a comment line that stands before a statement on its own (so
-it is no part of the statement), keeps comments inside a statement and the one behind its `;`, and puts a blank after
-an inline comment that is not followed by one (client/mysql.cc, add_line, with comments kept). The server then cuts
-blanks and semicolons off both ends. `DELIMITER` is the client's own: what follows on its line cuts from there on.
+The client cuts at `;` outside quotes and comments, sends a comment line before a statement separately (it is no part of
+the statement), keeps comments inside a statement and the one after its `;`, and inserts a blank after an inline comment
+that is not followed by one (client/mysql.cc, add_line, with comments kept). The server then strips blanks and
+semicolons from both ends. `DELIMITER` is a command of the client: it sets the delimiter from the next line on.
 
-Comment lines that begin with `-- @` and a word are for us.
+Comment lines that begin with `-- @` and a word are meta-comments for the simulator.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ META: Final = re.compile(r"--\s*@(\w+)\b[ \t]*(.*?)\s*\Z", re.DOTALL)
 _BLANK: Final = " \t\n\r\v\f"
 _DELIMITER: Final = re.compile(r"delimiter[ \t]+(\S+)", re.IGNORECASE)
 _IN_QUOTES: Final = {quote: re.compile(rf"[{quote}\\]" if quote != "`" else "`") for quote in "'\"`"}
-# What holds nothing to look at: other characters, and texts that end on their line.
+# Text without special characters, and quoted texts that end on their line.
 _PLAIN: Final = re.compile(
     r"""(?:[^'"`#\\\-/;dD]++|'[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|`[^`]*+`)++"""
 )
-# The words after `-- @` that say something; others are comments.
+# The words of meta-comments; after `-- @` any other word makes a plain comment.
 WORDS: Final = ("at", "engine", "heartbeat", "snapshot", "step", "source", "user")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement as the server gets it, and the line (from 1) of its first word. A dump's text is kept encoded: one
-    character of an emoji would make four bytes of each."""
+    """A statement as the server receives it, and the line (from 1) of its first word. The text is kept encoded: one
+    emoji would make every character of a dump take four bytes in memory."""
 
     encoded: bytes
     line: int
@@ -48,7 +48,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """A comment for us: `-- @at 2024-05-01T10:00:00Z` is word `at` with its argument."""
+    """A meta-comment: `-- @at 2024-05-01T10:00:00Z` is the word `at` with its argument."""
 
     word: str
     argument: str
@@ -58,14 +58,14 @@ class Meta:
 class _Splitter:
     def __init__(self) -> None:
         self.buffer: list[str] = []
-        self.line = 0  # of the statement that is being gathered
+        self.line = 0  # of the current statement
         self.quote = ""
         self.comment = False  # inside /* */
         self.cut_at(";")
 
     def cut_at(self, delimiter: str) -> None:
         self.delimiter = delimiter
-        # Where a line of plain text may have to be looked at: quotes, comments, escapes, the delimiter.
+        # Where a line needs a closer look: quotes, comments, escapes, the delimiter.
         self.mark = re.compile(rf"{re.escape(delimiter)}|['\"`#\\]|--|/\*|\bdelimiter[ \t]", re.IGNORECASE)
 
     def add(self, text: str, number: int) -> None:
@@ -82,7 +82,7 @@ class _Splitter:
 
 
 def is_meta(word: str) -> bool:
-    """Whether a comment's word is one of ours, or one of ours misspelt, which is reported rather than passed over."""
+    """Whether the word belongs to a meta-comment, or to a misspelt one, which is reported later."""
     return word in WORDS or closest(word, WORDS) is not None
 
 
@@ -98,7 +98,7 @@ def split(script: str | bytes) -> Iterator[Statement | Meta]:
 
 
 def _lines(content: bytes) -> Iterator[str]:
-    """The lines, decoded one by one; a dump may hold the bytes of BLOBs as they are."""
+    """The lines, decoded one by one; a dump may contain raw bytes of BLOBs."""
     at = 0
     while at <= len(content):
         end = content.find(b"\n", at)
@@ -171,7 +171,7 @@ def _line(state: _Splitter, line: str, number: int) -> Iterator[Statement | Meta
             return
         elif text == "#" or (text == "--" and (mark + 2 >= end or line[mark + 2] in _BLANK or not state.buffer)):
             if not "".join(state.buffer).strip(_BLANK):
-                # a comment on its own is sent on its own, so that it is no part of what follows
+                # a separate comment is sent on its own, so it is no part of the next statement
                 state.flush()
                 meta = META.match(line[mark:])
                 if meta and is_meta(meta[1]):

@@ -1,4 +1,4 @@
-"""The type of a column as it is typed, with its character set and collation, and what is wrong with it."""
+"""Parses the type of a column with its character set and collation, and reports errors in it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from simulator.sql.catalog.servers import WITHOUT_CODEC, Server, default_collati
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.words import Reader
 
-# Types of MariaDB that are not known here.
+# Types of MariaDB that are not supported.
 _MARIADB_TYPES: Final = ("uuid", "inet4", "inet6", "xmltype")
 _TYPE_WORDS: Final = frozenset(mysql_table.TYPES) | frozenset(mysql_table.ALIASES)
 
 
 @dataclass(frozen=True)
 class Context:
-    """Where definitions are read: the server, the current database, the table's character set and collation."""
+    """The context of definitions: server, current database, the table's character set and collation."""
 
     server: Server
     database: str
@@ -31,7 +31,7 @@ class Context:
 
 
 def _type_problem(column: str, spelled: str, context: Context) -> SqlError | None:
-    """What a server says of a type with numbers that it does not take."""
+    """The server's error for a type with invalid numbers."""
     match = re.match(r"\s*(\w+)[^(]*\(([^)]*)\)", spelled)
     if not match:
         return None
@@ -59,7 +59,7 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
 
 
 def _duplicate(labels: tuple[str, ...]) -> str:
-    """The first label that another one repeats but for its case."""
+    """The first label that another one repeats, ignoring case."""
     folded = [label.casefold() for label in labels]
     return next(
         (label for label, folded_label in zip(labels, folded, strict=True) if folded.count(folded_label) > 1), ""
@@ -67,7 +67,7 @@ def _duplicate(labels: tuple[str, ...]) -> str:
 
 
 def check_charset(charset: str) -> None:
-    """Raises SqlError 1115 for one that no server has, Unsupported for one that Python has not."""
+    """Raises SqlError 1115 for a character set that no server has, Unsupported for one without a Python codec."""
     if charset in WITHOUT_CODEC:
         raise Unsupported(f"the character set {charset}")
     if charset not in mysql_table.CHARSETS and charset != "binary":
@@ -75,7 +75,7 @@ def check_charset(charset: str) -> None:
 
 
 def check_collation(collation: str, charset: str | None, server: Server) -> None:
-    """Raises SqlError 1273 for one that does not exist, 1253 for one of another character set."""
+    """Raises SqlError 1273 for an unknown collation, 1253 for one of another character set."""
     prefix = collation.partition("_")[0]
     if prefix in WITHOUT_CODEC:
         raise Unsupported(f"the character set {prefix}")

@@ -1,4 +1,4 @@
-"""Syntax that the parser knows and an older server, or MariaDB, does not."""
+"""Rejects syntax that sqlglot accepts and an older server, or MariaDB, does not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _is_lateral(node: Any) -> bool:
 
 
 def _is_of_80(node: Any) -> bool:
-    """What MySQL 8.0 brought and MariaDB does not have."""
+    """Whether MySQL 8.0 introduced the syntax and MariaDB lacks it."""
     if isinstance(node, exp.Values):
         return bool(isinstance(node.parent, exp.Insert) and node.args.get("alias")) or any(
             map(_is_row, node.expressions)

@@ -1,6 +1,6 @@
-"""A statement's text as the server's parser reads it: version comments laid open, bytes that are no text as literals.
+"""A statement's text as the server's parser reads it: version comments opened, bytes that are not UTF-8 as literals.
 
-What is taken away becomes blanks, so that places in the text stay as they are.
+Removed text becomes blanks, so offsets in the text stay the same.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ _QUOTED: Final = r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`
 _COMMENT: Final = r"/\*(M?!)(\d{5,6})?(.*?)\*/"
 _OPENED: Final = re.compile(f"{_QUOTED}|{_COMMENT}", re.DOTALL)
 _LITERAL: Final = re.compile(r"(?:\b_\w+\s*)?('(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\")", re.DOTALL)
-# Bytes that are no UTF-8, as a script is read.
+# Bytes that are not UTF-8, as a script is decoded.
 NO_TEXT: Final = re.compile("[\udc80-\udcff]")
-# MariaDB leaves out what MySQL gained after they parted.
+# MariaDB skips comments for versions that MySQL reached after the fork.
 _MYSQL_ONLY: Final = range(50_700, 100_000)
 
 
 def with_version_comments(sql: str, server: Server) -> str:
-    """The inside of `/*!50100 … */` is part of the statement on servers of that version and later."""
+    """Open version comments: the text of `/*!50100 … */` belongs to the statement on servers of that version and
+    later."""
     if "/*!" not in sql and "/*M!" not in sql:
         return sql
 
@@ -43,7 +44,7 @@ def with_version_comments(sql: str, server: Server) -> str:
 
 
 def with_literal_bytes(sql: str) -> str:
-    """Strings that hold bytes which are no text, as dumps have them, become `x'…'`."""
+    """Replace strings with bytes that are not UTF-8, as in dumps, by `x'…'`."""
     if NO_TEXT.search(sql) is None:
         return sql
 
@@ -59,7 +60,7 @@ _STRING: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`"
 
 
 def by_mode(sql: str, modes: Set[str]) -> str:
-    """What NO_BACKSLASH_ESCAPES and ANSI_QUOTES mean, written as without them."""
+    """Rewrite a statement typed under NO_BACKSLASH_ESCAPES or ANSI_QUOTES for the default mode."""
     if "NO_BACKSLASH_ESCAPES" in modes and "\\" in sql:
         sql = _STRING.sub(lambda match: match[0] if match[0][0] == "`" else match[0].replace("\\", "\\\\"), sql)
     if "ANSI_QUOTES" in modes and '"' in sql:
@@ -74,5 +75,5 @@ def _as_name(match: re.Match[str]) -> str:
 
 
 def raw_bytes(text: str) -> bytes:
-    """The bytes of the file."""
+    """The bytes of the file behind a decoded text."""
     return text.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Column, key and constraint definitions as they are typed in CREATE TABLE and ALTER TABLE."""
+"""Parses column, key and constraint definitions of CREATE TABLE and ALTER TABLE."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ACTIONS: Final = {"RESTRICT": "restrict", "NO ACTION": "restrict", "CASCADE": "
 
 @dataclass
 class Items:
-    """What a statement defines, as it is read: columns in order, keys and constraints."""
+    """What a statement defines: columns in order, keys and constraints."""
 
     fields: list[Field] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Items:
 
 
 def column(words: Reader, context: Context, items: Items) -> Field:
-    """`qty int unsigned not null default 1 comment 'x'`; keys that it names are put among the items."""
+    """`qty int unsigned not null default 1 comment 'x'`; keys in the column's definition are added to the items."""
     name = words.name()
     type, collation, serial = read_type(name, words, context)
     items.types.append(type.spelled)
@@ -52,7 +52,8 @@ def column(words: Reader, context: Context, items: Items) -> Field:
 
 
 def _old_timestamp(field: Field, items: Items) -> Field:
-    """explicit_defaults_for_timestamp=OFF: NOT NULL, and the first one follows the clock."""
+    """explicit_defaults_for_timestamp=OFF: the column is NOT NULL, and the first one defaults to the current
+    timestamp."""
     field = replace(field, nullable=False)
     if field.default is None and not field.on_update:
         is_first = not any(f.type.name == "timestamp" and (f.on_update or f.default) for f in items.fields)
@@ -96,7 +97,7 @@ def _attribute(words: Reader, context: Context, items: Items, field: Field) -> F
         text = words.brackets()
         stored = words.one_of("VIRTUAL", "STORED", "PERSISTENT") in ("STORED", "PERSISTENT")
         return replace(field, generated=text, stored=stored)
-    if words.take("REFERENCES"):  # MySQL reads it and does not heed it
+    if words.take("REFERENCES"):  # MySQL parses and ignores it
         database, parent = words.qualified()
         parents = tuple(name for name, _ in words.names_in_brackets())
         actions = _references(words)
@@ -140,7 +141,7 @@ def _default(words: Reader, context: Context) -> str:
     words.one_of("-", "+")
     word = words.next()
     if word.kind == "word" and word.upper not in ("NULL", "TRUE", "FALSE") and not word.value.startswith("_"):
-        if context.server.mariadb and words.peek("("):  # any expression, without brackets
+        if context.server.mariadb and words.peek("("):  # any expression, without parentheses
             words.brackets()
             return f"({words.between(start, words.at)})"
         words.at -= 1
@@ -174,7 +175,7 @@ def _no_action(words: Reader) -> str:
 
 
 def constraint(words: Reader, context: Context, items: Items) -> bool:
-    """A key or constraint, if one comes next; it is put among the items."""
+    """Parse a key or constraint into the items; returns whether one comes next."""
     start = words.at
     name = ""
     if words.take("CONSTRAINT") and words.upper not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
@@ -230,7 +231,7 @@ def _using(words: Reader) -> None:
 
 
 def _options(words: Reader) -> None:
-    """Options behind a key's columns."""
+    """Skip the options after a key's columns."""
     while True:
         if words.one_of("USING", "COMMENT", "WITH PARSER"):
             words.next()
@@ -251,7 +252,7 @@ def _parts(words: Reader, context: Context) -> tuple[tuple[str, int | None], ...
 
 
 def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definition:
-    """A definition with the items put in: names of keys made up, keys checked, key columns made NOT NULL."""
+    """The definition with the items added: keys are named and checked, primary key columns become NOT NULL."""
     fields = list(definition.fields)
     names = {field.name.lower() for field in fields}
     if not fields:
@@ -300,7 +301,7 @@ def finished(definition: Definition, items: Items, *, mariadb: bool) -> Definiti
 
 
 def _needs_length(field: Field, key: Key, mariadb: bool) -> None:
-    """Raises SqlError 1170 for a long text or bytes in a key; MariaDB shortens them."""
+    """Raises SqlError 1170 for a long text or bytes in a key without a length; MariaDB shortens them."""
     lob = field.type.name.endswith(("text", "blob"))
     if lob and not (mariadb and key.kind != "primary"):
         raise SqlError(1170, field.name)
@@ -318,13 +319,13 @@ def _free_name(key: Key, keys: list[Key]) -> str:
 # Storage engines without transactions.
 _PLAIN_ENGINES: Final = frozenset(("myisam", "memory", "heap", "aria", "archive", "csv", "blackhole", "merge"))
 
-# Others whose tables roll back here; a server without one of them refuses it or takes its default.
+# Engines treated as transactional; a server without one of them refuses it or takes its default.
 _ENGINES: Final = frozenset(("innodb", "ndb", "ndbcluster", "rocksdb", "tokudb", "columnstore", "mroonga", "default"))
 
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """Options of a table: "" and None for those that are not named; `present`: there is any."""
+    """Options of a table: "" and None if absent; `present`: there is at least one."""
 
     charset: str = ""
     collation: str = ""
@@ -334,7 +335,7 @@ class TableOptions:
 
 
 def table_options(words: Reader, context: Context) -> TableOptions:
-    """Options up to what is none."""
+    """Parse table options up to the first word that is none."""
     charset = collation = ""
     auto: int | None = None
     transactional: bool | None = None

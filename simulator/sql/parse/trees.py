@@ -1,4 +1,4 @@
-"""sqlglot's trees of statements and expressions. Functions keep their names and arguments, whatever they are."""
+"""sqlglot's trees of statements and expressions. Functions keep their names and arguments as typed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sqlglot.parsers.mysql import MySQLParser
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.parse.words import words_of
 
-# sqlglot warns of statements that it does not parse; the script's user gets our sentence about them.
+# sqlglot warns of statements that it cannot parse; users get our error instead.
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 _AGGREGATES: Final = (
     "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "COUNT", "JSON_ARRAYAGG", "MAX", "MIN", "STD", "STDDEV", "STDDEV_POP",
     "STDDEV_SAMP", "SUM", "VARIANCE", "VAR_POP", "VAR_SAMP",
 )  # fmt: skip
-# What is written otherwise than `name(a, b)`.
+# Functions with other syntax than `name(a, b)`.
 _SYNTAX: Final = (
     "CAST", "CHAR", "CONVERT", "EXTRACT", "GROUP_CONCAT", "JSON_OBJECTAGG", "JSON_TABLE", "MATCH", "POSITION", "SUBSTR",
     "SUBSTRING", "TRIM", "VALUES",
@@ -31,17 +31,17 @@ _SYNTAX: Final = (
 
 class _Parser(MySQLParser):
     FUNCTIONS: ClassVar = {name: MySQLParser.FUNCTIONS[name] for name in _AGGREGATES if name in MySQLParser.FUNCTIONS}
-    LAMBDAS: ClassVar = {}  # `j->'$.a'` is no function of j
+    LAMBDAS: ClassVar = {}  # `j->'$.a'` is not a function of j
     FUNCTION_PARSERS: ClassVar = {name: MySQLParser.FUNCTION_PARSERS[name] for name in _SYNTAX}
 
 
 class ServerSql(MySQL):
-    """MySQL as sqlglot knows it, but for functions: sqlglot puts other databases' in their place."""
+    """sqlglot's MySQL dialect without its functions, which sqlglot maps to those of other databases."""
 
     Parser = _Parser
 
 
-# sqlglot takes `1e0+2` for one word, and `TIME'1:2:3.4'` for a CAST, which has no digits of a second.
+# sqlglot reads `1e0+2` as one word, and `TIME'1:2:3.4'` as a CAST without fraction digits.
 _REWRITTEN: Final = re.compile(
     r"\bTIME\s*(?P<time>'[^'\\]*\.(?P<digits>\d+)')|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`"
     r"|(?P<exponent>(?<![\w.])[\d.]+[eE]\d+)(?=[-+])",
@@ -70,18 +70,19 @@ def _parsed(text: str, typed: str) -> Any:
     except TokenError:
         raise SqlError(1064, typed[:80]) from None
     except ParseError as error:
-        if ":=" in typed:  # sqlglot knows it in some places only
+        if ":=" in typed:  # sqlglot supports it in some clauses only
             raise Unsupported("this assignment with :=") from None
         near = _unbalanced(typed)
         if near is not None:
             raise SqlError(1064, near[:80]) from None
-        # what sqlglot does not know a server may: only a server can say that it is a mistake
+        # a server may know syntax that sqlglot does not
         near = str((error.errors or [{}])[0].get("highlight") or typed)
         raise Unsupported(f"the syntax near {near[:40]!r}, if it is no mistake,") from None
 
 
 def _unbalanced(text: str) -> str | None:
-    """What begins at a bracket too many; "" where one is missing."""
+    """The text from the first surplus closing bracket; "" if a closing bracket is missing; None if brackets are
+    balanced."""
     depth = 0
     for word in words_of(text):
         depth += word.brackets_opened

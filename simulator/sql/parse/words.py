@@ -1,7 +1,7 @@
-"""Words of a statement, read one after the other: sqlglot's tokens with the text that was typed.
+"""Words of a statement, read one by one: sqlglot's tokens with the text that was typed.
 
-sqlglot's tree of a DDL statement does not keep how a type was spelled, which products copy from the log, so definitions
-are read from the tokens; expressions and statements about rows are read from its tree.
+sqlglot's tree of a DDL statement does not keep the spelling of types, which products copy from the log. Definitions are
+therefore parsed from the tokens; expressions and statements about rows from sqlglot's tree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from simulator.sql.errors import SqlError
 
 _HEAD: Final = "SELECT "
-# Of a whole number: 64 bits have no more.
+# Digits of an integer: 64 bits have no more.
 MAX_DIGITS: Final = 20
 
 
@@ -27,7 +27,8 @@ def dialect() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`kind` is `word`, `name` (back-quoted), `text`, `number`, `bytes` or `mark`; `value` is what it means."""
+    """`kind` is `word`, `name` (back-quoted), `text`, `number`, `bytes` or `mark`; `value` is the word without
+    quotes."""
 
     kind: str
     value: str
@@ -40,16 +41,16 @@ class Word:
 
     @property
     def brackets_opened(self) -> int:
-        """The brackets that a mark opens, less those that it closes."""
+        """The opening brackets of a mark minus its closing ones."""
         return self.value.count("(") - self.value.count(")") if self.kind == "mark" else 0
 
 
 def words_of(sql: str) -> list[Word]:
-    """All words of a statement; comments are none. Raises SqlError 1064."""
+    """All words of a statement without comments. Raises SqlError 1064."""
     from sqlglot.errors import TokenError
 
     try:
-        # at its beginning sqlglot takes REPLACE, RENAME and others for commands and their rest for one text
+        # at the beginning sqlglot treats REPLACE, RENAME and others as commands with the rest as one text
         tokens = dialect().tokenize(_HEAD + sql)[1:]
     except TokenError:
         raise SqlError(1064, sql[:80]) from None
@@ -67,7 +68,7 @@ def words_of(sql: str) -> list[Word]:
         elif name in ("HEX_STRING", "BIT_STRING"):
             words.append(Word("bytes", raw, start, end))
         else:
-            # a token of several words (`char varying`) is taken apart
+            # a token of several words (`char varying`) is split
             for match in re.finditer(r"[\w$@]+|[^\w\s]+", raw):
                 kind = "word" if re.match(r"[\w$@]", match[0]) else "mark"
                 words.append(Word(kind, match[0], start + match.start(), start + match.end()))
@@ -75,7 +76,7 @@ def words_of(sql: str) -> list[Word]:
 
 
 class Reader:
-    """A place in the words of a statement."""
+    """A position in the words of a statement."""
 
     def __init__(self, sql: str) -> None:
         self.sql = sql
@@ -94,14 +95,14 @@ class Reader:
         )
 
     def take(self, *expected: str) -> bool:
-        """Step over these words if they come next."""
+        """Skip these words if they come next; returns whether they did."""
         if not self.peek(*expected):
             return False
         self.at += len(expected)
         return True
 
     def one_of(self, *alternatives: str) -> str:
-        """Step over one of these words; "" if none comes next."""
+        """Skip the first of these alternatives that comes next, and return it; "" if none does."""
         for alternative in alternatives:
             if self.take(*alternative.split()):
                 return alternative
@@ -109,6 +110,10 @@ class Reader:
 
     def need(self, *expected: str) -> None:
         if not self.take(*expected):
+            raise self.problem()
+
+    def need_end(self) -> None:
+        if not self.done:
             raise self.problem()
 
     def problem(self) -> SqlError:
@@ -126,7 +131,7 @@ class Reader:
         return "" if self.done else self.words[self.at].upper
 
     def remaining(self, *, needed: bool = False) -> str:
-        """The text from the next word on. Raises SqlError 1064 where there is none and it is needed."""
+        """The text from the next word on. Raises SqlError 1064 if it is `needed` and empty."""
         if needed and self.done:
             raise self.problem()
         return "" if self.done else self.sql[self.words[self.at].start :]
@@ -146,7 +151,7 @@ class Reader:
         name = self.name()
         if self.take("."):
             return name, self.name()
-        # sqlglot reads `a.b` as words and a dot, but `a.1b` otherwise; names that begin with digits want back-quotes
+        # sqlglot reads `a.b` as words and a dot, but `a.1b` otherwise; names that begin with digits need back-quotes
         return "", name
 
     def text(self) -> str:
@@ -164,7 +169,7 @@ class Reader:
         return int(word.value)
 
     def brackets(self) -> str:
-        """The text between the brackets that come next."""
+        """The text inside the brackets that come next."""
         self.need("(")
         start = self.words[self.at - 1].end
         depth = 1

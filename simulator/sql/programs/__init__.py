@@ -1,1 +1,1 @@
-"""Bodies of triggers, procedures and functions: parsed when they are first run. Read `parse`, then `run`."""
+"""Bodies of triggers, procedures and functions: parsed at their first run. Read `parse`, then `run`."""

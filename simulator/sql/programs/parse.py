@@ -1,4 +1,4 @@
-"""A body as statements: blocks, conditions, loops, cursors, handlers; SQL statements stay text."""
+"""Parses a body into statements: blocks, conditions, loops, cursors, handlers; SQL statements stay text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from simulator.sql.parse.words import Reader
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """A statement about tables, or one that the program does not know."""
+    """A statement about tables, or any other statement that is not part of the program's own syntax."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """SET a = 1, NEW.b = 2: targets and texts of expressions."""
+    """SET a = 1, NEW.b = 2: targets and expressions."""
 
     pairs: tuple[tuple[str, str], ...]
 
@@ -53,14 +53,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """Conditions and what they guard; "" is ELSE."""
+    """Conditions with their branches; the condition "" is ELSE."""
 
     arms: tuple[tuple[str, tuple[Statement, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`test` ends it before a pass (WHILE, when it fails) or behind one (REPEAT, when it holds)."""
+    """`test` ends the loop before a pass (WHILE, if false) or after one (REPEAT, if true)."""
 
     label: str
     kind: str  # loop, while, repeat
@@ -102,8 +102,7 @@ def parse_program(text: str) -> Statement:
     words = Reader(text)
     program = _statement(words)
     words.take(";")
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     return program
 
 
@@ -141,7 +140,7 @@ def _statement(words: Reader) -> Statement:
 
 
 def _body(words: Reader, *ends: str) -> tuple[Statement, ...]:
-    """Statements up to one of these words, which stays."""
+    """Statements up to one of these words, which is not consumed."""
     statements = []
     while words.upper not in ends:
         statements.append(_statement(words))
@@ -280,7 +279,7 @@ def _variable(words: Reader) -> str:
 
 
 def _until(words: Reader, *ends: str) -> str:
-    """The text up to one of these words outside of brackets and CASE, which stays."""
+    """The text up to one of these words outside brackets and CASE; the word is not consumed."""
     start, depth, cases = words.at, 0, 0
     while not words.done:
         word = words.words[words.at]
@@ -288,7 +287,7 @@ def _until(words: Reader, *ends: str) -> str:
             break
         if word.kind == "mark":
             depth += word.brackets_opened
-            if not depth and word.value.startswith(")") and word.value[1:] in ends:  # `);` is one mark
+            if not depth and word.value.startswith(")") and word.value[1:] in ends:  # `);` is a single mark
                 break
         cases += (word.upper == "CASE") - (word.upper == "END" and cases > 0)
         words.next()

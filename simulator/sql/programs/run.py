@@ -1,4 +1,4 @@
-"""Bodies run: variables, conditions, loops, cursors, handlers, and SQL statements with the variables' values put in."""
+"""Runs bodies: variables, conditions, loops, cursors, handlers, and SQL statements with the values of variables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from simulator.sql.store.rows import carrier
 from simulator.sql.store.session import Session, TriggerRows
 from simulator.sql.values.kinds import text_of, truth_of
 
-# Passes of a loop.
+# Maximal passes of a loop.
 MAX_PASSES: Final = 1_000_000
 _program = lru_cache(maxsize=256)(parse_program)
 
@@ -64,12 +64,12 @@ class _Handled(Exception):
 
 
 class _NotFound(Exception):
-    """No row is left, or there was none."""
+    """A fetch found no row."""
 
 
 @dataclass
 class _Frame:
-    """What a program sees: variables with their types, cursors, handlers; the rows of a trigger."""
+    """The state of a running body: variables with their types, cursors, handlers, the rows of a trigger."""
 
     session: Session
     rows: TriggerRows | None = None
@@ -99,12 +99,12 @@ class _Frame:
             env += [self.rows.new or blank, self.rows.old or blank]
         scope = query_scope(session, tuple(sources))
         tree = expression_tree(text)
-        if tree.find(exp.Query):  # the query's own columns come first elsewhere, and variables here
+        if tree.find(exp.Query):  # variables win over the columns of a query
             return compiled(self.put_in(tree.copy()), query_scope(session))([])
         return compiled(tree, scope)(env)
 
     def put_in(self, tree: Any) -> Any:
-        """A tree with the values of variables, OLD and NEW as literals."""
+        """Replace variables, OLD and NEW in a tree by literals."""
 
         def put(node: Any) -> Any:
             if not isinstance(node, exp.Column):
@@ -124,7 +124,7 @@ class _Frame:
 
 
 def literal(stored: Any, field: Field) -> Any:
-    """A stored value as a node that stands for it."""
+    """A stored value as a literal node."""
     if stored is None:
         return exp.Null()
     family = mysql_table.family(field.type)
@@ -140,7 +140,7 @@ def literal(stored: Any, field: Field) -> Any:
 
 @dataclass(frozen=True)
 class Programs:
-    """`execute` runs the text of a statement, `change` the tree of one about rows."""
+    """`execute` runs the text of a statement, `change` a statement about rows."""
 
     execute: Callable[[Session, str], None]
     change: Callable[[Session, str, Callable[[Any], Any]], None]
@@ -166,7 +166,7 @@ class Programs:
         raise SqlError(1321, routine.name)
 
     def call(self, session: Session, routine: Routine, arguments: Sequence[Any]) -> list[tuple[int, Any]]:
-        """A procedure; the places of its OUT arguments and their values."""
+        """Run a procedure; returns the positions and values of its OUT arguments."""
         frame = _Frame(session)
         self._parameters(frame, routine, arguments)
         with self._inside(session, routine):
@@ -221,7 +221,7 @@ class Programs:
             self._run(frame, statement)
 
     def _guarded(self, frame: _Frame, statement: Statement) -> None:
-        """A statement that may fail: its error goes to the innermost handler that takes it."""
+        """Run a statement that may fail: the innermost matching handler gets its error."""
         try:
             self._simple(frame, statement)
         except (SqlError, _NotFound) as error:
@@ -366,7 +366,7 @@ class Programs:
 
 
 def _with_values(text: str, frame: _Frame) -> str:
-    """CALL p(a, b) with the values of variables in it."""
+    """CALL p(a, b) with variables replaced by their values."""
     words = Reader(text)
     out, at = "", 0
     for word in words.words:
@@ -378,7 +378,7 @@ def _with_values(text: str, frame: _Frame) -> str:
 
 
 def without_into(words: Reader) -> tuple[str, list[str]]:
-    """A SELECT without its INTO, and the variables that INTO names."""
+    """A SELECT without its INTO, and the target variables."""
     depth = 0
     for number, word in enumerate(words.words):
         depth += word.brackets_opened

@@ -1,4 +1,4 @@
-"""Which index a server reads a table by, since rows are changed and logged in the order in which they are read.
+"""The index by which a server reads a table: rows are changed and logged in the order in which they are read.
 
 The costs are those of MySQL's range optimizer (`test_quick_select`, `handler::multi_range_read_info_const`) for tables
 that fit into memory; rows in a range are counted, not estimated.
@@ -20,12 +20,12 @@ from simulator.sql.expressions.scope import Scope, compiled
 from simulator.sql.store.rows import Data, Row, index_value
 from simulator.sql.values.kinds import truth_of
 
-# What reading a page and looking at a row cost: MySQL 8.0, and servers before it.
+# Costs of reading a page and of evaluating a row: MySQL 8.0, and other servers.
 _COSTS_80: Final = (0.25, 0.1)
 _COSTS: Final = (1.0, 0.2)
-# Costs that differ by less than this factor are close: pages and rows are estimates to a server.
+# Costs are close if they differ by less than this factor: servers estimate pages and rows.
 CLOSE: Final = 1.4
-# Comparisons that a range of an index can answer, and in how many ranges.
+# Comparisons that an index range can answer, and the number of ranges.
 _RANGES: Final[dict[type, int]] = {
     exp.EQ: 1, exp.NullSafeEQ: 1, exp.LT: 1, exp.LTE: 1, exp.GT: 1, exp.GTE: 1, exp.NEQ: 2, exp.Between: 1,
 }  # fmt: skip
@@ -35,7 +35,7 @@ _RANGES: Final[dict[type, int]] = {
 class AccessPath:
     """The index by which rows are read (None: the clustered one), and the rows in that order.
 
-    `close`: another way costs about as much and gives another order, so a server's statistics may choose that.
+    `close`: another index costs about as much and gives another order, so a server's statistics may choose it.
     """
 
     key: Key | None
@@ -48,9 +48,9 @@ class AccessPath:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A comparison of a column with constants: the column's place, its ranges, and whether a row satisfies it.
+    """A comparison of a column with constants: the column's position, its ranges, and a test of a row.
 
-    `points`: each range is one value.
+    `points`: each range is a single value.
     """
 
     position: int
@@ -60,7 +60,7 @@ class Condition:
 
 
 def conjuncts(node: Any) -> list[Any]:
-    """The conditions that AND puts together."""
+    """The conditions joined by AND."""
     if isinstance(node, exp.Paren):
         return conjuncts(node.this)
     if isinstance(node, exp.And):
@@ -76,7 +76,8 @@ def read_costs(server: Server) -> tuple[float, float]:
 def path_of(
     data: Data, where: Any, scope: Scope, *, used: Iterable[int] | None = None, limited: bool = False
 ) -> AccessPath:
-    """How one table is read: `used` are the places of the columns that are wanted (None: all); `limited`: by LIMIT."""
+    """How a table is read. `used`: the positions of the columns that are read (None: all); `limited`: the statement has
+    a LIMIT."""
     scanned = list(data.scan())
     conditions = [
         condition
@@ -114,7 +115,7 @@ def path_of(
 
 
 def _maybe_used(data: Data, where: Any) -> list[Key]:
-    """Indexes that a server may read for the arms of an OR, whose costs are not reckoned here."""
+    """Indexes that a server may use for the arms of an OR; their costs are not computed."""
     arms = [arm for arm in conjuncts(where) if isinstance(arm, exp.Or)]
     names = {column.name.lower() for arm in arms for column in arm.find_all(exp.Column)}
     return [key for key in data.definition.keys if key.names and key.names[0].lower() in names and all(key.names)]
@@ -123,7 +124,7 @@ def _maybe_used(data: Data, where: Any) -> list[Key]:
 def _is_close(
     data: Data, cost: float, numbered: Sequence[tuple[int, Row]], others: Sequence[tuple[float, Key | None]]
 ) -> bool:
-    """Whether another way costs about as much and reads these rows in another order."""
+    """Whether another index costs about as much and reads the rows in another order."""
     keys = [key for other, key in others if max(other, cost) < CLOSE * min(other, cost)]
     if len(keys) < 2 or len(numbered) < 2:
         return False
@@ -134,7 +135,7 @@ def _is_close(
 
 
 def condition_of(node: Any, scope: Scope, number: int) -> Condition | None:
-    """A condition on a column of one source that an index could answer."""
+    """A condition on a column of one source that an index can answer."""
     ranges, points = _RANGES.get(type(node), 0), isinstance(node, exp.EQ | exp.NullSafeEQ)
     column, others = _sides(node)
     if isinstance(node, exp.Is) or (isinstance(node, exp.Not) and isinstance(node.this, exp.Is)):
@@ -172,7 +173,7 @@ def is_constant(node: Any) -> bool:
 
 
 def _comparable(field: Field, others: Sequence[Any]) -> bool:
-    """A text column is not searched for a number."""
+    """Whether an index can answer the comparison: a text column is not searched for a number."""
     if mysql_table.family(field.type) not in ("text", "enum", "set"):
         return True
     return not any(isinstance(other, exp.Literal) and not other.is_string for other in others)
@@ -181,7 +182,7 @@ def _comparable(field: Field, others: Sequence[Any]) -> bool:
 def _range(
     data: Data, key: Key, conditions: Sequence[Condition], scanned: Sequence[tuple[int, Row]]
 ) -> tuple[int, list[tuple[int, Row]]] | None:
-    """How many ranges of an index the conditions make, and the rows in them; None where they make none."""
+    """The number of index ranges of the conditions, and the rows in them; None without a usable condition."""
     ranges, tests = 1, []
     for name in key.names if key.kind in ("primary", "unique", "index") and all(key.names) else ():
         position = data.definition.position(name)
@@ -202,7 +203,7 @@ def _is_clustered(data: Data, key: Key) -> bool:
 
 
 def in_index_order(data: Data, key: Key, rows: Sequence[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    """Rows that are in the order of the clustered index, in that of another one; NULL comes first."""
+    """Sort rows, given in the order of the clustered index, by another index; NULL comes first."""
     definition = data.definition
     parts = [(definition.position(name) or 0, prefix) for name, prefix in key.columns]
 
@@ -214,7 +215,7 @@ def in_index_order(data: Data, key: Key, rows: Sequence[tuple[int, Row]]) -> lis
 
 
 def _covers(data: Data, key: Key, used: Iterable[int]) -> bool:
-    """Whether an index holds all columns that are wanted: its own and those of the clustered key."""
+    """Whether an index contains all used columns; it also contains those of the clustered key."""
     definition = data.definition
     if key.kind not in ("unique", "index") or not all(key.names) or any(prefix for _, prefix in key.columns):
         return False
@@ -224,7 +225,7 @@ def _covers(data: Data, key: Key, used: Iterable[int]) -> bool:
 
 
 def shortest_covering(data: Data, used: Iterable[int]) -> Key | None:
-    """The index that is read instead of the table (`find_shortest_key`); one that has all columns is no gain."""
+    """The index that is read instead of the table (`find_shortest_key`); an index with all columns is no gain."""
     definition, positions = data.definition, list(used)
     keys = [key for key in definition.keys if _covers(data, key, positions) and not _is_clustered(data, key)]
     keys = [key for key in keys if len(key.names) < len(definition.fields)]

@@ -19,7 +19,7 @@ from simulator.sql.values.comparison import compare, sort_key
 from simulator.sql.values.kinds import CONTEXT, ScaledDecimal, bytes_of, number_of, scale_of, text_of
 
 Aggregate = Callable[[list[Any]], Any]
-# Aggregates that sqlglot takes for functions as any.
+# Aggregates that sqlglot parses as plain functions.
 _NAMES: Final = ("json_arrayagg",)
 _HIGH: Final = (1 << 64) - 1
 
@@ -31,7 +31,7 @@ def is_aggregate(node: Any) -> bool:
 
 
 def aggregates_in(node: Any) -> list[Any]:
-    """The aggregates of an expression, not those of subqueries in it nor those that OVER makes window functions."""
+    """The aggregates of an expression, without those of subqueries and those that OVER makes window functions."""
     aggregates = []
     pending = [node]
     while pending:
@@ -50,7 +50,7 @@ def aggregates_in(node: Any) -> list[Any]:
 
 
 def aggregate_of(node: Any, scope: Scope) -> Aggregate:
-    """What computes an aggregate from the environments of a group."""
+    """Returns a function that computes an aggregate from the environments of a group."""
     if isinstance(node, exp.GroupConcat):
         return _group_concat(node, scope)
     if isinstance(node, exp.JSONObjectAgg):
@@ -83,7 +83,7 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
 
 
 def _distinct(rows: list[Any], collation: str) -> list[Any]:
-    """The first of equal rows, in the place of the last."""
+    """Remove duplicates: the first of equal rows stays, in the position of the last."""
     return list({tuple(sort_key(value, collation) for value in row): row for row in reversed(rows)}.values())[::-1]
 
 
@@ -123,7 +123,7 @@ def _variance(*, sample: bool, root: bool) -> Callable[[list[Any], str], Any]:
         if len(numbers) <= sample:
             return None
         mean = total = 0.0
-        for count, number in enumerate(numbers, 1):  # as servers do, in one pass
+        for count, number in enumerate(numbers, 1):  # in one pass, as servers do
             step = number - mean
             mean += step / count
             total += step * (number - mean)
@@ -213,7 +213,7 @@ def _json_objectagg(node: exp.JSONObjectAgg, scope: Scope) -> Aggregate:
 
 
 def _array(session: Session, values: list[Any]) -> Any:
-    """MariaDB puts no blanks into what it aggregates."""
+    """An array as a document; MariaDB's aggregates have no blanks."""
     if not session.server.mariadb:
         return session.as_document(values)
     return session.as_document(

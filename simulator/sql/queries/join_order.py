@@ -1,4 +1,4 @@
-"""The order in which a server joins tables: the cheapest, by the costs of reading them."""
+"""The order in which a server joins tables: the cheapest by read costs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.sql.queries.tables import Relation
 from simulator.sql.store.rows import Data, Row
 from simulator.sql.values.kinds import truth_of
 
-# More tables are joined as they stand.
+# Joins of more tables keep the typed order.
 MAX_TABLES: Final = 6
 
 
@@ -34,7 +34,7 @@ class Joinable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A condition and the sources that it needs."""
+    """A condition and the sources that it reads."""
 
     sources: frozenset[int]
     holds: Callable[[Any], Any]
@@ -42,8 +42,8 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A table to be joined next: its rows in the order of reading, whether they are looked up by an index for each row
-    before, and the conditions that can be tested then."""
+    """The next table of a join: its rows in reading order, whether an index finds them for each row so far, and the
+    conditions that can be tested after it."""
 
     number: int
     rows: Sequence[Row]
@@ -54,9 +54,9 @@ class Step:
 def ordered_joins(
     joins: Sequence[Joinable], where: Any, scope: Scope, used: Sequence[frozenset[int] | None]
 ) -> list[Step] | None:
-    """None where the joins stay as they are written: outer ones, and what is no table. `used`: the columns that are
-    wanted of each (None: all)."""
-    scope.session.order_unsure |= any(join.fixed for join in joins)  # how many rows fit a join buffer is not known
+    """The steps of a join; None if the typed order stays: outer joins, and sources that are no tables. `used`: the
+    columns that are read of each source (None: all)."""
+    scope.session.order_unsure |= any(join.fixed for join in joins)  # the number of rows in a join buffer is unknown
     if len(joins) > MAX_TABLES or any(join.side or join.fixed or join.relation.lateral for join in joins):
         return None
     nodes = [node for join in joins for node in conjuncts(join.on)] + conjuncts(where)
@@ -81,7 +81,7 @@ def ordered_joins(
 
 
 def joined_rows(outer: list[Any], count: int, steps: Sequence[Step]) -> list[Any]:
-    """The environments of inner joins, in the order in which a server finds them."""
+    """The environments of inner joins, in the order of a server."""
     base = len(outer)
     envs: list[list[Any]] = [[*outer, *[None] * count]]
     for step in steps:
@@ -94,14 +94,14 @@ def joined_rows(outer: list[Any], count: int, steps: Sequence[Step]) -> list[Any
 
         if step.by_index:
             candidates = (put(env, row) for env in envs for row in step.rows)
-        else:  # through a join buffer: the rows of the table that is read now come first
+        else:  # join buffer: the rows of the current table come first
             candidates = (put(env, row) for row in step.rows for env in envs)
         envs = [env for env in candidates if all(truth_of(test.holds(env)) for test in step.tests)]
     return envs
 
 
 def _sources(node: Any, scope: Scope, count: int) -> frozenset[int]:
-    """The numbers of the sources that a condition uses; all where a query stands in it."""
+    """The numbers of the sources that a condition reads; all sources if it contains a query."""
     if node.find(exp.Query):
         return frozenset(range(count))
     numbers = set()
@@ -109,12 +109,12 @@ def _sources(node: Any, scope: Scope, count: int) -> frozenset[int]:
         try:
             numbers.add(scope.find(column.table, column.name)[0] - scope.base)
         except SqlError:
-            return frozenset(range(count))  # it is told when the condition is compiled
+            return frozenset(range(count))  # reported when the condition is compiled
     return frozenset(number for number in numbers if number >= 0)
 
 
 class _Table:
-    """A table of the join: its rows and what reading it costs."""
+    """A table of the join: its rows and its read costs."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class _Table:
         self.equal = self._equalities(nodes, sources)
 
     def _equalities(self, nodes: Sequence[Any], sources: Sequence[frozenset[int]]) -> dict[int, list[frozenset[int]]]:
-        """By place of a column: the sources whose columns it is set equal to."""
+        """By position of a column: the sources whose columns it equals."""
         equal: dict[int, list[frozenset[int]]] = {}
         for node, needed in zip(nodes, sources, strict=True):
             if not isinstance(node, exp.EQ) or self.number not in needed or len(needed) < 2:
@@ -153,7 +153,7 @@ class _Table:
         return equal
 
     def lookup(self, joined: set[int]) -> tuple[Key | None, float]:
-        """The index by which the table is searched for each row before, and the rows that it then has."""
+        """The index that finds the table's rows for each row so far, and the number of rows that it finds."""
         if self.data is None:
             return None, len(self.filtered)
         definition, best, rows = self.data.definition, None, float(len(self.rows))
@@ -188,14 +188,14 @@ class _Table:
 
     @property
     def single(self) -> bool:
-        """Whether constants set a unique key of it."""
+        """Whether constants fix a unique key of the table."""
         if self.data is None:
             return len(self.rows) <= 1 and not self.relation.lateral
         keys = [key for key in self.data.definition.keys if key.unique and all(key.names)]
         return any(self._is_reference(key, len(key.names)) for key in keys)
 
     def _is_reference(self, key: Key, parts: int = 1) -> bool:
-        """Whether constants set the first parts of an index."""
+        """Whether constants fix the first parts of an index."""
         positions = [self.data.definition.position(name) for name in key.names[:parts]] if self.data is not None else []
         return all(position in self.constant for position in positions)
 
@@ -207,7 +207,7 @@ class _Table:
 
 
 def _rank(order: Sequence[_Table]) -> tuple[bool, float]:
-    """Tables of one row at most come first, and then the cost decides."""
+    """Tables with at most one row come first; then the cost decides."""
     single = [table.single for table in order]
     return single != sorted(single, reverse=True), _cost(order)
 

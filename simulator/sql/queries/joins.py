@@ -1,4 +1,4 @@
-"""FROM and WHERE: the sources of a query, joined and filtered into environments."""
+"""FROM and WHERE: joins and filters the sources of a query into environments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.sql.values.kinds import truth_of
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A relation and how it is joined to those before it: `side` is "", LEFT or RIGHT; `on` its condition."""
+    """A relation and its join with those before it: `side` is "", LEFT or RIGHT; `on` is the condition."""
 
     relation: Relation
     side: str
@@ -29,14 +29,14 @@ class Join:
 
 
 class Joined:
-    """The sources of a query, what `*` names, and the environments of its rows."""
+    """The sources of a query, the columns of `*`, and the environments of its rows."""
 
     def __init__(self, joins: Sequence[Join], scope: Scope, using: Sequence[tuple[int, frozenset[str]]]) -> None:
         self.joins, self.scope, self.using = list(joins), scope, using
         self.session = scope.session
 
     def star(self, table: str) -> Iterator[tuple[int, int]]:
-        """(source, place) of the columns that `*` or `table.*` names: those of USING once, and first."""
+        """(source, position) of the columns of `*` or `table.*`; the columns of USING come once, and first."""
         shared_names = [name for _, names in self.using for name in names] if not table else []
         yielded: set[str] = set()
         numbers = range(self.scope.base, len(self.scope.sources))
@@ -57,7 +57,7 @@ class Joined:
                     yield number, position
 
     def groups_by_index(self, nodes: Sequence[Any], query: Any) -> bool:
-        """Whether the rows come sorted by these columns: they begin the index that is read."""
+        """Whether the rows are sorted by these columns because they begin the index that is read."""
         where = query.args.get("where")
         path = self._path(None if where is None else where.this, query) if len(self.joins) == 1 else None
         if path is None or path.key is None or not nodes:
@@ -84,7 +84,8 @@ class Joined:
         return path_of(data, where, self.scope, used=None if node is None else _columns(node, self.scope, 0))
 
     def rows(self, node: Any) -> Callable[[Any], list[Any]]:
-        """What gives the environments that WHERE keeps, in the order in which a server reads them."""
+        """Returns a function that computes the environments that satisfy WHERE, in the order in which a server reads
+        them."""
         where = node.args.get("where")
         test = None if where is None else compiled(where.this, self.scope.in_clause("where clause"))
         on_scope = self.scope.in_clause("on clause")
@@ -118,7 +119,7 @@ class Joined:
         return envs if test is None else [env for env in envs if truth_of(test(env))]
 
     def _next(self, envs: list[Any], join: Join, on: Compiled | None) -> list[Any]:
-        """The environments with one more source."""
+        """The environments joined with one more source."""
         joined: list[Any] = []
         width = len(join.relation.source.names)
         rows = None if join.relation.lateral else join.relation.rows(envs[0] if envs else [])
@@ -166,7 +167,7 @@ def join_tables(
     prepare: Prepare,
     scope_of: Callable[..., Scope],
 ) -> Joined:
-    """Tables and the joins that bring them in; None for the first."""
+    """Tables and the joins that add them; the join of the first table is None."""
     sources: list[Source] = list(outer.sources) if outer else []
     base = len(sources)
     joins: list[Join] = []
@@ -208,7 +209,7 @@ def _using(names: Sequence[str], before: Sequence[Source], source: Source) -> An
 
 
 def _columns(node: Any, scope: Scope, number: int) -> frozenset[int] | None:
-    """The places of one source's columns that a query uses; None: all."""
+    """The positions of one source's columns that a query reads; None: all."""
     positions: set[int] = set()
     source = scope.sources[scope.base + number]
     for column in node.find_all(exp.Column, exp.Star):

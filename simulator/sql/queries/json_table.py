@@ -24,7 +24,7 @@ Reader = Callable[[Any, int], Any]
 def json_table(
     node: exp.JSONTable, before: Scope | None, session: Session
 ) -> tuple[tuple[str, ...], Callable[[Any], list[Any]]]:
-    """The names of its columns, and its rows for an environment."""
+    """The names of the columns, and a function from an environment to the rows."""
     value = compiled(node.this, before or scope_of(session))
     legs = parsed_path(node.args["path"].name, wildcards=True)
     columns = node.args["schema"].expressions

@@ -23,14 +23,14 @@ from simulator.sql.values.comparison import sort_key
 from simulator.sql.values.kinds import truth_of
 
 Values = tuple[Any, ...]
-# Sources of the values that aggregates and window functions give, behind those of FROM.
+# Sources of the values of aggregates and window functions, after those of FROM.
 _AGGREGATES: Final = "?aggregates"
 _WINDOWS: Final = "?windows"
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query made ready: its columns' names, those that are columns of tables, their types, and `run(env)`."""
+    """A compiled query: the names of its columns, the table columns among them, their types, and `run(env)`."""
 
     names: tuple[str, ...]
     fields: tuple[Field | None, ...]
@@ -41,7 +41,7 @@ class Query:
 def prepare(
     node: Any, session: Session, outer: Scope | None = None, commons: Mapping[str, Common] | None = None
 ) -> Query:
-    """Raises SqlError, Unsupported."""
+    """Compile a query. Raises SqlError, Unsupported."""
     commons = dict(commons or (outer.commons if outer is not None else {}))
     with_ = node.args.get("with_") if isinstance(node, exp.Expression) else None
     if with_ is not None:
@@ -62,7 +62,7 @@ def prepare(
 
 
 def run_query(node: Any, scope: Scope) -> Callable[[Any], list[Values]]:
-    """For expressions: a query that may use the columns round it."""
+    """Compile a subquery, which may read the columns of the outer query."""
     return prepare(node, scope.session, scope).run
 
 
@@ -76,12 +76,12 @@ def query_scope(
     commons: Mapping[str, Common] | None = None,
     shared: frozenset[str] = frozenset(),
 ) -> Scope:
-    """A scope in which expressions may hold queries."""
+    """A scope for expressions with subqueries."""
     return Scope(session, compile_node, sources, clause, inserted, run_query, base, commons or {}, shared)
 
 
 def with_commons(with_: exp.With, session: Session, outer: Mapping[str, Common]) -> dict[str, Common]:
-    """The common table expressions of a WITH, which see those before them."""
+    """The common table expressions of a WITH; each sees those before it."""
     commons = dict(outer)
     for expression in with_.expressions:
         name, columns = (
@@ -103,7 +103,7 @@ def with_commons(with_: exp.With, session: Session, outer: Mapping[str, Common])
 def _recursive(
     body: exp.Union, columns: tuple[str, ...], name: str, session: Session, commons: Mapping[str, Common]
 ) -> Common:
-    """Rows of the first query, and again and again those of the second over the rows that came last."""
+    """The rows of the first query, then repeatedly those of the second query over the latest rows."""
     first = prepare(body.this, session, None, commons)
     names = columns or first.names
     last: list[Values] = []
@@ -141,7 +141,7 @@ class _Select:
         self.scope = self.from_.scope
         self.names: list[str] = []
         self.fields: list[Field | None] = []
-        self.outputs: list[Any] = []  # nodes, or (source, place)
+        self.outputs: list[Any] = []  # nodes, or (source, position)
         for expression in node.expressions:
             self._output(expression)
 
@@ -218,11 +218,11 @@ class _Select:
             envs = rows_of(env)
             if sorted_at_last:
                 self.session.order_unsure = unsure
-            # rows come as the last window sorted them, which the server's plan says
+            # rows come in the order of the last window, which depends on the server's plan
             self.session.order_unsure |= bool(windows) and node.args.get("order") is None
             for step in steps:
                 envs = step(envs)
-            # what is assigned to variables is assigned row by row, and before the rows are sorted
+            # variables are assigned row by row before the rows are sorted
             rows = order([(joined, tuple([read(joined) for read in readers])) for joined in envs])
             result = [values for _, values in rows]
             result = _distinct(result, collation) if distinct else result
@@ -243,7 +243,8 @@ class _Select:
         return compiled(_replaced(output, names), scope)
 
     def _by_alias(self, node: Any, *, aliases_first: bool = False) -> Any:
-        """A node of ORDER BY or HAVING: (source, place) or the expression that it names by place or alias."""
+        """Resolve a node of ORDER BY or HAVING: (source, position), or the expression that it names by position or
+        alias."""
         if isinstance(node, exp.Literal) and not node.is_string and node.this.isdecimal() and not aliases_first:
             position = int(node.this) - 1
             if not 0 <= position < len(self.outputs):
@@ -295,7 +296,8 @@ class _Select:
         return ordered
 
     def _group(self, group: Any, aggregates: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
-        """Groups of environments as one each, with the values of the aggregates behind."""
+        """Returns a function that groups environments: each group becomes one environment with the values of the
+        aggregates."""
         if group is not None and group.args.get("rollup"):
             raise Unsupported("WITH ROLLUP")
         scope = self.scope.in_clause("group statement")
@@ -325,7 +327,7 @@ class _Select:
 
 
 def _replaced(node: Any, names: Mapping[int, tuple[str, int]]) -> Any:
-    """The expression with aggregates and window functions read from where they were computed."""
+    """The expression with aggregates and window functions replaced by columns of their values."""
     if not isinstance(node, exp.Expression) or not names:
         return node
     if id(node) in names:
@@ -364,7 +366,7 @@ def limit_of(node: Any) -> Callable[[list[Any]], list[Any]]:
 
 
 def _row_count(node: Any) -> int:
-    """A number in LIMIT, which takes no expression. Raises SqlError."""
+    """An integer of LIMIT, which accepts no expression. Raises SqlError."""
     if isinstance(node, exp.Column):
         raise SqlError(1327, node.name)
     text = str(node.this) if isinstance(node, exp.Literal) and not node.is_string else ""
@@ -374,7 +376,7 @@ def _row_count(node: Any) -> int:
 
 
 def _limited(node: Any, query: Query) -> Query:
-    """A query in brackets with a LIMIT behind them."""
+    """A query in brackets with a LIMIT after them."""
     if node.args.get("order"):
         raise Unsupported("ORDER BY behind a query in brackets")
     limit = limit_of(node)
@@ -438,7 +440,7 @@ def _sort_positions(node: Any, names: Sequence[str]) -> list[tuple[int, bool]]:
 def _converters(
     types: Sequence[ResultType | None], current: Sequence[ResultType | None] | None = None
 ) -> list[Callable[[Any], Any] | None]:
-    """What makes the values of each column into its type; None where nothing does."""
+    """Converters of the values of each column to its type; None where no conversion is needed."""
     converters: list[Callable[[Any], Any] | None] = []
     for i, type in enumerate(types):
         unchanged = type is None or type.kind in ("null", "json") or (current is not None and current[i] == type)

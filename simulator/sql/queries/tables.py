@@ -1,4 +1,4 @@
-"""What stands in FROM: tables, views, derived tables, common table expressions, VALUES and JSON_TABLE."""
+"""The sources of FROM: tables, views, derived tables, common table expressions, VALUES and JSON_TABLE."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Rows = Callable[[Any], list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A source of rows and how they are read; `data` where it is a table. `lateral`: it sees the ones before it."""
+    """A source of rows and how they are read; `data` if it is a table. `lateral`: it reads the sources before it."""
 
     source: Source
     rows: Rows
@@ -38,14 +38,14 @@ class Common:
     rows: Rows
 
 
-# How a query is made ready: (tree, session, scope round it, common table expressions it sees).
+# Compiles a query: (tree, session, outer scope, visible common table expressions).
 Prepare = Callable[[Any, Session, Scope | None, Mapping[str, Common]], Any]
 
 
 def relation_of(
     table: Any, session: Session, commons: Mapping[str, Common], prepare: Prepare, before: Scope | None
 ) -> Relation:
-    """`before`: the sources that stand before it, for those that see them."""
+    """The relation of an item of FROM. `before`: the scope of the sources before it, for lateral sources."""
     alias, columns = _alias(table)
     match table:
         case exp.Table() if isinstance(table.this, exp.Identifier):
@@ -101,7 +101,7 @@ def _named_relation(
 
 
 def prepare_view(view: View, session: Session, prepare: Prepare) -> Any:
-    """The view's query, whose names are of the view's database."""
+    """Compile the view's query in the view's database."""
     database, session.database = session.database, view.database
     try:
         return prepare(statement_tree(view.select), session, None, {})

@@ -1,4 +1,4 @@
-"""Window functions: values computed over the rows round each row."""
+"""Window functions: values computed over the rows around each row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def windows_in(node: Any) -> list[Any]:
 
 
 def window_of(node: exp.Window, scope: Scope, definitions: Sequence[exp.Window]) -> Callable[[list[Any]], list[Any]]:
-    """What computes a window function for all rows (environments) of a result, in their order."""
+    """Returns a function that computes a window function for all environments of a result, in their order."""
     node = _resolved(node, definitions)
     parts = [compiled(expression, scope) for expression in node.args.get("partition_by") or ()]
     order = node.args.get("order")
@@ -156,7 +156,7 @@ def _moved(reads: Sequence[Any], sign: int) -> Function:
 
 
 def _frame(node: exp.Window) -> Callable[[int, list[Any]], tuple[int, int]]:
-    """The rows of a frame: without one all up to the last peer, without an order all."""
+    """The rows of a frame. Default: all rows up to the last peer; without ORDER BY all rows."""
     spec = node.args.get("spec")
     if spec is None:
         if node.args.get("order") is None:
@@ -180,7 +180,7 @@ def _frame(node: exp.Window) -> Callable[[int, list[Any]], tuple[int, int]]:
 
 
 def _bound(spec: Any, side: str) -> int | None:
-    """Rows before (negative) or behind the row; None: unbounded."""
+    """The offset of a frame's bound from the current row, negative before it; None: unbounded."""
     value = spec.args.get(side)
     if value is None or value == "CURRENT ROW":
         return 0

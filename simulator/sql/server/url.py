@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from simulator.errors import UsageError
 
-# The URL of the PostgreSQL that comes as a wheel.
+# The URL of the PostgreSQL server of the wheel.
 WHEEL: Final = "postgresql:"
-# The database in which a script for PostgreSQL begins; that of scenarios in YAML.
+# The initial database of PostgreSQL scripts, as in YAML scenarios.
 DATABASE: Final = "shop"
 # Default port and user of the systems.
 _SYSTEMS: Final = {"mysql": (3306, "root"), "mariadb": (3306, "root"), "postgresql": (5432, "postgres")}
@@ -22,8 +22,8 @@ _EXPECTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What `--sql-engine` says. `host`: "" is the server of the wheel. `keep`: the databases that the script creates
-    are not dropped."""
+    """The parsed value of `--sql-engine`. `host`: "" is the server of the wheel. `keep`: the databases that the script
+    creates are not dropped."""
 
     system: str
     host: str
@@ -38,7 +38,7 @@ class Engine:
 
 
 def engine_of(url: str) -> Engine:
-    """Raises UsageError, which never quotes a password."""
+    """Raises UsageError, which never contains a password."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -1,1 +1,1 @@
-"""One statement: which kind it is, and the kinds that change no table. Read `execute` first."""
+"""Dispatch of statements by their kind, and statements that change no table. Read `execute` first."""

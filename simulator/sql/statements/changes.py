@@ -1,4 +1,4 @@
-"""INSERT, REPLACE, UPDATE and DELETE: parsed, run, and logged by their rows or as text."""
+"""INSERT, REPLACE, UPDATE and DELETE: parses them, runs them, and logs their rows or their text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from simulator.sql.statements import variables
 from simulator.sql.store.session import Session
 from simulator.stream.literal.transactions import Text
 
-# What is quoted is passed over.
+# Matches quoted text to skip it.
 _QUOTED_BYTES: Final = re.compile(
     r"(?<!\w)x'([0-9a-f]*)'|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`(?:[^`]|``)*`", re.IGNORECASE | re.DOTALL
 )
 _PRIORITY: Final = re.compile(r"(\s*\w+\s+)((?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|QUICK)\s+)+)", re.IGNORECASE)
 OTHER_ORDER: Final = "a server's statistics may choose another index here, and so change these rows in another order"
-# Of the statements about rows: words of which each has one.
+# Words of which a statement about rows has at least one.
 _ROWS: Final = frozenset(("VALUES", "VALUE", "SELECT", "SET", "TABLE", "WITH"))
 _NEEDED: Final = {
     "INSERT": _ROWS, "REPLACE": _ROWS, "UPDATE": frozenset(("SET",)), "DELETE": frozenset(("FROM",)),
@@ -34,10 +34,10 @@ ROW_WORDS: Final = tuple(_NEEDED)
 
 
 def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
-    """The tree of a statement about rows; REPLACE is parsed as the INSERT that it looks like."""
+    """The tree of a statement about rows; REPLACE is parsed as an INSERT."""
     text = words.sql
     if mariadb:
-        # x'41' is a text there, and 0x41 alone a number; sqlglot's tree does not tell them apart
+        # there x'41' is a text, and only 0x41 a number; sqlglot's tree does not distinguish them
         text = _QUOTED_BYTES.sub(lambda match: f"unhex('{match[1]}')" if match[1] is not None else match[0], text)
         words = Reader(text)
     offsets = [
@@ -45,12 +45,12 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
         for i in range(len(words.words) - 1)
         if words.words[i].upper == "DEFAULT" and words.words[i + 1].value == "("
     ]
-    for offset in reversed(offsets):  # sqlglot knows no DEFAULT(column)
+    for offset in reversed(offsets):  # sqlglot does not parse DEFAULT(column)
         text = f"{text[:offset]}_of{text[offset:]}"
     if match := _PRIORITY.match(text):
         text = match[1] + " " * len(match[2]) + text[match.end() :]
     words = Reader(text) if offsets or match else words
-    if not _NEEDED[verb].intersection(word.upper for word in words.words):  # surely a mistake
+    if not _NEEDED[verb].intersection(word.upper for word in words.words):  # certainly an error
         words.at = min(len(words.words), 2 if verb == "DELETE" else 3)
         raise words.problem()
     first, second, third = words.words[:3]
@@ -71,7 +71,7 @@ def _tree(words: Reader, verb: str, *, mariadb: bool = False) -> Any:
 def run_change(
     session: Session, text: str, words: Reader, verb: str, put_in: Callable[[Any], Any] | None = None
 ) -> None:
-    """`put_in` puts the values of a program's variables into the tree."""
+    """Run a statement about rows. `put_in` replaces the variables of a program in the tree."""
     node = _tree(words, verb, mariadb=session.server.mariadb)
     check_syntax(node, session.server)
     node = node if put_in is None else put_in(node)
@@ -95,7 +95,7 @@ def run_change(
         finally:
             session.quiet = False
         if form == "mixed" and session.unsafe:
-            # a statement that gives other values elsewhere is logged by its rows
+            # a nondeterministic statement is logged by its rows
             session.undo_to(len(session.undo) - session.statement_undo, entries)
             run()
         else:
@@ -120,7 +120,7 @@ def _runner(session: Session, node: Any, verb: str) -> Callable[[], None]:
 
 
 def _log_text(session: Session, text: str, verb: str, node: Any, last_insert_id: int) -> None:
-    """Statement format: what the statement depends on, then its text, even if no row matched."""
+    """Statement format: log the values that the statement depends on, then its text, even if no row matched."""
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
     id = session.table_id(target.db, target.name)
     values = []

@@ -1,4 +1,4 @@
-"""One statement run in a session: which kind it is, and who knows it."""
+"""Runs one statement in a session: dispatches it by its kind."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def _execute(session: Session, text: str) -> None:
             "the mysql client reads other files, which is not done here; put their statements into this one."
         )
     else:
-        raise words.problem()  # no statement of any server begins so
+        raise words.problem()  # no server has a statement that begins so
 
 
 def _changed_by(words: Reader) -> str:
-    """What the statement behind WITH is: UPDATE, DELETE or "" for a query."""
+    """The statement after WITH: UPDATE, DELETE, or "" for a query."""
     depth = 0
     for word in words.words:
         depth += word.brackets_opened
@@ -107,7 +107,8 @@ def _decoded(session: Session, text: str) -> str:
 
 
 def _change(session: Session, text: str, put_in: Callable[[Any], Any]) -> None:
-    """A statement about rows of a program: its own in a procedure, part of another in triggers and functions."""
+    """A statement about rows in a program: a statement of its own in a procedure, part of another in triggers and
+    functions."""
     words = Reader(text)
     if not session.inside_statement:
         session.text, session.annotated = text, False
@@ -227,10 +228,10 @@ def _use(session: Session, words: Reader, text: str) -> None:
     session.database = name
 
 
-# A client that says so sends characters of at most three bytes; a server refuses others, or cuts a text before them.
+# A client with this character set sends at most three bytes per character; a server refuses others or cuts the text.
 _UTF8MB3: Final = ("utf8", "utf8mb3")
 _BEYOND_UTF8MB3: Final = re.compile("[\U00010000-\U0010ffff]")
-# How other statements of servers begin.
+# First words of other statements of servers.
 _REFUSED: Final = frozenset((
     "BACKUP", "BINLOG", "CASE", "CHANGE", "CLONE", "FOR", "GET", "HANDLER", "IF", "IMPORT", "INSTALL", "LOAD", "LOOP",
     "PURGE", "REPAIR", "REPEAT", "RESET", "RESIGNAL", "RESTART", "SHUTDOWN", "SIGNAL", "SLAVE", "STOP", "UNINSTALL",

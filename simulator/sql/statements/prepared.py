@@ -25,7 +25,8 @@ _CHANGED: Final = re.compile(
 
 
 def query(session: Session, words: Reader) -> None:
-    """SELECT, and what INTO makes of its row. Nobody sees the rows: one that changes nothing need not be supported."""
+    """SELECT, and the assignments of INTO. The result is not shown, so an unsupported query without effects is
+    skipped."""
     text, targets = without_into(words)
     tree = statement_tree(text)
     check_syntax(tree, session.server)
@@ -66,7 +67,7 @@ def do(session: Session, words: Reader) -> None:
 
 
 def arguments(text: str) -> list[str]:
-    """A list of expressions taken apart."""
+    """The expressions of a comma-separated list."""
     words, parts, start, depth = Reader(text), [], 0, 0
     for number, word in enumerate(words.words):
         depth += word.brackets_opened
@@ -110,7 +111,7 @@ def prepare_statement(session: Session, words: Reader) -> None:
 
 
 def _checked(session: Session, text: str) -> str:
-    """The text of a statement to prepare, if the table that it changes is there. Raises SqlError."""
+    """The text of a statement to prepare. Raises SqlError if the table that it changes does not exist."""
     match = _CHANGED.match(text)
     if match is not None:
         session.table(*Reader(match[1]).qualified())
@@ -118,7 +119,7 @@ def _checked(session: Session, text: str) -> str:
 
 
 def with_arguments(session: Session, words: Reader) -> str:
-    """The text of EXECUTE name USING @a, @b with the values put in."""
+    """The text of EXECUTE name USING @a, @b with the values inserted."""
     if session.server.mariadb and words.peek("IMMEDIATE"):
         raise Unsupported("EXECUTE IMMEDIATE")
     name = words.name().lower()

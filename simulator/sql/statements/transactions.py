@@ -11,8 +11,7 @@ from simulator.stream.literal.transactions import Text
 
 def begin(session: Session, words: Reader, text: str) -> None:
     words.take("WORK")
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     _not_in_xa(session)
     session.commit()
     session.in_transaction = True
@@ -24,15 +23,14 @@ def _not_in_xa(session: Session) -> None:
 
 
 def _chained(words: Reader) -> bool:
-    """AND [NO] CHAIN [NO] RELEASE: whether another transaction begins at once."""
+    """AND [NO] CHAIN [NO] RELEASE: whether a new transaction begins at once."""
     chain = False
     if words.take("AND"):
         chain = not words.take("NO")
         words.need("CHAIN")
     words.take("NO")
     words.take("RELEASE")
-    if not words.done:
-        raise words.problem()
+    words.need_end()
     return chain
 
 
@@ -94,12 +92,12 @@ def _find(session: Session, name: str) -> int:
 
 
 def lock(session: Session, words: Reader, text: str) -> None:
-    """LOCK TABLES and UNLOCK TABLES: nobody else is there."""
+    """LOCK TABLES and UNLOCK TABLES: there is no other session."""
     session.commit()
 
 
 def xa(session: Session, words: Reader, text: str) -> None:
-    """Distributed transactions: the rows are logged when they are prepared, and then how it ended."""
+    """Distributed transactions: the rows are logged at PREPARE, then the outcome."""
     word = words.one_of("START", "BEGIN", "END", "PREPARE", "COMMIT", "ROLLBACK")
     if not word:
         raise Unsupported("this form of XA")

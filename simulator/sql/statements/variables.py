@@ -31,7 +31,7 @@ _UNKNOWN_MODES: Final = frozenset((
     "NO_FIELD_OPTIONS", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "ORACLE", "PAD_CHAR_TO_FULL_LENGTH", "PIPES_AS_CONCAT",
     "POSTGRESQL", "SIMULTANEOUS_ASSIGNMENT", "TIME_ROUND_FRACTIONAL",
 ))  # fmt: skip
-# Variables whose other values change what statements do, in ways that this engine does not follow.
+# Variables whose other values change statements in ways that the embedded engine does not support.
 _DEFAULT_ONLY: Final = frozenset((
     "binlog_row_value_options", "check_constraint_checks", "completion_type", "default_collation_for_utf8mb4",
     "default_week_format", "enforce_storage_engine", "gtid_domain_id", "lc_time_names", "sql_auto_is_null",
@@ -46,7 +46,7 @@ _NAME: Final = re.compile(
 
 
 def set_statement(session: Session, words: Reader, text: str) -> None:
-    """SET a = 1, @b := 2, SESSION c = 3 …; all expressions are read before anything is set."""
+    """SET a = 1, @b := 2, SESSION c = 3 …; all expressions are evaluated before the first assignment."""
     if words.take("NAMES"):
         _names(session, words)
         return
@@ -67,7 +67,7 @@ def set_statement(session: Session, words: Reader, text: str) -> None:
             read_only = words.words[-2:] and [word.upper for word in words.words[-2:]] == ["READ", "ONLY"]
             if read_only:
                 raise Unsupported("SET TRANSACTION READ ONLY")
-            words.skip_all()  # the isolation of one session alone shows nowhere
+            words.skip_all()  # isolation has no effect in a single session
             return
         match = _NAME.match(words.sql, words.words[words.at].start) if not words.done else None
         if match is None:
@@ -112,7 +112,7 @@ def _charset(session: Session, word: str) -> str:
 
 
 def _right_side(words: Reader) -> tuple[str, str]:
-    """The text of a value up to the next comma, and the word that it is, if it is one."""
+    """The text of a value up to the next comma, and the value itself if it is a single word."""
     start, depth = words.at, 0
     while not words.done:
         word = words.words[words.at]
@@ -142,7 +142,7 @@ def _assignment(session: Session, scope: str, name: str, text: str, keyword: str
     word = keyword and not keyword.startswith("@")
     value: Any = keyword if word else value_of(session, text)
     if scope == "global":
-        return lambda: session.global_variables.__setitem__(name, value)  # sessions that begin later have it
+        return lambda: session.global_variables.__setitem__(name, value)  # for later sessions
     if change := _VARIABLES.get(name):
         return lambda: change(session, value)
     default = variable.value if word and keyword.lower() == "default" else value
@@ -247,7 +247,7 @@ def _insert_id(session: Session, value: Any) -> None:
 
 
 def _step(key: str) -> Callable[[Session, Any], None]:
-    """auto_increment_increment and _offset: 1 to 65535, and what lies outside becomes the next that does not."""
+    """auto_increment_increment and _offset: values outside 1 to 65535 become the nearest limit."""
 
     def change(session: Session, value: Any) -> None:
         session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _integer(key, value)))
@@ -298,7 +298,7 @@ _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
 
 
 def logged_literal(value: Any) -> str:
-    """A user variable's value as a log prints it."""
+    """A user variable's value as the log prints it."""
     if value is None:
         return "NULL"
     return mysql_types.quote(text_of(value)) if isinstance(value, str | bytes) else text_of(value)

@@ -1,1 +1,1 @@
-"""What a server keeps: rows, the session with its transactions, the log. Read `session` first."""
+"""The state of a server: rows, the session with its transactions, the log. Read `session` first."""

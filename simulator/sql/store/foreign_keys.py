@@ -1,4 +1,4 @@
-"""Foreign keys: what they refuse, and how they change children, which leaves no log entry."""
+"""Foreign keys: checks, and cascades to children, which are not logged."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def constraint_text(data: Data, key: ForeignKey) -> str:
 
 
 def check_foreign_keys(session: Session, definition: Definition) -> None:
-    """Whether parents, their columns and the names of a new table's foreign keys are right; each server says it in its
-    own way. Raises SqlError."""
+    """Check parents, columns and names of a new table's foreign keys; each server has its own errors. Raises
+    SqlError."""
     server, id = session.server, definition.id
     taken = {
         key.name
@@ -56,7 +56,7 @@ def check_foreign_keys(session: Session, definition: Definition) -> None:
 
 
 def _problem(child: Definition, key: ForeignKey, parent: Definition | None) -> SqlError | None:
-    """Why there can be no such foreign key, as MySQL 8.0 says it."""
+    """The error of an invalid foreign key, as MySQL 8.0 reports it."""
     if "set null" in (key.on_delete, key.on_update):
         for name in key.columns:
             if not _field(child, name).nullable:
@@ -79,7 +79,7 @@ def _field(definition: Definition, name: str) -> Field:
 
 
 def _compared(field: Field) -> tuple[object, ...]:
-    """What must be alike in the columns of parent and child: of texts not the length."""
+    """What must be equal in the columns of parent and child; the length of texts may differ."""
     type = field.type
     if type.charset:
         return (type.charset, field.collation)
@@ -88,7 +88,7 @@ def _compared(field: Field) -> tuple[object, ...]:
 
 
 def has_parents(session: Session, data: Data, row: Row, *, ignore: bool = False) -> bool:
-    """Whether a row's parents are there. Raises SqlError 1452, or says no with IGNORE."""
+    """Whether a row's parents exist; without `ignore` raises SqlError 1452 if not."""
     if not session.settings["foreign_key_checks"]:
         return True
     for key in data.definition.foreign:
@@ -123,7 +123,7 @@ def _of_parent(child: Data, key: ForeignKey, data: Data, row: Row) -> list[tuple
 
 
 def delete_children(session: Session, data: Data, row: Row) -> None:
-    """ON DELETE: cascades and SET NULL happen inside the storage engine and are not logged. Raises SqlError 1451."""
+    """ON DELETE: the storage engine runs CASCADE and SET NULL without a log entry. Raises SqlError 1451."""
     for child, key in _children(session, data):
         for number, other in _of_parent(child, key, data, row):
             if key.on_delete == "restrict":
@@ -137,7 +137,7 @@ def delete_children(session: Session, data: Data, row: Row) -> None:
 
 
 def update_children(session: Session, data: Data, old: Row, new: Row) -> None:
-    """ON UPDATE, likewise."""
+    """ON UPDATE, like `delete_children`."""
     for child, key in _children(session, data):
         if _values(data, old, key.parent_columns) == _values(data, new, key.parent_columns):
             continue

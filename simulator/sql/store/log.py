@@ -1,4 +1,4 @@
-"""What a server writes to its log as a script runs: transactions, and the GTIDs that they have."""
+"""The log of a server as a script runs: transactions and their GTIDs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.stream.literal.transactions import Entry, Transaction
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What a server logs of the session, as in `TransactionHeader`."""
+    """The facts of a session that a server logs, as in `TransactionHeader`."""
 
     thread: int = FIRST_THREAD
     sql_mode: int = SQL_MODE
@@ -22,8 +22,8 @@ class SessionFacts:
 
 @dataclass
 class Log:
-    """All that was committed. `last` is the number of the server's last GTID; `executed` are GTIDs of other servers, as
-    ranges of each server's numbers, or MariaDB's last GTID of each domain."""
+    """All committed transactions. `last` is the number of the server's last GTID; `executed` are GTIDs of other servers
+    as ranges of numbers, or MariaDB's last GTID of each domain."""
 
     transactions: list[Transaction] = field(default_factory=list)
     last: int = 0
@@ -31,7 +31,7 @@ class Log:
     domains: dict[str, str] = field(default_factory=dict)
 
     def commit(self, entries: list[Entry], ms: int, gtid: str, session: SessionFacts) -> None:
-        """A transaction; each DDL statement is one of its own. `gtid` is what SET GTID_NEXT said."""
+        """Append a transaction; each DDL statement is a transaction. `gtid` is the value of GTID_NEXT."""
         if gtid == "automatic":
             self.last, gtid = self.last + 1, ""
         elif ":" in gtid:
@@ -41,7 +41,7 @@ class Log:
         self.transactions.append(Transaction(tuple(entries), ms, header=self._header(gtid, session)))
 
     def execute(self, gtids: str) -> str:
-        """Add GTIDs of one server: `uuid:7`, `uuid:1-5:7`. Returns them as the server writes them."""
+        """Add GTIDs of one server: `uuid:7`, `uuid:1-5:7`. Returns them in the server's notation."""
         server, *ranges = gtids.lower().split(":")
         pairs = [(int(first), int(last or first)) for first, _, last in (numbers.partition("-") for numbers in ranges)]
         self.executed[server] = _merged([*self.executed.get(server, ()), *pairs])
@@ -57,7 +57,7 @@ class Log:
 
 
 def _merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges in order, those that meet as one."""
+    """Sorted ranges; adjacent ranges are merged."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if merged and merged[-1][1] + 1 >= first:

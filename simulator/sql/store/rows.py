@@ -1,4 +1,4 @@
-"""A table's rows in memory: by number, with its unique keys, read in the order of its clustered key."""
+"""A table's rows in memory: by number, with unique keys, read in the order of the clustered key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 
 
 def index_value(stored: Any, column: Field, prefix: int | None) -> Any:
-    """What a key holds of a stored value: texts as their collation sees them."""
+    """The value of a key for a stored value: texts are folded by their collation."""
     if isinstance(stored, str):
         return ordered(stored if prefix is None else stored[:prefix], column.collation or "utf8mb4_general_ci")
     return stored if prefix is None or not isinstance(stored, bytes) else stored[:prefix]
@@ -27,7 +27,7 @@ def index_value(stored: Any, column: Field, prefix: int | None) -> Any:
 
 @dataclass
 class Index:
-    """A unique key: what rows hold in its columns, to the row's number. A row with a NULL is not in it."""
+    """A unique key: from the values of its columns to the row's number. Rows with a NULL are not in it."""
 
     key: Key
     positions: tuple[int, ...]
@@ -47,21 +47,21 @@ class Index:
 
 @dataclass(eq=False)
 class Plan:
-    """What is compiled of a definition: defaults, generated columns and checks, by the column's place."""
+    """The compiled parts of a definition: defaults, generated columns and checks, by the column's position."""
 
     defaults: dict[int, Compiled] = field(default_factory=dict)
     generated: list[tuple[int, Compiled]] = field(default_factory=list)
     checks: list[tuple[str, Compiled]] = field(default_factory=list)
     triggers: list[tuple[Trigger, Any]] = field(default_factory=list)
-    # What literals became in a column under certain rules: (rules, a map for each place).
+    # Cached conversions of literals under certain rules: (rules, a map for each position).
     stored: tuple[Any, list[dict[Any, Any]]] | None = None
-    # Lists of columns as typed in INSERT, and by places what is left to the columns and what an image shows.
+    # By the text of an INSERT's column list: positions. By positions: unnamed columns, and columns of a row image.
     column_lists: dict[str, list[int]] = field(default_factory=dict)
     shapes: dict[tuple[int, ...], tuple[list[int], frozenset[int]]] = field(default_factory=dict)
 
 
 class Data:
-    """A table: its definition now, its rows, its counter."""
+    """A table: its current definition, its rows, its AUTO_INCREMENT counter."""
 
     def __init__(self, definition: Definition) -> None:
         self.rows: dict[int, Row] = {}
@@ -73,12 +73,12 @@ class Data:
         self.define(definition)
 
     def define(self, definition: Definition) -> None:
-        """Take another definition; the rows must fit it already. Raises SqlError 1062 where a key would hold twice."""
+        """Change the definition; the rows must match it already. Raises SqlError 1062 for a duplicate key."""
         self.definition = definition
         self.table: Table = definition.table()
         self.plan = None
         self.indexes = [self._index(key) for key in definition.keys if key.unique and all(key.names)]
-        # primary first, as servers look for duplicates
+        # primary first, as servers check duplicates
         self.indexes.sort(key=lambda index: index.key.kind != "primary")
         self.clustered = self._clustered()
         auto = next((i for i, column in enumerate(definition.fields) if column.auto), None)
@@ -117,7 +117,7 @@ class Data:
         return SqlError(1062, "-".join(texts), index.key.name)
 
     def conflict(self, row: Row, besides: int | None = None) -> tuple[int, Index] | None:
-        """The row that has a unique key of this one already, and the key."""
+        """The number of an existing row with the same unique key, and the key's index."""
         for index in self.indexes:
             key_values = index.key_of(row)
             if key_values is not None:
@@ -127,7 +127,7 @@ class Data:
         return None
 
     def add(self, row: Row) -> int:
-        """Put a row in; the caller looked for conflicts."""
+        """Add a row; the caller has checked for conflicts."""
         self._number += 1
         number = self._number
         self.rows[number] = row
@@ -143,7 +143,7 @@ class Data:
         return number
 
     def put(self, number: int, row: Row | None) -> Row | None:
-        """Replace, remove (None) or bring back the row of this number; what was there before."""
+        """Replace, remove (None) or restore the row of this number; returns the previous row."""
         old = self.rows.get(number)
         for index in self.indexes:
             before = None if old is None else index.key_of(old)
@@ -165,7 +165,7 @@ class Data:
         return old
 
     def scan(self) -> Iterator[tuple[int, Row]]:
-        """All rows in the order of the clustered key, else as they came."""
+        """All rows in the order of the clustered key, else in insertion order."""
         if not self._sorted:
             clustered = self.clustered
             if clustered is None:

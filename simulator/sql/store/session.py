@@ -1,4 +1,4 @@
-"""A session: databases and tables, variables, the clock, and transactions with their undo and their log entries."""
+"""A session: databases and tables, variables, the clock, and transactions with their undo and log entries."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Zone
 from simulator.stream.literal.transactions import Ddl, Entry, Positions, Row, RowChange, TableRows, Text
 
-# What a script's clock moves from one transaction to the next.
+# The script's clock advances by this from one transaction to the next.
 STEP_US: Final = 1_000_000
 
 
-# Databases of the server itself, in other letters too.
+# System databases; the comparison ignores case.
 _OF_THE_SERVER: Final = ("information_schema", "mysql", "performance_schema", "sys")
 
 
 def unknown_database(name: str) -> SqlError | Unsupported:
-    """The error of a statement about a database that the script has not created."""
+    """The error for a database that the script has not created."""
     return Unsupported(f"the database {name}") if name.lower() in _OF_THE_SERVER else SqlError(1049, name)
 
 
 @dataclass
 class TriggerRows:
-    """What a trigger sees: OLD and NEW as stored, of which it may change NEW."""
+    """The rows of a trigger: OLD and NEW as stored; the trigger may change NEW."""
 
     fields: tuple[Field, ...]
     old: Row | None
@@ -56,11 +56,11 @@ class Savepoint:
 
 @dataclass
 class Session:
-    """One connection to a server that has nothing else to do."""
+    """The only connection to a server."""
 
     server: Server
     now_us: int
-    # How bodies are run, and functions that the script made; programs know, which stand above.
+    # Callbacks into `programs`, which this module must not import: run a body, call a stored function.
     run_body: Callable[[Session, str, TriggerRows], None]
     call_function: Callable[[Session, Routine, list[Any]], Any]
     account: str = "root@localhost"
@@ -72,7 +72,7 @@ class Session:
     zone: Zone = field(default_factory=lambda: Zone("SYSTEM"))
     user_variables: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    # System variables that were set and change nothing here, and those of later sessions.
+    # Other system variables, and their global values for later sessions.
     variables: dict[str, Any] = field(default_factory=dict)
     global_variables: dict[str, Any] = field(default_factory=dict)
     last_insert_id: int = 0
@@ -106,7 +106,7 @@ class Session:
     depth: int = 0
     inside_statement: bool = False  # a trigger or a function of a statement runs
     statements: dict[str, str] = field(default_factory=dict)  # PREPARE
-    found_rows: int | None = 0  # of the last SELECT; None: it was passed over
+    found_rows: int | None = 0  # of the last SELECT; None: it was skipped
     row_count: int = -1  # rows that the last statement changed
     routines: dict[tuple[str, str, str], Routine] = field(default_factory=dict)  # by kind, database and name
     order_unsure: bool = False  # rows of the statement may come in another order on a server
@@ -131,14 +131,15 @@ class Session:
             "auto_increment_offset": 1,
         }
 
-    # ----------------------------------------------------------------------------------------------------- what is what
+    # -------------------------------------------------------------------------------------------------------------
+    # lookup
 
     @property
     def strict(self) -> bool:
         return bool(self.modes & {"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES"})
 
     def rules(self, *, ignore: bool = False) -> Rules:
-        """How values are stored now; the same object until a setting changes."""
+        """The current rules for storing values; the same object until a setting changes."""
         modes, zone, rules = self.cached_rules.get(ignore, (None, None, None))
         if rules is None or modes is not self.modes or zone is not self.zone:
             rules = self._rules(ignore)
@@ -165,12 +166,12 @@ class Session:
         return Document(value, way=self.server.json_way)
 
     def draw(self) -> int:
-        """A number that no other draw of the script has."""
+        """A new number for each call."""
         self.drawn += 1
         return self.drawn
 
     def variable(self, name: str) -> Any:
-        """The value of a system variable. Raises SqlError 1193, Unsupported for one that is not kept."""
+        """The value of a system variable. Raises SqlError 1193, Unsupported if its value is not simulated."""
         scope, _, bare_name = name.partition(".")
         if scope in ("session", "local", "global"):
             name = bare_name
@@ -222,7 +223,7 @@ class Session:
         return data
 
     def view(self, database: str, name: str) -> View | None:
-        """The view of this name; a temporary table hides it."""
+        """The view of this name, unless a temporary table hides it."""
         owner = self.databases.get(database or self.database)
         if owner is None or TableId(owner.name, name) in self.temporary:
             return None
@@ -233,10 +234,10 @@ class Session:
             yield from database.tables.values()
 
     def with_next_version(self, definition: Definition) -> Definition:
-        """With a version that no table of this name had before."""
+        """The definition with a version that no table of this name had before."""
         version = self.versions.get(definition.id, -1) + 1
         self.versions[definition.id] = version
-        return definition.with_version(version)
+        return replace(definition, version=version)
 
     @property
     def now_ms(self) -> int:
@@ -249,7 +250,7 @@ class Session:
     # ---------------------------------------------------------------------------------------------------- transactions
 
     def record_undo(self, data: Data, number: int, old: Row | None) -> None:
-        """Remember how a row was, for a rollback."""
+        """Record the previous row for a rollback."""
         if data.definition.transactional:
             self.undo.append((data, number, old))
 
@@ -261,7 +262,7 @@ class Session:
 
     @contextmanager
     def statement(self) -> Iterator[None]:
-        """All of a statement or nothing; outside a transaction it is one."""
+        """Run a statement atomically; outside a transaction it is its own transaction."""
         mark = len(self.undo), len(self.entries)
         try:
             yield
@@ -278,13 +279,13 @@ class Session:
             self.in_transaction = True
 
     def _log_plain(self) -> None:
-        """What a statement did to tables without transactions, which is a transaction of its own in the log."""
+        """Log the changes of tables without transactions as a transaction of their own."""
         if self.plain_entries:
             self.write(self.plain_entries)
             self.plain_entries = []
 
     def commit(self) -> None:
-        """End the transaction; nothing is logged where nothing changed."""
+        """End the transaction; an empty one is not logged."""
         if self.entries:
             self.write(self.entries)
         self.end_transaction()
@@ -293,7 +294,7 @@ class Session:
         entries = list(self.entries)
         self.undo_to(0, 0)
         if self.temporary_touched and self.server.drops_existing and entries:
-            # what cannot be taken back is logged all the same, and ROLLBACK after it, which readers of rows ignore
+            # changes that cannot be rolled back are logged, followed by ROLLBACK, which readers of rows ignore
             self.entries = entries
             self.write(self.entries)
         self.end_transaction()
@@ -315,7 +316,7 @@ class Session:
         after: Row | None,
         touched: frozenset[int] = frozenset(),
     ) -> None:
-        """The change of the row of this number; `touched` are the columns that the statement names."""
+        """Log the change of a row; `touched` are the columns that the statement names."""
         if self.quiet or data.definition.temporary or not self.settings["log_bin"]:
             return
         if not self.annotated:
@@ -332,7 +333,7 @@ class Session:
             and last.logged_after == logged_after
             and last.run == self.run
         ):
-            # the same objects as of its neighbours: a dump has many rows
+            # shares objects with the previous change: a dump has many rows
             shared = (last.run, last.ms, last.logged_before, last.logged_after)
         else:
             self.run += 1
@@ -348,7 +349,7 @@ class Session:
             entries.append(Text(StatementKind.ROWS_QUERY, id.database, id.name, self.text, self.now_ms))
 
     def _images(self, data: Data, kind: Kind, touched: frozenset[int]) -> tuple[Positions, Positions]:
-        """binlog_row_image: which columns the images hold."""
+        """The columns of the images under binlog_row_image."""
         image = self.settings["binlog_row_image"]
         if image == "full":
             return None, None
@@ -370,7 +371,7 @@ class Session:
         return (None if kind is INSERT else before), (None if kind is DELETE else after)
 
     def log_ddl(self, entry: Ddl) -> None:
-        """A DDL statement, which is a transaction of its own."""
+        """Log a DDL statement as a transaction."""
         if not self.settings["log_bin"]:
             return
         if entry.before and entry.after and entry.before.columns != entry.after.columns:
@@ -380,13 +381,13 @@ class Session:
         self.write([entry])
 
     def write(self, entries: list[Entry]) -> None:
-        """A transaction of this session."""
+        """Log a transaction of this session."""
         self.log.commit(entries, self.now_ms, self.gtid_next, self.facts)
         self.now_us += STEP_US
 
     @property
     def facts(self) -> SessionFacts:
-        """What the server logs of the session: its only connection, and its variables."""
+        """The facts of the session that the server logs."""
         if self.logged_facts is not None:
             return self.logged_facts
         mode = sql_mode_code(self.modes)
@@ -394,7 +395,7 @@ class Session:
 
     @property
     def charset_code(self) -> int:
-        """The number of the character set that SET NAMES said."""
+        """The number of the character set of SET NAMES."""
         charset = self.variables.get("character_set_client")
         if charset == "utf8mb4" and self.server.modern and not self.server.mariadb:
             return UTF8MB4_80

@@ -17,7 +17,7 @@ from simulator.sql.values.temporal import Temporal
 _MARKS: Final = str.maketrans(
     {mark: chr(rank) for rank, mark in enumerate(" _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~", 1)} | {"$": "\x2f$"}
 )
-# Letters that Unicode's order takes apart: since version 9 like others, before that behind them.
+# Letters that Unicode's order decomposes: equal to their parts since version 9, after them before that.
 _LETTERS: Final = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ħ": "h"}
 _OLD_LETTERS: Final = {letter: f"{letters[0]}\uffff" for letter, letters in _LETTERS.items()}
 _BEYOND_BMP: Final = re.compile("[\U00010000-\U0010ffff]")
@@ -25,7 +25,7 @@ _BEYOND_BMP: Final = re.compile("[\U00010000-\U0010ffff]")
 
 @lru_cache(maxsize=65_536)
 def ordered(text: str, collation: str) -> str:
-    """What orders texts under a collation; equal for texts that are equal."""
+    """The sort key of a text under a collation; equal texts have equal keys."""
     key = folded(text, collation)
     if "_0900_" not in collation and "_unicode_" not in collation:
         return key
@@ -41,8 +41,8 @@ def _in_order(character: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def folded(text: str, collation: str) -> str:
-    """What tells texts apart under a collation: without case and accents under `_ci`, with blanks at the end cut where
-    the collation pads (all but those of Unicode 9 and binary)."""
+    """The text without what the collation ignores: case and accents under `_ci`, trailing blanks if the collation pads
+    (all but those of Unicode 9 and binary)."""
     pads = "_0900_" not in collation and collation != "binary"
     if pads:
         text = text.rstrip(" ")
@@ -53,12 +53,12 @@ def folded(text: str, collation: str) -> str:
     if "_cs" in collation or "_as" in collation:
         return text.upper() if "_ci" in collation else text
     if "_general_" in collation:
-        text = text.replace("ß", "s")  # one letter there; two in other collations
+        text = text.replace("ß", "s")  # a single letter there; two letters in other collations
     else:
         letters = _LETTERS if "_0900_" in collation else _OLD_LETTERS
         text = "".join(letters.get(c.lower(), c) for c in text)
     if "_0900_" not in collation and "_520_" not in collation:
-        text = _BEYOND_BMP.sub("\ufffd", text)  # they know none of these characters, so all are equal
+        text = _BEYOND_BMP.sub("\ufffd", text)  # older collations treat all of these characters as equal
     unaccented = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
     return unaccented.upper() if "_0900_" not in collation else unaccented.casefold().upper()
 
@@ -101,7 +101,7 @@ def _as_temporals(left: Any, right: Any) -> tuple[Any, Any]:
             side = _as_temporal(text_of(side), reference.kind)
         sides.append(side)
     a, b = sides
-    if isinstance(a, str) or isinstance(b, str):  # no moment equals a text that is none
+    if isinstance(a, str) or isinstance(b, str):  # a text that is no date never equals a date
         return text_of(left), text_of(right)
     if isinstance(a, Temporal) and isinstance(b, Temporal):
         if "time" in (a.kind, b.kind) and a.kind != b.kind:
@@ -170,7 +170,7 @@ def like(value: Any, pattern: Any, escape: str, collation: str) -> bool | None:
         return None
     text, pattern_text = text_of(value), text_of(pattern)
     if not collation.endswith("_bin") and collation != "binary" and not isinstance(value, bytes):
-        # blanks count in LIKE
+        # trailing blanks are significant in LIKE
         text, pattern_text = folded(text + "\0", collation)[:-1], folded(pattern_text + "\0", collation)[:-1]
         escape = escape.upper()
     return like_pattern(pattern_text, escape).fullmatch(text) is not None

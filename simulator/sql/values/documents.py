@@ -1,6 +1,6 @@
-"""JSON documents in expressions: MySQL's typed scalars (decimals, dates, bytes) beside those that JSON has.
+"""JSON documents in expressions: JSON's types and MySQL's typed scalars (decimals, dates, bytes).
 
-As text they are what MySQL prints; the text that a row stores marks dates and decimals (`sources.mysql.typed_json`).
+Their text is what MySQL prints; the stored text marks dates and decimals (`sources.mysql.typed_json`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from simulator.sql.values.temporal import Temporal, date_of
 
 @dataclass(slots=True, eq=False)
 class Document:
-    """A JSON value: None, bool, int, float, Decimal, str, list, dict, Temporal or bytes. `origin` is the column or the
-    function that gave it, for errors; `way` as in `text_of`."""
+    """A JSON value: None, bool, int, float, Decimal, str, list, dict, Temporal or bytes. `origin` is its column or
+    function, for errors; `way` as in `text_of`."""
 
     value: Any
     origin: str = "json"
     way: str = "printed"
 
     def stored(self) -> str:
-        """As a column stores it: what a text cannot tell apart is marked."""
+        """The text that a column stores; it marks types that JSON cannot distinguish."""
         return text_of(self.value)
 
     def text(self) -> str:
@@ -36,7 +36,7 @@ class Document:
 
 
 class Opaque(bytes):
-    """Bytes in a document, with the type that MySQL says they have."""
+    """Bytes in a document, with MySQL's type code."""
 
     code: int
 
@@ -47,7 +47,7 @@ class Opaque(bytes):
 
 
 class JsonNumber(str):
-    """A number, or what MariaDB aggregates, as it is written."""
+    """A number, or the result of MariaDB's aggregates, as it is written."""
 
     __slots__ = ()
 
@@ -70,7 +70,7 @@ def parse(text: str, *, duplicates: str, spelled: bool = False) -> Any:
 
 
 def read(stored: str) -> Any:
-    """The value behind the text that a row stores."""
+    """The value of a stored text."""
     if typed_json.is_typed(stored):
         stored = typed_json.marks_as_objects(stored)
     return _typed(json.loads(stored, parse_float=JsonNumber, parse_int=JsonNumber))

@@ -1,4 +1,4 @@
-"""JSON paths: what they lead to in a document, and documents changed there."""
+"""JSON paths: find and change values of documents."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def text_of_legs(legs: Sequence[Leg]) -> str:
 
 
 def find_all(value: Any, legs: Sequence[Leg]) -> Iterator[Any]:
-    """All values that a path leads to. A value that is no array is an array of itself."""
+    """All values of a path. A value that is no array counts as an array of one element."""
     if not legs:
         yield value
         return
@@ -115,12 +115,12 @@ def find_all(value: Any, legs: Sequence[Leg]) -> Iterator[Any]:
 
 
 def find(value: Any, legs: Sequence[Leg]) -> Any:
-    """The value that a path leads to, or MISSING."""
+    """The value of a path, or MISSING."""
     return next(find_all(value, legs), MISSING)
 
 
 def changed(value: Any, legs: Sequence[Leg], new: Any, *, insert: bool, replace: bool) -> Any:
-    """A document with the value at a path set; what is not there is made only at the end of the path."""
+    """A document with the value of a path set; only the last leg may be created."""
     if not legs:
         return new if replace else value
     leg, *next_legs = legs
@@ -158,7 +158,7 @@ def removed(value: Any, legs: Sequence[Leg]) -> Any:
 
 
 def put_before(value: Any, legs: Sequence[Leg], new: Any) -> Any:
-    """JSON_ARRAY_INSERT: a new element before the one at a path; at the end where the array is shorter."""
+    """JSON_ARRAY_INSERT: insert an element before that of a path; at the end of a shorter array."""
     *head, cell = legs
     assert isinstance(cell, Cell)
     items = find(value, head)

@@ -22,10 +22,10 @@ from simulator.sources.mysql import json as mysql_json
 from simulator.sql.values.documents import Document
 from simulator.sql.values.temporal import Temporal
 
-# Calculations with decimals are exact up to here.
+# The precision of calculations with decimals.
 CONTEXT: Final = Context(prec=120)
 MAX_DOUBLE: Final = 1.7976931348623157e308
-# Characters of a value in an error's text.
+# Maximal characters of a value in an error's text.
 MAX_QUOTED: Final = 128
 NUMBER: Final = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 
@@ -40,20 +40,20 @@ class Raw(bytes):
 
 
 class Shape(bytes):
-    """A geometry as it is stored."""
+    """A stored geometry."""
 
     __slots__ = ()
 
 
 class JsonText(str):
-    """A value of a JSON column of MariaDB: a text that goes into a document as what it says."""
+    """A value of a JSON column of MariaDB: a text that is parsed when it becomes part of a document."""
 
     __slots__ = ()
 
 
 class ScaledDecimal(Decimal):
-    """A decimal that shows `scale` digits behind the point as text, whatever it has: a quotient, an integer of COALESCE
-    among decimals."""
+    """A decimal printed with `scale` digits behind the point, independent of its own: a quotient, an integer of
+    COALESCE among decimals."""
 
     scale: int
 
@@ -64,13 +64,13 @@ class ScaledDecimal(Decimal):
 
 
 class Single(float):
-    """A value of a FLOAT column: six digits as text."""
+    """A value of a FLOAT column: printed with six digits."""
 
     __slots__ = ()
 
 
 class FixedDouble(float):
-    """A double that shows a fixed number of digits behind the point: ROUND(x, 2), DOUBLE(9, 2)."""
+    """A double printed with fixed digits behind the point: ROUND(x, 2), DOUBLE(9, 2)."""
 
     scale: int
 
@@ -87,7 +87,7 @@ class Blob(bytes):
 
 
 class Label(str):
-    """A value of an ENUM or SET column; its number counts among numbers."""
+    """A value of an ENUM or SET column; in numeric context its number counts."""
 
     number: int
 
@@ -98,7 +98,7 @@ class Label(str):
 
 
 class Padded(int):
-    """A value of a ZEROFILL column: with zeros as text."""
+    """A value of a ZEROFILL column: printed with leading zeros."""
 
     width: int
 
@@ -109,7 +109,7 @@ class Padded(int):
 
 
 class Bits(int):
-    """A value of a BIT column: a number, and as text its bytes."""
+    """A value of a BIT column: a number in numeric context, bytes in text context."""
 
     length: int
 
@@ -123,7 +123,7 @@ class Bits(int):
 
 
 def number_of(value: Any) -> Any:
-    """int, Decimal or float; a text is the number that it begins with, as a double."""
+    """The value as int, Decimal or float; a text is the number at its beginning, as a double."""
     if isinstance(value, int | float | Decimal):
         return value
     if isinstance(value, Label):
@@ -171,7 +171,7 @@ def text_of(value: Any) -> str:
 
 
 def scale_of(value: Any) -> int:
-    """Digits behind the point that a number shows."""
+    """Printed digits behind the point."""
     if isinstance(value, ScaledDecimal):
         return value.scale
     exponent = Decimal(value).as_tuple().exponent
@@ -179,7 +179,7 @@ def scale_of(value: Any) -> int:
 
 
 def displayed_decimal(value: Decimal) -> Decimal:
-    """A decimal with the digits that it shows."""
+    """A decimal with its printed digits."""
     if not isinstance(value, ScaledDecimal):
         return value
     rounded = value.quantize(Decimal(1).scaleb(-value.scale), rounding=ROUND_HALF_UP, context=CONTEXT)
@@ -195,12 +195,12 @@ def bytes_of(value: Any) -> bytes:
 
 
 def latin1(raw: bytes) -> str:
-    """MySQL's latin1: Windows-1252, and the five bytes that it lacks."""
+    """MySQL's latin1: Windows-1252 with the five bytes that it leaves undefined."""
     return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
 
 
 def quoted_value(value: Any) -> str:
-    """A value in an error's text: bytes that are no ASCII as \\xFF, characters beyond the BMP as question marks."""
+    """A value in an error's text: other bytes than ASCII as \\xFF, characters beyond the BMP as question marks."""
     if isinstance(value, bytes) and not isinstance(value, Bits):
         text = "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02X}" for byte in bytes(value)[:MAX_QUOTED])
     else:

@@ -1,4 +1,4 @@
-"""Dates and times in expressions: read from texts and numbers as MySQL reads them, and turned into carriers."""
+"""Dates and times in expressions: parsed from texts and numbers as MySQL does, and converted to carriers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _MONTH: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 @dataclass(frozen=True, slots=True)
 class Temporal:
-    """A date, a date with time, or a time. `day` is a date's carrier (partial ones too), `us` the microseconds of the
-    day, or of a time with its sign; `digits` the fraction digits that it is shown with."""
+    """A date, a datetime, or a time. `day` is a date's carrier (also of partial dates), `us` the microseconds since
+    midnight, or of a time with its sign; `digits` the printed fraction digits."""
 
     kind: str  # date, datetime, time
     day: int = 0
@@ -50,12 +50,12 @@ class Temporal:
 
     @property
     def key(self) -> tuple[int, int]:
-        """Rises with time, for comparisons of the same kind."""
+        """Orders values of the same kind."""
         return (_ordered(self.day), self.us)
 
 
 def _ordered(day: int) -> int:
-    """A number that rises with (year, month, day), for partial dates too."""
+    """A number that orders (year, month, day), also of partial dates."""
     year, month, date = parts_of(day)
     return (year * 16 + month) * 32 + date
 
@@ -78,7 +78,7 @@ def clock_text(us: int, digits: int) -> str:
 
 
 def day_of(year: int, month: int, day: int) -> int | None:
-    """The carrier of a date, None if there is none such; parts may be zero."""
+    """The carrier of a date, None if it does not exist; parts may be zero."""
     if month > 12 or day > 31 or (month and day > _MONTH[month - 1]):
         return None
     if year and month and day:
@@ -103,7 +103,7 @@ def is_zero(day: int) -> bool:
 
 
 def of_us(us: int, digits: int = 6) -> Temporal:
-    """The moment of a datetime carrier."""
+    """The datetime of a carrier."""
     if us >= FIRST_DAY * US_PER_DAY:
         day, time_us = divmod(us, US_PER_DAY)
     else:
@@ -113,7 +113,7 @@ def of_us(us: int, digits: int = 6) -> Temporal:
 
 
 def us_of(value: Temporal) -> int:
-    """The datetime carrier of a moment."""
+    """The carrier of a datetime."""
     if is_partial(value.day):
         return partial_us(*split_partial(value.day - PARTIAL_DAYS), value.us)
     return value.day * US_PER_DAY + value.us
@@ -133,9 +133,9 @@ def _fraction(digits: str | None, *, truncate: bool = False) -> int:
 
 
 def parse_datetime(text: str, *, truncate: bool = False) -> tuple[Temporal, bool] | None:
-    """A date with or without a time, and whether all of the text was read. None: no date.
+    """A date with or without a time, and whether the whole text was read. None: no date.
 
-    `truncate`: a seventh digit of the fraction does not round.
+    `truncate`: a seventh fraction digit does not round.
     """
     digits: str | None
     if match := _DELIMITED.match(text):
@@ -161,12 +161,12 @@ def parse_datetime(text: str, *, truncate: bool = False) -> tuple[Temporal, bool
 
 
 def offset_minutes(text: str) -> int | None:
-    """The offset from UTC at the end of a date with a time; None: there is none."""
+    """The UTC offset at the end of a datetime text; None without one."""
     match = _OFFSET.search(text)
     return None if match is None else (1 if match[1] == "+" else -1) * (int(match[2]) * 60 + int(match[3]))
 
 
-# Ranges of numbers that are dates, what is added for the century, and the digits of the time (number_to_datetime).
+# Ranges of numbers that are dates, what is added for the century, and the factor for the time (number_to_datetime).
 _NUMBERS: Final = (
     (101, 691231, 20_000_000, 1_000_000),
     (700101, 991231, 19_000_000, 1_000_000),
@@ -178,7 +178,7 @@ _NUMBERS: Final = (
 
 
 def number_datetime(number: int) -> Temporal | None:
-    """20240229 or 20240229123456 as a moment; 0 is the zero date."""
+    """20240229 or 20240229123456 as a datetime; 0 is the zero date."""
     if number == 0:
         return Temporal("datetime", PARTIAL_DAYS)
     for low, high, century, scale in _NUMBERS:
@@ -189,7 +189,7 @@ def number_datetime(number: int) -> Temporal | None:
 
 
 def parse_time(text: str, *, truncate: bool = False) -> tuple[int, int, bool] | None:
-    """Microseconds with sign, fraction digits, and whether all was read. None: no time."""
+    """Microseconds with sign, fraction digits, and whether the whole text was read. None: no time."""
     if re.match(r"\s*\d{2,4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]", text):
         parsed = parse_datetime(text, truncate=truncate)
         return None if parsed is None else (parsed[0].us, parsed[0].digits, parsed[1])
@@ -208,7 +208,7 @@ def parse_time(text: str, *, truncate: bool = False) -> tuple[int, int, bool] | 
 
 
 def rounded(us: int, digits: int, *, truncate: bool = False) -> int:
-    """Microseconds at so many fraction digits: half up, away from zero, or cut."""
+    """Microseconds rounded to this many fraction digits: half away from zero, or truncated."""
     unit = int(10 ** (6 - digits))
     size = abs(us)
     size = size // unit * unit if truncate else (size + unit // 2) // unit * unit
@@ -218,7 +218,7 @@ def rounded(us: int, digits: int, *, truncate: bool = False) -> int:
 class Zone:
     """A session's time zone: `+08:00`, `SYSTEM` (UTC here), or an IANA name. Raises ValueError for others.
 
-    `offsets`: the least and the greatest in minutes.
+    `offsets`: the smallest and largest offset in minutes.
     """
 
     def __init__(self, text: str, offsets: tuple[int, int] = (-839, 840)) -> None:
@@ -239,7 +239,7 @@ class Zone:
                 raise ValueError(text) from None
 
     def to_utc(self, us: int) -> int:
-        """Local microseconds as UTC; a time that summer time skips is the first one after it."""
+        """Local microseconds as UTC; a local time skipped by summer time is the first one after it."""
         if self.rules is dt.UTC:
             return us
         local = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=us)  # noqa: DTZ001 (made aware just below)

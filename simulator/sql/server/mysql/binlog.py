@@ -1,4 +1,4 @@
-"""Events of MySQL's and MariaDB's row binlog: packets taken apart; rows stay bytes until their table is known.
+"""Parses events of MySQL's and MariaDB's row binlog; rows stay bytes until their table is known.
 
 Source: the servers' `libbinlogevents` and `log_event.h`; versions 1 and 2 of rows events.
 """
@@ -18,7 +18,7 @@ _QUERY, _ROTATE, _XID, _TABLE_MAP, _ROWS_QUERY, _XA_PREPARE, _ANNOTATE = 2, 4, 1
 _GTID, _MARIADB_GTID = 33, 162
 _ROWS: Final = {23: INSERT, 24: UPDATE, 25: DELETE, 30: INSERT, 31: UPDATE, 32: DELETE}
 _VERSION_2: Final = 30
-# Events that hold changes in a form that is not read here, and the setting that makes them.
+# Unsupported events with changes, and the setting that enables them.
 _UNREAD: Final = {
     39: "binlog_row_value_options", 40: "binlog_transaction_compression", 165: "log_bin_compress",
     166: "log_bin_compress", 167: "log_bin_compress", 168: "log_bin_compress", 169: "log_bin_compress",
@@ -32,7 +32,7 @@ _SQL_MODE, _CATALOG, _CHARSET = 1, 6, 4
 
 @dataclass(frozen=True, slots=True)
 class TableMap:
-    """What a rows event says of its table: names, and for each column the code of its type and its metadata."""
+    """The table of rows events: names, and for each column its type code and metadata."""
 
     database: str
     table: str
@@ -42,7 +42,7 @@ class TableMap:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A rows event. `logged`: the positions of the columns that each image holds, of updates before and after."""
+    """A rows event. `logged`: the positions of the columns in each image (updates: before, after)."""
 
     at_s: int
     kind: Kind
@@ -53,8 +53,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement logged as text, in the database that was the default, with its session's connection, the bits of its
-    sql_mode and the number of its client's character set."""
+    """A statement logged as text: default database, thread id, the bits of its sql_mode, and the number of the client's
+    character set."""
 
     at_s: int
     database: str
@@ -73,7 +73,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The statement whose rows follow: MariaDB's annotation, MySQL's rows query."""
+    """The statement of the rows that follow: MariaDB's annotation, MySQL's rows query."""
 
     annotation: bool
     sql: str
@@ -91,7 +91,7 @@ Event = Rows | Query | Commit | Note | Gtid
 
 @dataclass
 class Bytes:
-    """Bytes read from the front."""
+    """A reader of bytes."""
 
     raw: bytes
     at: int = 0
@@ -116,7 +116,7 @@ class Bytes:
 
 
 def events(packets: Iterator[bytes]) -> Iterator[Event]:
-    """The events of a log. Raises UsageError for changes in a form that is not supported."""
+    """The events of a log. Raises UsageError for changes in an unsupported form."""
     tables: dict[int, TableMap] = {}
     for packet in packets:
         at_s, code = struct.unpack_from("<IB", packet)
@@ -147,7 +147,7 @@ def events(packets: Iterator[bytes]) -> Iterator[Event]:
 
 
 def rotated(packet: bytes) -> str | None:
-    """The name of the file that a rotate event says follows."""
+    """The name of the next file in a rotate event."""
     return packet[_HEADER_BYTES + 8 :].decode() if packet[4] == _ROTATE else None
 
 
@@ -177,7 +177,7 @@ def _table_map(data: Bytes) -> TableMap:
     return TableMap(database, name, types, tuple(_meta(code, facts) for code in types))
 
 
-# Bytes that belong to a type's code; of those in the second set the first byte is the high one.
+# Metadata bytes of a type code; types of the second set have the high byte first.
 _META_BYTES: Final = {4: 1, 5: 1, 252: 1, 245: 1, 255: 1, 17: 1, 18: 1, 19: 1, 15: 2, 16: 2, 246: 2, 253: 2, 254: 2}
 _HIGH_FIRST: Final = frozenset({246, 253, 254})
 

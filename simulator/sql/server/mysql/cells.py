@@ -1,4 +1,4 @@
-"""Cells of rows events as tables store them here."""
+"""Decodes cells of rows events to stored values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cell = Callable[[Bytes, int, ColumnType], Any]
 
 
 def images(event: Rows, table: Table) -> list[tuple[tuple[Any, ...], ...]]:
-    """For each row its images: before, after, or both. A cell is None, too, where the image lacks the column."""
+    """The images of each row: before, after, or both. A cell is also None if the image lacks the column."""
     data = Bytes(event.body)
     rows = []
     while data.at < len(data.raw):
@@ -107,7 +107,7 @@ def _varchar(data: Bytes, meta: int, type: ColumnType) -> Any:
 
 
 def _string(data: Bytes, meta: int, type: ColumnType) -> Any:
-    """CHAR and BINARY; ENUM and SET, whose own code is in the metadata."""
+    """CHAR and BINARY; also ENUM and SET, whose type code is in the metadata."""
     code, length = meta >> 8, meta & 0xFF
     if code in (247, 248):
         return data.number(length)

@@ -1,4 +1,4 @@
-"""A connection to MySQL or MariaDB: a session, what is expected of the server, and the packets of its binlog."""
+"""A connection to MySQL or MariaDB: a session, checks of the server, and the packets of its binlog."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Connection:
         self.version = str(self.value("SELECT VERSION()"))
 
     def another(self) -> Connection:
-        """A further session; what TLS trusts is read only once."""
+        """A further session; TLS certificates are loaded only once."""
         other = copy(self)
         other.client = self._open()
         return other
@@ -50,7 +50,7 @@ class Connection:
                 user=engine.user,
                 password=engine.password,
                 charset="utf8mb4",
-                collation="utf8mb4_general_ci",  # which all servers have
+                collation="utf8mb4_general_ci",  # all servers have it
                 autocommit=True,
                 connect_timeout=10,
                 local_infile=True,
@@ -64,7 +64,7 @@ class Connection:
 
     @property
     def source(self) -> str:
-        """The source system that the server is. Raises UsageError for an unsupported version."""
+        """The source system of the server. Raises UsageError for an unsupported version."""
         if "mariadb" in self.version.lower():
             return "mariadb-10.11"
         match = re.match(r"(5\.7|8)\.", self.version)
@@ -73,7 +73,7 @@ class Connection:
         return "mysql-5.7" if match[1] == "5.7" else "mysql-8.0"
 
     def check(self) -> None:
-        """Raises UsageError for a server that does not log rows, or whose databases a script might touch."""
+        """Raises UsageError for a server that does not log rows, or with databases that a script might change."""
         if not self.value("SELECT @@log_bin"):
             raise UsageError(f"{self.engine}: the server has no binary log: start it with --log-bin --server-id=1.")
         self.client.query("SET SESSION binlog_format = 'ROW'")
@@ -97,8 +97,8 @@ class Connection:
         return {name for (name,) in self.rows("SHOW DATABASES")}
 
     def run(self, sql: str) -> None:
-        """Run a statement as a client does; its results are dropped."""
-        # Whatever the statement, a server may ask for any file.
+        """Run a statement as a client does; results are discarded."""
+        # A server may ask for any file in response to any statement.
         self.client._local_infile = _LOAD_LOCAL.match(sql) is not None
         with self.client.cursor() as cursor:
             cursor.execute(sql)
@@ -106,7 +106,7 @@ class Connection:
                 pass
 
     def position(self) -> tuple[str, int]:
-        """Where the log ends."""
+        """The end of the log."""
         name, offset, *_ = self.rows("SHOW MASTER STATUS")[0]
         return str(name), int(offset)
 

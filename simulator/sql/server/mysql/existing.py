@@ -1,4 +1,4 @@
-"""The log that a running server has already, from one position to another."""
+"""The existing log of a running server, from one position to another."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def position_of(text: str) -> tuple[str, int]:
 
 
 class ExistingLog(Follower):
-    """Reads the log into `session`. The columns of tables that were created before are named as the server names them
-    now. Raises UsageError."""
+    """Reads the log into `session`. Tables created before the first position have the current column names of the
+    server. Raises UsageError."""
 
     def __init__(self, engine: Engine, databases: Collection[str]) -> None:
         self.connection, self._databases = Connection(engine), frozenset(databases)
@@ -58,7 +58,7 @@ class ExistingLog(Follower):
 
     @property
     def transactions(self) -> list[Transaction]:
-        """Those with changes in the chosen databases, without what is in others."""
+        """Transactions with changes in the chosen databases, without changes in other databases."""
         chosen = []
         for transaction in self.session.log.transactions:
             entries = tuple(entry for entry in transaction.entries if self._is_chosen(_database(entry)))
@@ -77,7 +77,7 @@ class ExistingLog(Follower):
         return session.table(id.database, id.table)
 
     def _define(self, id: binlog.TableMap) -> None:
-        """Create the table in the session as the server has it now, without logging that."""
+        """Create the table in the session as the server has it now, without a log entry."""
         import pymysql
 
         session = self.session

@@ -1,7 +1,7 @@
-"""A script run on a real server: the server's log becomes the session's log, as if the script had been run here.
+"""Runs a script on a real server and converts the server's log to the session's log.
 
-The server runs the statements. A shadow session runs the DDL that the server logged: so the kinds of statements, the
-tables before and after them, and the spelling of column types are known. Rows come from the server alone.
+The server runs the statements. A shadow session runs the DDL that the server logged, which gives the kinds of
+statements, the tables before and after them, and the spelling of column types. Rows come from the server alone.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from simulator.sql.store.rows import Data, Row
 from simulator.sql.store.session import STEP_US, Session
 from simulator.stream.literal.transactions import Ddl, RowChange, Text
 
-# Texts in a transaction that say nothing of rows.
+# Statements in a transaction that do not affect rows.
 _XA_END: Final = re.compile(r"XA (COMMIT|ROLLBACK)\b", re.IGNORECASE)
 _MARKS: Final = re.compile(r"(BEGIN|SAVEPOINT|ROLLBACK TO|RELEASE SAVEPOINT|XA (START|END|PREPARE))\b", re.IGNORECASE)
 _ROW_WORDS: Final = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE|LOAD)\b", re.IGNORECASE)
 _READING_MODES: Final = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES"}
-# Errors after which a session is gone.
+# Errors after which the session is lost.
 _LOST: Final = frozenset({0, 2006, 2013, 2055})
-# Statements that ask what the one before them did: setting the clock would come between.
+# Statements that read the result of the previous one: the clock must not be set between them.
 _DIAGNOSTICS: Final = re.compile(
     r"\b(ROW_COUNT|FOUND_ROWS)\s*\(|@@(\w+\.)?(warning|error)_count\b|\bDIAGNOSTICS\b", re.IGNORECASE
 )
@@ -42,7 +42,8 @@ _AS_SELECT: Final = " START TRANSACTION"
 
 
 def server_of(source: Source, server: Server, connection: Connection) -> Server:
-    """The facts of such a server, with this one's character set. Raises UsageError for another system than `source`."""
+    """The facts of this kind of server with the character set of the connected one. Raises UsageError if the server is
+    not `source`."""
     if connection.source != str(source):
         raise UsageError(f"the server is {connection.version}, and the source is {source}: change --source.")
     charset, collation = connection.rows("SELECT @@character_set_server, @@collation_server")[0]
@@ -92,12 +93,12 @@ class Follower:
             self._ddl(event)
 
     def _ddl(self, event: binlog.Query) -> None:
-        """Run a DDL statement in the shadow, and log it with the server's text. Raises UsageError for CREATE TABLE that
-        the shadow cannot run."""
+        """Run a DDL statement in the shadow session, and log it with the server's text. Raises UsageError if that fails
+        for a CREATE TABLE."""
         session, log = self.session, self.session.log
         logged, open_entries, session.entries = len(log.transactions), session.entries, []
         session.database = event.database
-        # the server has accepted all values, so only the modes matter that change how the text is read
+        # the server has validated all values; only modes that change parsing matter
         session.modes = {mode for bit, mode in _READING_MODES.items() if event.mode & bit}
         try:
             execute(session, event.sql.removesuffix(_AS_SELECT))
@@ -158,7 +159,7 @@ class ServerRun(Follower):
     """A script's run on a server."""
 
     def __init__(self, url: str, source: Source, server: Server, start_ms: int) -> None:
-        # Statements between those of the script would show in its ROW_COUNT().
+        # A separate session: statements between those of the script would change its ROW_COUNT().
         self.control = Connection(engine_of(url))
         self.connection = self.control.another()
         try:
@@ -176,7 +177,7 @@ class ServerRun(Follower):
             self.session.log.execute(gtids)
 
     def close(self) -> None:
-        """Drop what the script created, unless `keep` is set; in a new session, since these may be interrupted."""
+        """Drop what the script created, unless `keep` is set; in a new session, since the others may be interrupted."""
         self._hang_up()
         if self.control.engine.keep:
             return
@@ -203,7 +204,7 @@ class ServerRun(Follower):
             return set()
 
     def _executed(self) -> list[str]:
-        """The GTIDs that the server had executed before, as sets of one server each."""
+        """The GTIDs that the server had executed before, one set per server."""
         return [
             gtid_set for gtid_set in str(self.control.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if gtid_set
         ]
@@ -244,7 +245,7 @@ class ServerRun(Follower):
 def _apply_change(data: Data, before: Row | None, after: Row | None) -> int:
     """Apply a change to the shadow's rows; returns the row's number, 0 if it is unknown.
 
-    A row that the shadow does not know is new to it: a cascade changed it, or an image lacks columns.
+    A row that the shadow does not know is added: a cascade changed it, or an image lacks columns.
     """
     number = None
     if before is not None:

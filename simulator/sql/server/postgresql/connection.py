@@ -1,4 +1,4 @@
-"""A session on a PostgreSQL server, and what is expected of the server."""
+"""A session on a PostgreSQL server, and checks of the server."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Connection:
         return {name for (name,) in self.rows(sql)}
 
     def run(self, sql: str) -> None:
-        """Run statements as a client does; their results are dropped."""
+        """Run statements as a client does; results are discarded."""
         self.client.execute(sql.encode(errors="surrogateescape"))
 
     def copy(self, sql: str, data: str) -> None:
-        """Run a COPY … FROM stdin with these lines."""
+        """Run COPY … FROM stdin with these lines."""
         with self.client.cursor() as cursor, cursor.copy(sql.encode()) as copy:
             copy.write(data.encode(errors="surrogateescape"))
 
@@ -68,14 +68,14 @@ class Connection:
 
     @property
     def source(self) -> str:
-        """The source system that the server is: its version, or the next older one known. Raises UsageError."""
+        """The source system of the server: its version, or the next older supported one. Raises UsageError."""
         versions = [int(version) for version in sources.SOURCES["postgresql"][2]]
         if self.major < min(versions):
             raise UsageError(f"the server is PostgreSQL {self.major}; use {min(versions)} or newer.")
         return f"postgresql-{max(version for version in versions if version <= self.major)}"
 
     def check(self, database: str) -> None:
-        """Raises UsageError for a server that does not log changes, or has the database in which the script begins."""
+        """Raises UsageError for a server that does not log changes, or that already has the script's database."""
         if self.value("SELECT current_setting('wal_level')") != "logical":
             raise UsageError(
                 "the server does not log changes: run ALTER SYSTEM SET wal_level = 'logical' and restart the server."
@@ -97,7 +97,7 @@ class Connection:
 
 
 def text_of(error: psycopg.Error) -> str:
-    """What the server says, or the client, in one line."""
+    """The error of the server or client in one line."""
     text = error.diag.message_primary or str(error)
     return " ".join(text.split()).rstrip(".?")
 

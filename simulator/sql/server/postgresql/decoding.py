@@ -1,7 +1,7 @@
-"""What makes a database log its changes and its DDL: a publication, a slot, and event triggers.
+"""Sets up logical decoding of changes and DDL: a publication, a slot, and event triggers.
 
-PostgreSQL does not log DDL. As products do, an event trigger writes each DDL statement into a table, whose rows are
-logged between the other changes. Such a row also has all tables as they are then, and the rows of the tables that the
+PostgreSQL does not log DDL. As in products, an event trigger writes each DDL statement into a table, whose rows are
+logged between the other changes. Such a row also contains all current tables, and the rows of the tables that the
 statement rewrote.
 """
 
@@ -16,7 +16,7 @@ TABLE: Final = "ddl"
 COLUMNS: Final = ("tag", "sql", "objects", "tables", "rewritten")
 SLOT: Final = "cdcsim"
 
-# How values are printed: in the log, and, whatever the script's session sets, by the functions of the triggers.
+# The text form of values, in the log and in the trigger functions, independent of the script's session.
 _PRINTING: Final = (
     "SET datestyle = 'ISO'",
     "SET timezone = 'UTC'",
@@ -97,7 +97,7 @@ class Decoding:
         connection.value("SELECT lsn::text FROM pg_create_logical_replication_slot(%s, 'pgoutput')", self.slot)
 
     def changes(self) -> list[tuple[int, bytes]]:
-        """Positions and messages of what was committed since the last time."""
+        """Positions and messages of the transactions committed since the last call."""
         return self.connection.rows(_CHANGES, self.slot, SCHEMA)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a PostgreSQL server logs as literal transactions, and the rows of its tables that follow the log."""
+"""Converts a PostgreSQL server's log to literal transactions, and tracks the rows of its tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TEMPORARY: Final = re.compile(r"\s*create\s+(local\s+|global\s+)?temp(orary)?\b
 
 
 class Logged(NamedTuple):
-    """A change with its position, and its table as logged then."""
+    """A change with its position, and the table's logged definition."""
 
     position: int
     event: Change | Truncate
@@ -43,15 +43,15 @@ class Logged(NamedTuple):
 
 @dataclass
 class Log:
-    """The transactions of a script's run up to now."""
+    """The transactions of a script's run so far."""
 
     transactions: list[Transaction] = field(default_factory=list)
 
 
 class Session:
-    """What a script's run knows: the log up to now, the tables and their rows.
+    """The state of a script's run: the log so far, the tables and their rows.
 
-    Transactions have the commit times of the server's log, until the script sets a clock of its own (`-- @at`).
+    Transactions have the commit times of the server's log, until the script sets its own clock (`-- @at`).
     """
 
     def __init__(self, source: Source, start_ms: int) -> None:
@@ -72,19 +72,19 @@ class Session:
         self.rows, self._relations = {}, {}
 
     def current_rows(self) -> list[TableRows]:
-        """The rows as they are now."""
+        """The current rows of all tables."""
         return [*self._left_rows, *(TableRows(tracked.table, dict(tracked.rows)) for tracked in self.rows.values())]
 
     def heartbeat(self) -> None:
         last = self.log.transactions[-1] if self.log.transactions else None
         ms = self._step(self.start_ms * 1000 if last is None else last.ms * 1000)
         header = None
-        if last is not None and isinstance(last.header, LogPositions):  # where the log ends
+        if last is not None and isinstance(last.header, LogPositions):  # the end of the log
             header = LogPositions(last.header.xid, last.header.lsns[-1:])
         self.log.transactions.append(Transaction((), ms, heartbeat=True, header=header))
 
     def _step(self, logged_us: int) -> int:
-        """The commit time of a transaction in milliseconds: the log's; or the script's clock, which then advances."""
+        """The commit time of a transaction in milliseconds: the log's, or the script's clock, which then advances."""
         if not self.now_us:
             return logged_us // 1000
         self.now_us += _STEP_US
@@ -125,7 +125,8 @@ class Session:
             self.log.transactions.append(Transaction(tuple(entries), ms, header=header))
 
     def _ddl_first(self, events: Sequence[Logged]) -> Iterator[Logged]:
-        """The events of a transaction, DDL before the rows of CREATE TABLE AS, which is logged after them."""
+        """The events of a transaction. The DDL of CREATE TABLE AS is moved before its rows; the server logs it after
+        them."""
         yielded: set[int] = set()
         for i, logged in enumerate(events):
             if isinstance(logged.event, Change) and not _is_ddl(logged.relation):
@@ -139,7 +140,7 @@ class Session:
     # ----------------------------------------------------------------------------------------------------------- tables
 
     def _ddl(self, change: Change, ms: int) -> list[Ddl]:
-        """A DDL statement; nothing for one about temporary tables."""
+        """A DDL statement; nothing for statements about temporary tables."""
         logged: dict[str, Any] = dict(zip(COLUMNS, change.after or (), strict=True))
         touched, rewritten = json.loads(logged["objects"]), json.loads(logged["rewritten"])
         old = self.catalog.update(json.loads(logged["tables"]))

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from simulator.model import DELETE, INSERT, UPDATE, Kind
 
-# Microseconds from 1970 to 2000, where PostgreSQL begins to count.
+# Microseconds from 1970 to 2000, PostgreSQL's epoch.
 _EPOCH_US: Final = 946_684_800_000_000
 _KINDS: Final = {b"I": INSERT, b"U": UPDATE, b"D": DELETE}
 CASCADE, RESTART_IDENTITY = 1, 2
 
 
 class Unchanged(enum.Enum):
-    """A large value that an update left as it was: the log does not hold it."""
+    """A large value that an update did not change: the log does not contain it."""
 
     UNCHANGED = "unchanged"
 
@@ -30,7 +30,7 @@ Cell = str | Unchanged | None
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The begin of a transaction: when it was committed, and its id."""
+    """The beginning of a transaction: its commit time and its id."""
 
     at_us: int
     xid: int
@@ -43,7 +43,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table as logged from here on: its columns, and which of them tell rows apart."""
+    """The logged definition of a table: its columns, and the positions of its replica identity."""
 
     oid: int
     schema: str
@@ -54,8 +54,8 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of one row. `before` is what the log holds of the old row: nothing, all columns (`whole`), or those of
-    the identity with null in the others."""
+    """A change of one row. `before` is the logged old row: None, all columns (`whole`), or the identity's columns with
+    null in the others."""
 
     oid: int
     kind: Kind
@@ -76,7 +76,7 @@ Event = Begin | Commit | Relation | Change | Truncate
 
 
 class _Reader:
-    """A message read from behind its first byte, which is its kind."""
+    """A reader of a message, positioned after its first byte, which is its kind."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw, self.at = raw, 1
@@ -108,7 +108,7 @@ class _Reader:
 
 
 def event(raw: bytes) -> Event | None:
-    """A message as an event; None for kinds that are not about rows."""
+    """A message as an event; None for messages that are not about rows."""
     data, code = _Reader(raw), raw[:1]
     if code == b"B":
         _, at_us, xid = data.number("q"), data.number("q"), data.number("I")

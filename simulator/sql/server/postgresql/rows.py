@@ -1,4 +1,4 @@
-"""The rows of a table on the server, which follow its log: updates and deletes name a row by its identity."""
+"""Tracks the rows of a table on the server by its log: updates and deletes name a row by its identity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.stream.literal.transactions import Row
 
 
 class TrackedRows:
-    """Rows by number; `identity` are the columns that the log names them by."""
+    """Rows by number; the log names them by the columns of `identity`."""
 
     def __init__(self, definition: CatalogTable) -> None:
         self.definition, self.rows, self._last_number = definition, dict[int, Row](), 0
@@ -90,5 +90,5 @@ class TrackedRows:
 
 
 def _position(definition: CatalogTable, number: int) -> int | None:
-    """Where a table has the column of this number; None: it was dropped."""
+    """The position of the column of this number; None: it was dropped."""
     return definition.numbers.index(number) if number in definition.numbers else None

@@ -25,7 +25,7 @@ _IGNORED: Final = re.compile(r"\\(set|unset|echo|timing|encoding|pset)\b")
 
 
 class PostgresRun:
-    """A server that runs a script in a new database. Raises UsageError if it cannot be reached or does not suit."""
+    """A server that runs a script in a new database. Raises UsageError if the server cannot be used."""
 
     def __init__(self, url: str, source: Source, start_ms: int) -> None:
         self.engine = engine_of(url)
@@ -100,7 +100,7 @@ class PostgresRun:
         self.session.read([(position, pgoutput.event(raw)) for position, raw in self.decoding.changes()])
 
     def close(self) -> None:
-        """Drop what the script made, unless it is to be kept."""
+        """Drop what the script created, unless `keep` is set."""
         try:
             while self._open:
                 self._open.pop().close()
@@ -111,7 +111,7 @@ class PostgresRun:
                 self._cluster.close()
 
     def _drop(self, databases: set[str], roles: set[str]) -> None:
-        """In another session, since this one may be interrupted."""
+        """Drop databases and roles in a new session, since the script's may be interrupted."""
         connection = Connection(self.engine)
         try:
             for name in connection.databases() - databases:

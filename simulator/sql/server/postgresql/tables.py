@@ -1,4 +1,4 @@
-"""Tables of PostgreSQL's catalog as ours, and what a DDL statement did to them."""
+"""Converts tables of PostgreSQL's catalog, and classifies DDL statements by their effect on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TAGS: Final = {
     "CREATE INDEX": SchemaChangeKind.CREATE_INDEX,
     "DROP INDEX": SchemaChangeKind.DROP_INDEX,
 }
-# Of things that are no tables: the last words of a tag, in this order.
+# Objects other than tables: patterns of the command tag, in this order.
 _ENDINGS: Final = (
     (r"ALTER (MATERIALIZED )?VIEW", SchemaChangeKind.ALTER_VIEW),
     (r".*\bVIEW", SchemaChangeKind.VIEW),
@@ -30,8 +30,8 @@ _ENDINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable:
-    """A table as the catalog has it. `numbers` are those of its columns, which renames keep; `missing` has, by number,
-    the value of a column in rows that are older than the column."""
+    """A table of the catalog. `numbers` are the column numbers, which renames keep; `missing` has, by number, the value
+    of a column in rows older than the column."""
 
     table: Table
     numbers: tuple[int, ...]
@@ -42,7 +42,7 @@ class CatalogTable:
 
 
 class Catalog:
-    """The tables of a database by their numbers; `versions` are those that names had."""
+    """The tables of a database by oid; `versions` counts the versions of each name."""
 
     def __init__(self, source: Source, database: str, versions: dict[TableId, int]) -> None:
         self.source, self.database, self._versions = source, database, versions
@@ -50,7 +50,7 @@ class Catalog:
         self._fields: dict[tuple[int, int], str] = {}
 
     def update(self, listed: Sequence[Mapping[str, Any]]) -> dict[int, CatalogTable]:
-        """The tables as they are now; returns them as they were. Raises UsageError for a type that is not known."""
+        """Set the current tables; returns the previous ones. Raises UsageError for an unknown type."""
         old = self.tables
         self.tables = {entry["oid"]: self._table(entry, old.get(entry["oid"])) for entry in listed}
         return old
@@ -90,7 +90,7 @@ class Catalog:
 def kinds_of(
     tag: str, pairs: Sequence[tuple[CatalogTable | None, CatalogTable | None]]
 ) -> tuple[SchemaChangeKind, ...]:
-    """What a statement did, by its tag and the tables before and after it."""
+    """The kinds of change of a statement, from its tag and the tables before and after it."""
     if not pairs:
         kinds = (kind for pattern, kind in _ENDINGS if re.fullmatch(pattern, tag))
         return (next(kinds, SchemaChangeKind.OTHER),)
