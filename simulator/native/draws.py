@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simulator.native.library import LIBRARY
+from simulator.native.library import LIBRARY, memory
 
 Ints = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
@@ -76,10 +76,3 @@ def shuffle(positions: Ints, key: np.uint64, size: int, a: int, b: int, *, back:
     done = LIBRARY.cdcsim_shuffle(memory(positions), len(positions), int(key), size, a, b, back, memory(out))
     assert done, "a position that is not among those shuffled"
     return out
-
-
-def memory(array: npt.NDArray[Any]) -> int:
-    """Where the elements of an array begin, one after the other."""
-    if not array.flags.c_contiguous:
-        raise ValueError("the elements of the array lie apart")
-    return int(array.__array_interface__["data"][0])

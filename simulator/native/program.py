@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.carriers import validity
-from simulator.native.library import LIBRARY
+from simulator.native.library import LIBRARY, memory
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -251,4 +251,4 @@ def _address(array: pa.Array, width: int) -> int:
 
 
 def _memory(array: npt.NDArray[Any] | None) -> int:
-    return 0 if array is None else int(array.__array_interface__["data"][0])
+    return 0 if array is None else memory(array)

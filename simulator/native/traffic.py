@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from simulator.native.draws import Ints, memory
-from simulator.native.library import LIBRARY
+from simulator.native.draws import Ints
+from simulator.native.library import LIBRARY, memory
 
 Int32s = npt.NDArray[np.int32]
 

@@ -263,6 +263,18 @@ def test_a_wrong_index_is_no_access() -> None:
         join(["x", Choice([pa.array([1])], np.array([7], dtype=np.int32), "", 1)], 1)
 
 
+def test_where_an_array_begins() -> None:
+    numbers = np.arange(10)
+    begin = library.memory(numbers)
+    assert begin == numbers.ctypes.data
+    assert library.memory(numbers[3:]) == begin + 3 * numbers.itemsize
+    assert library.memory(numbers[3:3]) == numbers[3:3].ctypes.data
+    numbers.flags.writeable = False
+    assert library.memory(numbers) == begin
+    with pytest.raises(ValueError, match="^the elements of the array lie apart$"):
+        library.memory(numbers[::2])
+
+
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert library.load(tmp_path / "none") is None
     (tmp_path / "other").write_bytes(b"no library")
