@@ -271,7 +271,7 @@ def test_where_an_array_begins() -> None:
     assert library.memory(numbers[3:3]) == numbers[3:3].ctypes.data
     numbers.flags.writeable = False
     assert library.memory(numbers) == begin
-    with pytest.raises(ValueError, match="^the elements of the array lie apart$"):
+    with pytest.raises(ValueError, match="the elements of the array lie apart"):
         library.memory(numbers[::2])
 
 
