@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeAlias
 
-Answer: TypeAlias = tuple[int, str, bytes]  # code, remark, body
+Answer: TypeAlias = tuple[int, str, bytes] | None  # code, remark, body; None: the connection is closed instead
 SUCCESS, TOPIC_ROUTE, CLUSTER_INFO, SENDS = 0, 105, 106, (310, 320)
 
 
 class Cluster:
     """Every topic has `queues[broker]` queues at each broker; `stored` counts requests by broker and its queue.
 
-    `refusal` is what brokers answer to each message instead, `more` are further members of a topic's route.
+    `refusal` is what brokers answer to each message instead, `more` are further members of a topic's route, and `first`
+    is what the name server answers to the next requests instead.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -27,7 +28,8 @@ class Cluster:
         self.queues: dict[str, int] = {}
         self.more: dict[str, Any] = {}
         self.stored: Counter[tuple[str, int]] = Counter()
-        self.refusal: Answer | None = None
+        self.refusal: Answer = None
+        self.first: list[Answer] = []
         self.names = stack.enter_context(server(self._name_server))
 
     def start(self, broker: str, queues: int) -> None:
@@ -41,6 +43,8 @@ class Cluster:
         self.brokers[broker], self.queues[broker] = self._stack.enter_context(server(answer)), queues
 
     def _name_server(self, code: int, fields: dict[str, str]) -> Answer:
+        if self.first:
+            return self.first.pop(0)
         masters = {name: {"0": address} for name, address in self.brokers.items()}
         if code == CLUSTER_INFO:
             table = {name: {"brokerAddrs": addresses} for name, addresses in masters.items()}
@@ -67,7 +71,10 @@ def server(answer: Callable[[int, dict[str, str]], Answer]) -> Iterator[str]:
                 length, header_length = struct.unpack(">ii", start)
                 request = json.loads(self.rfile.read(length - 4)[: header_length & 0xFFFFFF])
                 fields = request.get("extFields") or {}
-                code, remark, body = answer(request["code"], fields)
+                answered = answer(request["code"], fields)
+                if answered is None:
+                    return
+                code, remark, body = answered
                 header = json.dumps(
                     {
                         "code": code,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
 import signal
@@ -10,6 +11,8 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,10 @@ import confluent_kafka
 import numpy as np
 import pytest
 from confluent_kafka import admin
-from kafka_client import make_topic
+from kafka_client import asked, make_topic
 from native import free_port
 from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
+from waiting import PATIENCE_SECS, freeze, interrupt_in, wait_until
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, OptionError, SinkError, UsageError
@@ -53,15 +57,15 @@ def read(address: str, topic: str) -> dict[int, list[Any]]:
     # A reader of committed messages may come to an end before the broker has marked what was committed last.
     asks = confluent_kafka.Consumer({**common, "isolation.level": "read_uncommitted"})
     try:
-        numbers = list(reader.list_topics(topic, timeout=10).topics[topic].partitions)
+        numbers = list(asked(lambda: reader.list_topics(topic, timeout=10)).topics[topic].partitions)
         places = [confluent_kafka.TopicPartition(topic, n) for n in numbers]
         ends = {place.partition: end(asks, place) for place in places}
         reader.assign([confluent_kafka.TopicPartition(topic, n, confluent_kafka.OFFSET_BEGINNING) for n in numbers])
         found: dict[int, list[Any]] = {n: [] for n in numbers}
         ended: set[int] = set()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECS
         while ended != set(numbers):
-            assert time.monotonic() < deadline, "the topic could not be read to its end in 60 s"
+            assert time.monotonic() < deadline, f"the topic could not be read to its end in {PATIENCE_SECS:g} s"
             for message in reader.consume(10_000, timeout=0.5):
                 if message.error() is None:
                     found[message.partition()].append(message)
@@ -78,15 +82,8 @@ def read(address: str, topic: str) -> dict[int, list[Any]]:
 
 
 def end(client: confluent_kafka.Consumer, place: confluent_kafka.TopicPartition) -> int:
-    """The offset behind the last message. A broker that has just started leads its partitions a little later."""
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return int(client.get_watermark_offsets(place, timeout=10)[1])
-        except confluent_kafka.KafkaException:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+    """The offset behind the last message."""
+    return int(asked(lambda: client.get_watermark_offsets(place, timeout=10))[1])
 
 
 def values(messages: Sequence[Any]) -> list[bytes | None]:
@@ -220,7 +217,8 @@ def test_a_missing_topic_is_made_as_the_url_says(kafka: str, topic: str) -> None
         assert sink.partitions(topic) == 7
     client = admin.AdminClient({"bootstrap.servers": kafka, "log_level": 0})
     resource = admin.ConfigResource(admin.ConfigResource.Type.TOPIC, topic)
-    assert client.describe_configs([resource])[resource].result(10)["max.message.bytes"].value == "3000000"
+    found = asked(lambda: client.describe_configs([resource])[resource].result(30))
+    assert found["max.message.bytes"].value == "3000000"
 
 
 def test_an_existing_topic_is_used_as_it_is(kafka: str, topic: str) -> None:
@@ -257,7 +255,7 @@ def test_a_broker_that_makes_topics_by_itself_is_not_asked_to(new_broker: Callab
         with open_kafka(f"kafka://{address}/{topic}") as sink, pytest.raises(SinkError, match="there is no topic"):
             sink.partitions(topic)
         client = admin.AdminClient({"bootstrap.servers": address, "log_level": 0})
-        assert topic not in client.list_topics(timeout=10).topics
+        assert topic not in asked(lambda: client.list_topics(timeout=10)).topics
         with open_kafka(f"kafka://{address}/{topic}?partitions=2") as sink:
             assert sink.partitions(topic) == 2
 
@@ -278,9 +276,22 @@ def test_a_topic_that_another_process_makes_at_the_same_time(
         sink.flush()
 
 
+# As librdkafka says it of a broker that the cluster names no longer, and of one that does not answer; then as a cluster
+# says it whose only broker is shut out for a moment.
+PASSING = {
+    "dropped": (confluent_kafka.KafkaError._DESTROY_BROKER, None),
+    "lost": (confluent_kafka.KafkaError._TRANSPORT, None),
+    "fenced": (
+        confluent_kafka.KafkaError.INVALID_REPLICATION_FACTOR,
+        "Unable to replicate the partition 1 time(s): All brokers are currently fenced.",
+    ),
+}
+
+
 @pytest.mark.parametrize("request_name", ["list_topics", "create_topics"])
-def test_a_request_that_is_lost_with_its_connection_is_sent_again(
-    kafka: str, topic: str, request_name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", PASSING)
+def test_a_request_that_fails_for_a_moment_is_sent_again(
+    kafka: str, topic: str, request_name: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_kafka(f"kafka://{kafka}/{topic}?partitions=2") as sink:
         send, attempts = getattr(sink.cluster._admin, request_name), 0
@@ -289,10 +300,7 @@ def test_a_request_that_is_lost_with_its_connection_is_sent_again(
             nonlocal attempts
             attempts += 1
             if attempts == 1:
-                # As librdkafka says it of a broker that the cluster names no longer.
-                raise confluent_kafka.KafkaException(
-                    confluent_kafka.KafkaError(confluent_kafka.KafkaError._DESTROY_BROKER)
-                )
+                raise confluent_kafka.KafkaException(confluent_kafka.KafkaError(*PASSING[error]))
             return send(*arguments, **named)
 
         monkeypatch.setattr(sink.cluster._admin, request_name, lost_once)
@@ -301,6 +309,23 @@ def test_a_request_that_is_lost_with_its_connection_is_sent_again(
         sink.send(batch(topic, [b"x"], None, [1]))
         sink.flush()
         assert sink.delivered == 1
+
+
+def test_a_topic_that_is_first_named_while_the_broker_is_away(
+    breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_kafka(f"kafka://{breakable.address}?partitions=1") as sink:
+        sink.send(batch(f"{topic}.a", [b"1"]))
+        sink.flush()
+        monkeypatch.setattr("simulator.sinks.kafka.url.CONNECT_SECS", 0.5)  # the broker is away for longer
+        breakable.kill()
+        with ThreadPoolExecutor(1) as thread:
+            sent = thread.submit(sink.send, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
+            breakable.start()
+            sent.result()
+        sink.flush()
+        assert (sink.delivered, sink.failed) == (3, 0)
+    assert [values(read(breakable.address, f"{topic}.{name}")[0]) for name in "ab"] == [[b"1", b"2"], [b"3"]]
 
 
 def test_more_copies_than_brokers_is_told_in_the_brokers_words(kafka: str, topic: str) -> None:
@@ -360,16 +385,15 @@ def test_a_message_above_the_topics_limit(kafka: str, topic: str) -> None:
 def test_a_failure_ends_the_run_early(kafka: str, topic: str) -> None:
     make_topic(kafka, topic, 1, max_message_bytes="2000")
     with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500&linger_ms=0") as sink:
-        sent = []
 
         def endless() -> Iterator[MessageBatch]:
-            for start in range(0, 100_000, 100):
-                sent.append(start)
+            deadline = time.monotonic() + PATIENCE_SECS
+            for start in count(0, 100):
+                assert time.monotonic() < deadline, "the failure of the fourth batch was not told before the end"
                 yield batch(topic, [b"x" * 3000 if start == 300 else b"x"] * 100, first_turn=start)
                 time.sleep(0.01)
 
         assert "the first was turn 300.0 " in failure(sink, endless())
-        assert len(sent) < 1000, "the failure of the fourth batch was not told before the end"
         assert sink.failed >= 100
         assert sink.delivered == len(read(kafka, topic)[0])
 
@@ -379,7 +403,8 @@ def test_the_first_of_a_thousand_failures_is_found_among_equal_messages(kafka: s
     with open_kafka(f"kafka://{kafka}/{topic}?batch_bytes=500") as sink:
         sink.send(batch(topic, [b"small"] * 1500, [b"k"] * 1500, [0, 1, 2] * 500))
         sink.flush()
-        large = batch(topic, [b"x" * 3000] * 1000, [b"k"] * 1000, ([0, 1, 2] * 334)[:1000], first_turn=7000)
+        # of one partition: another one's may be told first, and then what waits here is dropped
+        large = batch(topic, [b"x" * 3000] * 1000, [b"k"] * 1000, [1] * 1000, first_turn=7000)
         sentence = failure(sink, large)
         assert sentence.startswith("1000 of 2500 messages were not delivered; the first was turn 7000.0 ")
         assert (sink.delivered, sink.delivered_changes, sink.failed) == (1500, 1500, 1000)
@@ -430,15 +455,15 @@ def test_nobody_listens() -> None:
     address = f"127.0.0.1:{free_port()}"
     started = time.monotonic()
     sentence = refused(f"kafka://{address}/t?timeout_secs=1.5")
-    assert 1 < time.monotonic() - started < 5
+    assert time.monotonic() - started > 1
     assert sentence.startswith(f"Kafka {address} could not be reached in 1.5 s: Connect to ipv4#{address} failed: ")
     assert sentence.endswith("Connection refused. Is the broker running?")
 
 
 def test_an_unknown_host() -> None:
     started = time.monotonic()
-    sentence = refused("kafka://no-such-host.invalid:9092/t?timeout_secs=20")
-    assert time.monotonic() - started < 10, "a name that is not there need not be asked for again"
+    sentence = refused("kafka://no-such-host.invalid:9092/t?timeout_secs=500")
+    assert time.monotonic() - started < 250, "a name that is not there need not be asked for again"
     assert sentence.startswith(
         "Kafka no-such-host.invalid:9092 was not found: Failed to resolve 'no-such-host.invalid:9092': "
     )
@@ -485,20 +510,20 @@ def test_logins(
 
 @pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SASL_SSL"])
 def test_tokens_are_renewed(secured: Any, properties: Any, topic: str, listener: str) -> None:
-    """With tokens of two seconds, which the broker takes unsigned, for longer than one lives."""
+    """With tokens of five seconds, which the broker takes unsigned, for longer than one lives."""
     file = properties(
         security_protocol=listener,
         sasl_mechanism="OAUTHBEARER",
         enable_sasl_oauthbearer_unsecure_jwt="true",
-        sasl_oauthbearer_config="principal=alice lifeSeconds=2",
+        sasl_oauthbearer_config="principal=alice lifeSeconds=5",
         ssl_ca_location=str(secured.certificate),
     )
     with open_kafka(f"kafka://{secured.addresses[listener]}/{topic}?partitions=1&properties={file}") as sink:
-        for turn in range(4):
+        for turn in range(7):
             sink.send(batch(topic, [b"x"], first_turn=turn))
             sink.flush()
             time.sleep(1)
-    assert len(read(secured.address, topic)[0]) == 4
+    assert len(read(secured.address, topic)[0]) == 7
 
 
 @pytest.mark.parametrize(("mechanism", "user", "password"), LOGINS)
@@ -542,7 +567,7 @@ def test_a_plain_client_at_a_secured_port(secured: Any, listener: str) -> None:
 
 def test_a_tls_client_at_a_plain_port(secured: Any, properties: Any) -> None:
     file = properties(security_protocol="SSL", ssl_ca_location=str(secured.certificate))
-    sentence = refused(f"kafka://{secured.address}/t?timeout_secs=2&properties={file}")
+    sentence = refused(f"kafka://{secured.address}/t?timeout_secs=8&properties={file}")
     assert "PLAINTEXT broker listener" in sentence
 
 
@@ -572,7 +597,7 @@ def test_a_properties_file_reaches_every_setting(kafka: str, topic: str, propert
 
 
 def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any, topic: str, properties: Any) -> None:
-    file = properties(message_timeout_ms="2000")
+    file = properties(message_timeout_ms="8000")
     with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=2&linger_ms=5&properties={file}") as sink:
         sink.send(batch(topic, [b"x"] * 10, None, [0, 1] * 5))
         sink.flush()
@@ -588,12 +613,12 @@ def test_a_broker_that_stays_away_is_told_with_its_first_message(breakable: Any,
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process is set with prlimit")
 def test_a_broker_whose_disk_is_full(breakable: Any, topic: str, properties: Any) -> None:
     """Writing ends with an error for a limit of the size of files as for a full disk; the broker then ends itself."""
-    file = properties(message_timeout_ms="4000")
+    file = properties(message_timeout_ms="8000")
     with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=1&linger_ms=5&properties={file}") as sink:
         sink.send(batch(topic, [b"x"] * 10))
         sink.flush()
-        most = breakable.log.stat().st_size + 50_000  # the broker writes what it says of this to a file, too
-        resource.prlimit(breakable.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+        os.truncate(breakable.log, 0)  # the broker writes what it says of this to a file, too
+        resource.prlimit(breakable.pid, resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
         sentence = failure(sink, batch(topic, [b"y" * 950_000] * 10, first_turn=70))
         assert sentence.startswith(f"10 of 20 messages were not delivered; the first was turn 70.0 for topic '{topic}'")
         assert "Message timed out; the last trouble with a connection was: " in sentence
@@ -603,19 +628,20 @@ def test_a_broker_whose_disk_is_full(breakable: Any, topic: str, properties: Any
 
 
 def test_the_queue_is_bounded_and_a_full_one_loses_nothing(breakable: Any, topic: str, properties: Any) -> None:
-    import os
-
     file = properties(queue_buffering_max_messages="1500")
     with open_kafka(f"kafka://{breakable.address}/{topic}?partitions=3&properties={file}") as sink:
         sink.partitions(topic)
-        os.kill(breakable.pid, signal.SIGSTOP)
+        freeze(breakable.pid)
         lengths = []
 
         def wake() -> None:
-            for _ in range(10):
-                time.sleep(0.1)
-                lengths.append(len(sink._producer))
-            os.kill(breakable.pid, signal.SIGCONT)
+            try:
+                wait_until(lambda: len(sink._producer) >= 1500, "the queue is full")
+                for _ in range(5):
+                    time.sleep(0.1)
+                    lengths.append(len(sink._producer))
+            finally:
+                os.kill(breakable.pid, signal.SIGCONT)
 
         waker = threading.Thread(target=wake)
         waker.start()
@@ -625,31 +651,28 @@ def test_the_queue_is_bounded_and_a_full_one_loses_nothing(breakable: Any, topic
         finally:
             waker.join()
         sink.flush()
-        assert lengths[-1] == 1500
+        assert lengths == [1500] * 5
         assert (sink.delivered, sink.failed) == (10_000, 0)
     for partition, messages in read(breakable.address, topic).items():
         assert values(messages) == [b"%d" % n for n in range(partition, 10_000, 3)]
 
 
-def test_ctrl_c_gets_through_and_everything_is_accounted_for(breakable: Any, topic: str) -> None:
-    import os
-
+def test_ctrl_c_gets_through_and_everything_is_accounted_for(
+    breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sink = open_kafka(f"kafka://{breakable.address}/{topic}?partitions=3")
     sink.partitions(topic)
     sink.send(batch(topic, [b"x"] * 1000))
     sink.flush()
-    os.kill(breakable.pid, signal.SIGSTOP)
+    freeze(breakable.pid)
     try:
         sink.send(batch(topic, [b"y"] * 1500, first_turn=1000))
-        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-        timer.start()
+        interrupt_in(monkeypatch, sink._producer, "flush")
         started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             sink.flush()
-        assert time.monotonic() - started < 3
-        timer.join()
         sink.close()
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < PATIENCE_SECS, "messages may take five minutes, and nobody waits for them"
         assert (sink.delivered, sink.failed) == (1000, 1500)
     finally:
         os.kill(breakable.pid, signal.SIGCONT)
@@ -669,6 +692,7 @@ def test_memory_does_not_grow_with_the_run(kafka: str, topic: str) -> None:
         after_400_mb = peak_mib()
         for _ in range(40):
             sink.send(messages)
-        assert peak_mib() - after_400_mb < 100
+        # the queue holds 64 MiB at most, which the first half need not have needed
+        assert peak_mib() - after_400_mb < 200
         sink.flush()
         assert sink.delivered == 400_000

@@ -12,45 +12,45 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 from command import cdcsim, summary
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
+from kafka_client import asked
 
 from simulator.run.job import open_job
 from simulator.run.plan import Limits
 
 CHANGES = int(os.environ.get("CDCSIM_MAIN_JOB_CHANGES", "200000"))
-# A minute for each half million changes beside the ten that every test has.
-pytestmark = [pytest.mark.broker("kafka"), pytest.mark.timeout(600 + CHANGES // 8000)]
+# A minute for each half million changes beside the twenty that every test has.
+pytestmark = [pytest.mark.broker("kafka"), pytest.mark.timeout(1200 + CHANGES // 8000)]
 
 SCENARIO, FORMAT = "orders", "dts-canal-json"
-SILENCE_SECONDS = 30
+SILENCE_SECONDS = 120
 
 
 def read(address: str, topic: str) -> Iterator[tuple[int, bytes]]:
     """(partition, value) of all messages of a topic that nobody writes to, each partition in its order."""
     settings = {"bootstrap.servers": address, "group.id": "main-job", "enable.partition.eof": True, "log_level": 0}
     with closing(Consumer({**settings, "enable.auto.commit": False})) as consumer:
-        partitions = list(consumer.list_topics(topic, timeout=10).topics[topic].partitions)
+        partitions = list(asked(lambda: consumer.list_topics(topic, timeout=10)).topics[topic].partitions)
         consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
         unfinished = set(partitions)
         heard = time.monotonic()
         while unfinished:
             for message in consumer.consume(5000, timeout=0.5):
-                heard = time.monotonic()
                 error = message.error()
                 if error is None:
+                    heard = time.monotonic()
                     yield message.partition(), message.value()
                 elif error.code() == KafkaError._PARTITION_EOF:
                     unfinished.discard(message.partition())
-                else:
-                    pytest.fail(f"the topic cannot be read: {error.str()}")
+                # Others pass: the reader connects again by itself.
             assert time.monotonic() - heard < SILENCE_SECONDS, f"partitions {unfinished} have no end"
 
 
@@ -110,8 +110,9 @@ def job(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
 
     yield run
     admin = AdminClient({"bootstrap.servers": kafka, "log_level": 0})
-    for answer in admin.delete_topics(topics).values():
-        answer.result(30)
+    for topic in topics:
+        with suppress(KafkaException):  # what stays on the disk is no mistake of the run
+            admin.delete_topics([topic])[topic].result(30)
 
 
 @pytest.fixture(scope="module")

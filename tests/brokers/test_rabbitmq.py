@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pika
 import pytest
 from native import free_port
 from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
+from waiting import PATIENCE_SECS, freeze, interrupt_in, wait_until
 
 from simulator.batch import MessageBatch
 from simulator.errors import DeliveryFailed, SinkError
@@ -35,7 +37,8 @@ def breakable(rabbitmq_broker: Any) -> Any:
 
 def connection(address: str) -> pika.BlockingConnection:
     host, port = address.split(":")
-    return pika.BlockingConnection(pika.ConnectionParameters(host, int(port)))
+    patience = {"socket_timeout": 60, "stack_timeout": 60, "connection_attempts": 10, "retry_delay": 0.5}
+    return pika.BlockingConnection(pika.ConnectionParameters(host, int(port), **patience))
 
 
 def consumed(address: str, queue: str, kind: str = "classic") -> list[tuple[Any, Any, bytes]]:
@@ -289,14 +292,14 @@ def test_nobody_listens() -> None:
     port = free_port()
     started = time.monotonic()
     sentence = refused(f"amqp://127.0.0.1:{port}/?timeout_secs=1.5")
-    assert 1 < time.monotonic() - started < 5
+    assert time.monotonic() - started > 1
     assert sentence == (
         f"RabbitMQ 127.0.0.1:{port} could not be reached in 1.5 s: Connection refused. Is the broker running?"
     )
 
 
 def test_an_unknown_host() -> None:
-    sentence = refused("amqp://no-such-host.invalid/?timeout_secs=20")
+    sentence = refused("amqp://no-such-host.invalid/?timeout_secs=500")
     assert sentence.startswith("RabbitMQ no-such-host.invalid:5672 was not found: ")
     assert sentence.endswith("Check the host's name.")
 
@@ -366,25 +369,21 @@ def test_tls(breakable: Any, topic: str) -> None:
         f"TLS with RabbitMQ {address} failed: self-signed certificate. The authority's file is ca= in the URL."
     )
     assert refused(f"amqp://{address}/?timeout_secs=2").endswith("Does the port want TLS (amqps://)?")
-    assert "TLS with RabbitMQ" in refused(f"amqps://{breakable.address}/?timeout_secs=2&ca={breakable.certificate}")
+    assert "TLS with RabbitMQ" in refused(f"amqps://{breakable.address}/?timeout_secs=60&ca={breakable.certificate}")
 
 
 # Trouble in the middle
 
 
 def test_a_disk_alarm(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=60") as sink:
+    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=300") as sink:
         sink.send(batch("t", [b"1"]))
         sink.flush()
         breakable.control("set_disk_free_limit", "9000GB")
         try:
             ending = threading.Thread(target=lambda: breakable.control("set_disk_free_limit", "200MB"))
             sink.send(batch("t", [b"2"], first_turn=1))
-            deadline = time.monotonic() + 30
-            while sink.trouble is None:
-                sink.poll()
-                assert time.monotonic() < deadline, "the alarm was not reported"
-                time.sleep(0.05)
+            wait_until(lambda: sink.poll() or sink.trouble is not None, "the alarm is reported")
             assert sink.trouble == (f"RabbitMQ {breakable.address} has blocked publishers (memory or disk alarm)")
             assert sink.delivered == 1
             ending.start()
@@ -397,7 +396,7 @@ def test_a_disk_alarm(breakable: Any, topic: str) -> None:
 
 
 def test_a_disk_alarm_that_stays(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=2") as sink:
+    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=6") as sink:
         sink.send(batch("t", [b"1"]))
         sink.flush()
         breakable.control("set_disk_free_limit", "9000GB")
@@ -405,26 +404,23 @@ def test_a_disk_alarm_that_stays(breakable: Any, topic: str) -> None:
             sentence = failure(sink, batch("t", [b"2"] * 5000, first_turn=1))
         finally:
             breakable.control("set_disk_free_limit", "200MB")
-        assert f"RabbitMQ {breakable.address} has blocked publishers for 2 s: a memory or disk alarm." in sentence
+        assert f"RabbitMQ {breakable.address} has blocked publishers for 6 s: a memory or disk alarm." in sentence
         assert sink.delivered + sink.failed == 5001
 
 
-def test_a_frozen_broker_does_not_hang_the_end(breakable: Any, topic: str) -> None:
+def test_a_frozen_broker_does_not_hang_the_end(breakable: Any, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sink = open_sink(f"amqp://{breakable.address}/?queue={topic}")
     sink.send(batch("t", [b"1"]))
     sink.flush()
-    os.kill(breakable.pid, signal.SIGSTOP)
-    time.sleep(0.5)  # until its threads have stopped
+    freeze(breakable.pid)
     try:
         sink.send(batch("t", [b"2"] * 100, first_turn=1))
-        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-        timer.start()
+        interrupt_in(monkeypatch, sink._connection, "wait")  # type: ignore[attr-defined]
         with pytest.raises(KeyboardInterrupt):
             sink.flush()
-        timer.join()
         started = time.monotonic()
         sink.close()
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < PATIENCE_SECS, "the broker is given five seconds"
         assert (sink.delivered, sink.failed) == (1, 100)
         assert sink.ledger.position().next == OrderKey(1, 1, 0)
     finally:
@@ -435,31 +431,52 @@ def test_the_window_bounds_what_is_on_its_way(breakable: Any, topic: str) -> Non
     with open_sink(f"amqp://{breakable.address}/?queue={topic}&window=250") as sink:
         sink.send(batch("t", [b"1"]))
         sink.flush()
-        os.kill(breakable.pid, signal.SIGSTOP)
-        waker = threading.Timer(2, os.kill, [breakable.pid, signal.SIGCONT])
-        waker.start()
+        freeze(breakable.pid)
         open_messages: list[int] = []
-        seen = threading.Timer(1, lambda: open_messages.append(len(sink._sent)))  # type: ignore[attr-defined]
-        seen.start()
+
+        def wake() -> None:
+            try:
+                wait_until(lambda: len(sink._sent) >= 200, "the window is nearly full")  # type: ignore[attr-defined]
+                for _ in range(10):
+                    time.sleep(0.1)
+                    open_messages.append(len(sink._sent))  # type: ignore[attr-defined]
+            finally:
+                os.kill(breakable.pid, signal.SIGCONT)
+
+        waker = threading.Thread(target=wake)
+        waker.start()
         sink.send(batch("t", [b"%d" % n for n in range(1, 5000)], first_turn=1))
-        seen.join()
         waker.join()
-        assert 0 < open_messages[0] <= 250
+        assert 200 <= open_messages[-1] <= max(open_messages) <= 250
         sink.flush()
         assert (sink.delivered, sink.failed) == (5000, 0)
     assert len(bodies(breakable.address, topic)) == 5000
 
 
+def test_a_queue_that_is_first_named_while_the_broker_is_away(breakable: Any, topic: str) -> None:
+    with open_sink(f"amqp://{breakable.address}/?queue={{topic}}") as sink:
+        sink.send(batch(f"{topic}.a", [b"1"]))
+        sink.flush()
+        breakable.kill()
+        with ThreadPoolExecutor(1) as thread:
+            sent = thread.submit(sink.send, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
+            breakable.start()
+            sent.result()
+        sink.flush()
+        assert (sink.delivered, sink.failed) == (3, 0)
+    assert [bodies(breakable.address, f"{topic}.{name}") for name in "ab"] == [[b"1", b"2"], [b"3"]]
+
+
 def test_a_broker_that_stays_away(breakable: Any, topic: str) -> None:
-    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=2") as sink:
+    with open_sink(f"amqp://{breakable.address}/?queue={topic}&timeout_secs=6") as sink:
         sink.send(batch("t", [b"x"] * 10))
         sink.flush()
         breakable.kill()
         started = time.monotonic()
         sentence = failure(sink, batch("t", [b"y"] * 10, first_turn=70))
-        assert 1.5 < time.monotonic() - started < 20
+        assert 5 < time.monotonic() - started < PATIENCE_SECS
         assert sentence == (
             "10 of 20 messages were not delivered; the first was turn 70.0 for topic 't' partition 0 (1 bytes):"
-            f" RabbitMQ {breakable.address} was away for 2 s: Connection refused."
+            f" RabbitMQ {breakable.address} was away for 6 s: Connection refused."
         )
         assert (sink.delivered, sink.failed) == (10, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,4 +16,7 @@ pytestmark = pytest.mark.broker("kafka")
 def test_console_block(line: str, expected: str, tmp_path: Path, kafka: str) -> None:
     write_files(tmp_path)
     done = cdcsim(*words_of(line.replace("localhost:9092", kafka)), cwd=tmp_path)
-    assert_printed(expected.replace("localhost:9092", kafka), done.stdout + done.stderr)
+    # a slow machine or broker is told about
+    passing = re.compile(r"waiting: .*|messages are acknowledged again, .*|[\d,]+ row changes, .* delivered.*")
+    told = "".join(line for line in done.stderr.splitlines(keepends=True) if not passing.fullmatch(line.strip()))
+    assert_printed(expected.replace("localhost:9092", kafka), done.stdout + told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import time
 import uuid
@@ -26,10 +27,12 @@ from simulator.run.plan import Limits
 KILLS = int(os.environ.get("CDCSIM_KILLS", "2"))
 OUTAGES = int(os.environ.get("CDCSIM_OUTAGES", "1"))
 OUTAGE_SECS = float(os.environ.get("CDCSIM_OUTAGE_SECS", "2"))
-RATE, OUTAGE_RATE = 8000, 2000  # changes a second
+RATE, OUTAGE_RATE = 8000, 1000  # changes a second
 CHANGES = RATE // 2 * KILLS  # so a run takes about as long as it is killed
-# From the start of one outage to the next: a broker takes a while to start on a busy machine.
+# From the start of one outage to the next: a broker takes a while to start on a busy machine. The last one begins well
+# before the end of the run, which it then makes longer.
 OUTAGE_TURN_SECS = OUTAGE_SECS + 20
+LAST_SECS = 8
 PARTITIONS = 3
 # What is on its way to RabbitMQ or, with a request of each queue, to RocketMQ.
 MOST_AGAIN = 2000
@@ -139,7 +142,7 @@ def test_a_broker_that_stops_and_starts_again_only_costs_time(
     if kind == "rocketmq library":
         request.getfixturevalue("rocketmq_library")
     file, record = tmp_path / "position", tmp_path / "record.json"
-    changes = int(OUTAGE_RATE * (3 + (OUTAGES - 1) * OUTAGE_TURN_SECS))
+    changes = int(OUTAGE_RATE * (LAST_SECS + (OUTAGES - 1) * OUTAGE_TURN_SECS))
     ends = [partial(broker.kill, "broker"), broker.stop]
     if kind == "rabbitmq quorum":
         ends.reverse()
@@ -168,15 +171,15 @@ def test_a_broker_that_stops_and_starts_again_only_costs_time(
 def test_a_broker_that_goes_away_is_reported(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     broker = request.getfixturevalue(f"{kind}_broker")
     topic, facts, file = f"test_{uuid.uuid4().hex}", tmp_path / "summary.json", tmp_path / "position"
-    url = f"{destination(kind, broker.address, topic)}&timeout_secs=4"
+    url = f"{destination(kind, broker.address, topic)}&timeout_secs=8"
     arguments = ["run", "crud", "-f", "canal-json", "--rate", "2000/s", "--allow-undocumented", "--to", url]
     with start(*arguments, "--summary-to", facts, "--resume", file) as process:
         wait_for_progress(process, file)
         broker.kill()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 1, err.decode()
     lines = err.decode().splitlines()
-    assert any(line.startswith("waiting: no message was acknowledged for 2 s: ") for line in lines), lines
+    assert any(re.match(r"waiting: no message was acknowledged for \d+ s: ", line) for line in lines), lines
     assert lines[-1].startswith(f"cdcsim: {summary(facts)['failed']} of ")
     told = summary(facts)
     assert told["delivered"] > 0

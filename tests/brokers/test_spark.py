@@ -84,7 +84,7 @@ def test_through_spark_connect(connect: str, kafka: str, tmp_path: Path) -> None
         "run", "bank", "-f", "canal-json", "--route", "key", "--limit", str(CHANGES), "--snapshot", "--engine", "spark",
         "--master", connect, "--tasks", "7", "--to", destination("kafka", kafka, topic), "--summary-to", str(facts),
     ]  # fmt: skip
-    subprocess.run([*client, *words], env=environment(), check=True, timeout=300)
+    subprocess.run([*client, *words], env=environment(), check=True, timeout=900)
     wanted, done = local(job_for("kafka"), snapshot=True), summary(facts)
     there = {number: [(each.key(), each.value()) for each in found] for number, found in read(kafka, topic).items()}
     assert {number: list(dict.fromkeys(found)) for number, found in there.items()} == wanted
@@ -96,6 +96,7 @@ def test_through_spark_connect(connect: str, kafka: str, tmp_path: Path) -> None
 def test_the_example_of_a_full_topic(spark: Any, kafka: str) -> None:
     from simulator.spark.examples import preload
 
-    done = preload.fill(spark, "bank", "canal-json", 900, destination("kafka", kafka, "spark-preload"))
-    there = [message.value() for found in read(kafka, "spark-preload").values() for message in found]
+    topic = f"spark-preload-{uuid.uuid4().hex}"
+    done = preload.fill(spark, "bank", "canal-json", 900, destination("kafka", kafka, topic))
+    there = [message.value() for found in read(kafka, topic).values() for message in found]
     assert done.delivered == len(there) == len(set(there)) > done.changes > 0

@@ -53,7 +53,7 @@ def test_partitions_are_the_queues_of_all_brokers(cluster: Cluster, order: str |
 def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
     with server(lambda *_: (0, "", b"")) as gone:
         cluster.brokers["broker-a"], cluster.queues["broker-a"] = gone, 1
-        sink = open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=20")
+        sink = open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=120")
         sink.partitions("t")
     cluster.start("broker-a", 1)
     with sink:
@@ -63,12 +63,24 @@ def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
     assert cluster.stored == {("broker-a", 0): 1}  # one request
 
 
+def test_a_name_server_may_be_busy_or_away_for_a_moment(cluster: Cluster) -> None:
+    """When a topic is first named: in mid-run as at the start."""
+    cluster.start("broker-a", 1)
+    with open_rocketmq(f"rocketmq://{cluster.names}/?client=native") as sink:
+        for turn, topic in enumerate("ab"):
+            cluster.first += [(2, "[TIMEOUT_CLEAN_QUEUE]broker busy", b""), None]
+            sink.send(batch(topic, [b"x"], first_turn=turn))
+            sink.flush()
+            assert not cluster.first
+    assert (sink.delivered, sink.failed) == (2, 0)
+
+
 @pytest.mark.parametrize(
     ("refusal", "reason"),
     [
         (
             (14, DISK_FULL),
-            "stored nothing for 1 s: service not available now. It may be caused by one of the following reasons: the "
+            "stored nothing for 4 s: service not available now. It may be caused by one of the following reasons: the "
             "broker's disk is full",
         ),
         ((17, "topic[t] not exist"), "the broker refused it: topic[t] not exist (code 17); the topic is gone"),
@@ -77,7 +89,7 @@ def test_a_broker_may_come_back_at_another_address(cluster: Cluster) -> None:
 )
 def test_refusals_in_mid_run(cluster: Cluster, refusal: tuple[int, str], reason: str) -> None:
     cluster.start("broker-a", 1)
-    with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=1") as sink:
+    with open_rocketmq(f"rocketmq://{cluster.names}/t?client=native&timeout_secs=4") as sink:
         sink.send(batch("t", [b"x"]))
         sink.flush()
         cluster.refusal = *refusal, b""

@@ -16,6 +16,17 @@ from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_
 
 # A broker that elects leaders for a new topic takes well under a second; one that has just started may take some.
 TOPIC_SECS: Final = 30
+# How long the first question waits for an answer, and by how much longer each that follows: some brokers are busy.
+FIRST_SECS: Final = 1.0
+LONGER: Final = 1.5
+# Answers of a cluster that is about to change, and questions that were lost: asked again, they may well be answered.
+# librdkafka drops (`_DESTROY_BROKER`) what waits at a broker that the cluster no longer names, as one does that is shut
+# out for a moment because it was too busy to say that it lives.
+PASSING: Final = (
+    *("_DESTROY_BROKER", "_TRANSPORT", "_TIMED_OUT", "_TIMED_OUT_QUEUE", "_ALL_BROKERS_DOWN", "_WAIT_COORD"),
+    *("BROKER_NOT_AVAILABLE", "LEADER_NOT_AVAILABLE", "NETWORK_EXCEPTION", "NOT_CONTROLLER", "REQUEST_TIMED_OUT"),
+    *("COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"),
+)
 # A topic that was made just now is known to its controller a little sooner than to brokers.
 NEW_TOPIC_SECS: Final = 1
 
@@ -50,6 +61,7 @@ class Cluster:
         self.client: Any = confluent_kafka
         self.exception: Any = confluent_kafka.KafkaException
         self.codes: Any = confluent_kafka.KafkaError
+        self._passing = {getattr(self.codes, name) for name in PASSING}
         self._new: Any = admin
         quiet: dict[str, Any] = self.settings | {"log_level": "0"}
         try:
@@ -66,10 +78,13 @@ class Cluster:
     def connect(self) -> None:
         """Ask for metadata until it is there. What is wrong only reaches the error callback, never the exception."""
         deadline = time.monotonic() + self.url.connect_secs
+        wait_secs = FIRST_SECS
         while (left := deadline - time.monotonic()) > 0:
             with suppress(self.exception):
-                self._admin.list_topics(timeout=min(left, 1))
+                self._admin.list_topics(timeout=min(left, wait_secs))
                 return
+            wait_secs *= LONGER
+            self.poll()  # why it failed
             # Repeating does not help these; a refused connection may be a broker that is just starting.
             if self.last_error and self.last_error[0] in (self.codes._AUTHENTICATION, self.codes._SSL):
                 break
@@ -77,9 +92,15 @@ class Cluster:
                 break
         raise SinkError(self.unusable())
 
-    def unusable(self) -> str:
-        """Why the cluster cannot be used, and what to do."""
+    def close(self) -> None:
+        """Disconnect the client that asks; it would go on trying to."""
+        self._admin = None
+
+    def unusable(self, seconds: float | None = None) -> str:
+        """Why the cluster cannot be used, tried for so long (default: as long as connecting may take), and what to
+        do."""
         code, words = self.last_error or (None, "")
+        seconds = self.url.connect_secs if seconds is None else seconds
         file = str(self.url.properties) if self.url.properties else "a file and add properties=FILE to the URL"
         if code == self.codes._AUTHENTICATION:
             return f"{self} refused the login: {words}. Check sasl.username and sasl.password in {file}."
@@ -88,9 +109,9 @@ class Cluster:
         if code == self.codes._RESOLVE:
             return f"{self} was not found: {words}. Check the host's name."
         if words:
-            return f"{self} could not be reached in {self.url.connect_secs:g} s: {words}. Is the broker running?"
+            return f"{self} could not be reached in {seconds:g} s: {words}. Is the broker running?"
         return (
-            f"{self} closed the connection without a word for {self.url.connect_secs:g} s."
+            f"{self} closed the connection without a word for {seconds:g} s."
             f" Does the port want TLS or a login? Write security.protocol into {file}."
         )
 
@@ -134,7 +155,8 @@ class Cluster:
                 answer = self.ask(lambda: self._admin.list_topics(topic, timeout=self.url.connect_secs))
                 metadata = answer.topics[topic]
             except self.exception as error:
-                raise SinkError(self.unusable() if self.last_error else self._topic_error(topic, error)) from None
+                told = self.unusable(self._patience_secs) if self.last_error else self._topic_error(topic, error)
+                raise SinkError(told) from None
             code = metadata.error.code() if metadata.error else None
             if code == self.codes.UNKNOWN_TOPIC_OR_PART:
                 return None
@@ -179,19 +201,25 @@ class Cluster:
         return True
 
     def ask(self, question: Callable[[], Answer]) -> Answer:
-        """What the cluster answers. A request that is lost with its connection is sent again.
-
-        librdkafka drops what waits at a broker that the cluster no longer names, as one does that is shut out for a
-        moment because it was too busy to say that it lives.
-        """
-        deadline = time.monotonic() + TOPIC_SECS
+        """What the cluster answers; the question is asked again where that may help."""
+        deadline = time.monotonic() + self._patience_secs
         while True:
             try:
                 return question()
             except self.exception as error:
-                if error.args[0].code() != self.codes._DESTROY_BROKER or time.monotonic() > deadline:
+                if not self._passes(error.args[0]) or time.monotonic() > deadline:
                     raise
             time.sleep(0.1)
+
+    @property
+    def _patience_secs(self) -> float:
+        """In mid-run as long as brokers may be away. At first it is rather an address that clients cannot reach."""
+        return self.url.outage_secs if self._counts else TOPIC_SECS
+
+    def _passes(self, error: Any) -> bool:
+        # of a topic that is made while its only brokers are shut out for a moment
+        fenced = error.code() == self.codes.INVALID_REPLICATION_FACTOR and "fenced" in error.str()
+        return fenced or error.code() in self._passing
 
     def _topic_error(self, topic: str, error: Any) -> str:
         return f"topic {topic!r} at {self} cannot be used: {self.words(error)}."
@@ -210,7 +238,8 @@ class Cluster:
 
     def poll(self) -> None:
         """Let the client that asks about topics work: it reports errors and renews logins."""
-        self._admin.poll(0)
+        if (client := self._admin) is not None:
+            client.poll(0)
 
     def note(self, error: Any) -> None:
         """What a client reported. Connections that break are mended by librdkafka and are only remembered."""

@@ -150,6 +150,7 @@ class KafkaSink(Sink):
         self._producer.wake()
         self._listener.join()
         self._producer.close()
+        self.cluster.close()
         self._partitions.clear()
 
     # Reports

@@ -23,7 +23,6 @@ from simulator.sinks.ledger import Parcel
 COMMIT_SECS: Final = 0.1
 # How long a call to the coordinator blocks; in between Ctrl-C gets through.
 CALL_SECS: Final = 1.0
-OUTAGE_SECS: Final = 300.0
 NOT_COMMITTED: Final = "its transaction was not committed"
 
 
@@ -36,7 +35,7 @@ class TransactionalSink(KafkaSink):
     def __init__(self, url: KafkaUrl, file: Mapping[str, str] | None = None) -> None:
         assert url.transactional_id is not None
         self._id = url.transactional_id
-        self._patience_secs = url.timeout_secs or OUTAGE_SECS
+        self._patience_secs = url.outage_secs
         self._hopeless = False  # whether repeating the last call is of no use
         self._began: float | None = None
         self._last: tuple[str, OrderKey] | None = None
@@ -57,7 +56,7 @@ class TransactionalSink(KafkaSink):
         try:
             topics = self.cluster.ask(lambda: reader.list_topics(timeout=self.cluster.url.connect_secs)).topics
             places = [self.cluster.client.TopicPartition(topic, 0) for topic in topics if not topic.startswith("__")]
-            found = reader.committed(places, timeout=self.cluster.url.connect_secs)
+            found = self.cluster.ask(lambda: reader.committed(places, timeout=self.cluster.url.connect_secs))
         except self.cluster.exception as error:
             raise SinkError(
                 f"{self.cluster} does not say where {self._id!r} is: {self.cluster.words(error)}."

@@ -60,6 +60,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "allow.auto.create.topics": "false",
 }
 CONNECT_SECS: Final = 5.0
+OUTAGE_SECS: Final = 300.0
 # Other names for settings above: the file's spelling must not escape the order of precedence.
 ALIASES: Final[Mapping[str, str]] = {
     "metadata.broker.list": "bootstrap.servers",
@@ -120,6 +121,10 @@ class KafkaUrl:
     @property
     def connect_secs(self) -> float:
         return self.timeout_secs or CONNECT_SECS
+
+    @property
+    def outage_secs(self) -> float:
+        return self.timeout_secs or OUTAGE_SECS
 
 
 def parse_url(url: str) -> KafkaUrl:
@@ -217,7 +222,7 @@ def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
     if url.transactional_id is not None:
         settings["transactional.id"] = url.transactional_id
         # A message may wait as long as its transaction may take; brokers allow a quarter of an hour.
-        wait_ms = round((url.timeout_secs or 300) * 1000)
+        wait_ms = round(url.outage_secs * 1000)
         settings["transaction.timeout.ms"] = str(min(max(wait_ms + 10_000, 60_000), 900_000))
     if url.timeout_secs is not None:
         settings["message.timeout.ms"] = str(max(1, round(url.timeout_secs * 1000)))

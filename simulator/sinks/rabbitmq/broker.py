@@ -8,12 +8,15 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from simulator.errors import MissingPackage, OptionError, SinkError
 from simulator.sinks.rabbitmq.url import CONSISTENT_HASH, RabbitmqUrl
 
 T = TypeVar("T")
+
+# Why a broker closes connections that stops or starts: CONNECTION_FORCED, INTERNAL_ERROR.
+GOING: Final = (320, 541)
 
 
 class Broker:
@@ -131,6 +134,10 @@ class Broker:
             if error.reply_code == 404:
                 hint = ": add queue={topic} to the URL to have queues made, or name an exchange"
             raise SinkError(f"{self}: {self.words(error)}{hint}.") from None
+        except self.pika.exceptions.ConnectionClosedByBroker as error:
+            if error.reply_code in GOING:
+                raise
+            raise SinkError(f"{self}: {self.words(error)}.") from None
         channel.close()
 
     def _tls(self) -> Any:

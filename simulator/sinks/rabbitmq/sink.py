@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from simulator.batch import MessageBatch
-from simulator.errors import UsageError
+from simulator.errors import SinkError, UsageError
 from simulator.sinks.ledger import Parcel
 from simulator.sinks.rabbitmq.broker import Broker
 from simulator.sinks.rabbitmq.connection import Connection
@@ -176,11 +176,26 @@ class RabbitmqSink(Sink):
         if (queue, routing_key) not in self._declared:
             if url.queue or not url.exchange:
                 for suffix in [""] if url.partitions is None else [f".{n}" for n in range(url.partitions)]:
-                    self.broker.declare_queue(
-                        self._connection.blocking, _short(queue + suffix), _short(routing_key + suffix)
-                    )
+                    self._declare(_short(queue + suffix), _short(routing_key + suffix))
             self._declared.add((queue, routing_key))
         return _short(routing_key)
+
+    def _declare(self, queue: str, routing_key: str) -> None:
+        """Declare a queue, on another connection where this one broke. Raises SinkError, DeliveryFailed."""
+        deadline = time.monotonic() + self.url.outage_secs
+        while True:
+            try:
+                if self._lost is not None:
+                    raise self._lost
+                self.broker.declare_queue(self._connection.blocking, queue, routing_key)
+                return
+            except self.broker.troubles as error:
+                if time.monotonic() > deadline:
+                    raise SinkError(f"{self.broker}: queue {queue!r}: {self.broker.words(error)}.") from None
+                self._recover(error)
+            if self.ledger.has_failed:
+                self._settle_failure()
+                self.ledger.check()
 
     def _publication(self, routing_key: str, *, keep: bool) -> Publication:
         properties = self.broker.pika.BasicProperties(**self._properties)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from simulator.errors import SinkError
 from simulator.sinks.rocketmq.remoting import (
+    BUSY,
     CLUSTER_INFO,
     TOPIC_NOT_EXIST,
     TOPIC_ROUTE,
@@ -121,9 +122,6 @@ class Cluster:
 
     def _create(self, topic: str, count: int) -> None:
         """All queues at one broker, so that there are as many as asked for."""
-        brokers = self._asked(self._brokers)
-        if not brokers:
-            raise SinkError(f"{self} knows no broker that could make the topic {topic!r}.")
         fields = {
             "topic": topic,
             "defaultTopic": "TBW102",
@@ -135,8 +133,14 @@ class Cluster:
             "order": "false",
             "attributes": f"+message.type={self.url.topic_type.upper()}",
         }
-        try:
+
+        def make() -> None:
+            if not (brokers := self._brokers()):
+                raise ConnectionError("the name server knows no broker")
             self._once(min(brokers.items())[1], UPDATE_TOPIC, fields)
+
+        try:
+            self._patiently(make)
         except Refusal as refusal:
             raise SinkError(f"topic {topic!r} at {self} cannot be made: {refusal}.") from None
         except OSError as error:
@@ -156,9 +160,22 @@ class Cluster:
         table = json_of(body).get("brokerAddrTable") or {}
         return {name: each["brokerAddrs"][MASTER] for name, each in table.items() if MASTER in each["brokerAddrs"]}
 
+    def _patiently(self, ask: Callable[[], T]) -> T:
+        """The answer, asked for again where that may help: in mid-run as long as brokers may be away. Raises OSError,
+        Refusal."""
+        deadline = time.monotonic() + (self.url.outage_secs if self._queues else TOPIC_SECS)
+        while True:
+            try:
+                return ask()
+            except (OSError, Refusal) as error:
+                lost = isinstance(error, OSError) or error.code in BUSY
+                if not lost or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
+
     def _asked(self, ask: Callable[[], T]) -> T:
         try:
-            return ask()
+            return self._patiently(ask)
         except Refusal as refusal:
             raise SinkError(f"{self} refused a request: {refusal}.") from None
         except OSError as error:

@@ -32,6 +32,8 @@ NO_PERMISSION: Final = 16
 TOPIC_NOT_EXIST: Final = 17
 # Stored, but not (yet) on disk or on a replica: FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT.
 STORED: Final = frozenset({SUCCESS, 10, 11, 12})
+# Refusals of the moment: SYSTEM_BUSY, SERVICE_NOT_AVAILABLE.
+BUSY: Final = frozenset({2, 14})
 MOST_BYTES: Final = 64 << 20
 
 
