@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+# A download that failed is tried again after so many seconds each: servers and networks have bad moments.
+PAUSES_SECS: Final = (3, 15)
 
 
 class NativeError(Exception):
@@ -47,13 +54,20 @@ def fetched(name: str, pom: str, *, title: str | None = None) -> Path:
         # The dependency plugin writes next to the POM, and an installed project may be read-only.
         project = scratch / "pom.xml"
         project.write_text(pom, encoding="utf-8")
-        run(
-            f"Maven could not fetch {title}",
-            *(maven, "-q", "-B", "-f", str(project), "dependency:copy-dependencies"),
-            *("-DincludeScope=runtime", f"-DoutputDirectory={folder}"),
-        )
+        words = ("dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}")
+        with alone("maven"):
+            tried(lambda: run(f"Maven could not fetch {title}", maven, "-q", "-B", "-f", str(project), *words))
 
     return kept(name, fill)
+
+
+@contextmanager
+def alone(what: str) -> Iterator[None]:
+    """One process at a time: those of Maven share a folder of what is downloaded, and of that only half a file may be
+    there."""
+    with (cache_folder() / f"{what}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def kept(name: str, fill: Callable[[Path, Path], None]) -> Path:
@@ -89,14 +103,29 @@ def debian(package: str, *, instead: str) -> Path:
             (scratch / part).mkdir(parents=True)
         apt = ["apt-get", "-q", "-o", f"Dir::State::Lists={scratch}/lists", "-o", f"Dir::Cache={scratch}/cache"]
         failure = f"apt-get could not fetch {package}; {instead}"
-        run(failure, *apt, "update")
-        plan = run(failure, *apt, "install", "--simulate", "--no-install-recommends", package)
-        names = [line.split()[1] for line in plan.splitlines() if line.startswith("Inst ")]
-        run(failure, *apt, "download", *names, folder=scratch / "packages")
+
+        def fetch() -> None:
+            run(failure, *apt, "update")
+            plan = run(failure, *apt, "install", "--simulate", "--no-install-recommends", package)
+            names = [line.split()[1] for line in plan.splitlines() if line.startswith("Inst ")]
+            run(failure, *apt, "download", *names, folder=scratch / "packages")
+
+        tried(fetch)
         for archive in sorted((scratch / "packages").glob("*.deb")):
             run(f"{archive.name} could not be unpacked", "dpkg", "-x", str(archive), str(folder))
 
     return kept(f"debian-{package}", fill)
+
+
+def tried(fetch: Callable[[], object]) -> None:
+    """Fetch something, some times if need be. Raises NativeError."""
+    for pause in PAUSES_SECS:
+        try:
+            fetch()
+            return
+        except NativeError:
+            time.sleep(pause)
+    fetch()
 
 
 def run(failure: str, *command: str, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> str:

@@ -153,8 +153,9 @@ class Broker(Server):
             "group.initial.rebalance.delay.ms": "0",
             "auto.create.topics.enable": "false",
             "message.max.bytes": "16777216",
-            # After a crash the old registration must expire before the broker may come back: 11 s with the defaults.
-            "broker.session.timeout.ms": "3000",
+            # After a crash the old registration must expire before the broker may come back: 9 s with the default. One
+            # that is too busy to say that it lives is shut out as soon.
+            "broker.session.timeout.ms": "6000",
             "broker.heartbeat.interval.ms": "500",
         }
         if self.secure:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
 
-from fetching import NativeError, fetched, java_tool, kept, run
+from fetching import NativeError, fetched, java_tool, kept, run, tried
 from rocketmq_probe import brokers
 from server import HOST, Server, answers, main
 
@@ -54,7 +54,7 @@ def library() -> Path:
                 " apache/rocketmq-client-cpp says, and name the file in CDCSIM_ROCKETMQ_LIBRARY."
             )
         pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "rocketmq-python-cvs"]
-        run(f"pip could not fetch {LIBRARY}", *pip, "-d", str(scratch), LIBRARY)
+        tried(lambda: run(f"pip could not fetch {LIBRARY}", *pip, "-d", str(scratch), LIBRARY))
         (archive,) = scratch.glob("rocketmq*.tar.gz")
         folder.mkdir()
         with tarfile.open(archive) as files:
