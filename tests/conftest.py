@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import math
 import os
 import shutil
 import sys
@@ -44,6 +45,8 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
 
     def run(*arguments: str | Path, status: int | None = None) -> Done:
         monkeypatch.setattr(sys, "argv", ["cdcsim", *map(str, arguments)])
+        # a slow machine reports progress in between
+        monkeypatch.setattr("simulator.cli.progress.PLAIN_SECONDS", math.inf)
         with pytest.raises(SystemExit) as leaving:
             cli.main()
         sys.stdout.flush()

@@ -17,7 +17,7 @@ SHOW: Final = "import sys; print(*sorted({name.split('.')[0] for name in sys.mod
 def loaded(program: str) -> set[str]:
     """The top-level packages that a fresh interpreter has after running this."""
     done = subprocess.run(
-        [sys.executable, "-c", f"{program}\n{SHOW}"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", f"{program}\n{SHOW}"], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split())

@@ -74,7 +74,7 @@ def pytest_in(folder: Path, *arguments: str) -> str:
     # other plugins that are installed here are no concern of it
     alone = {**environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [*PYTEST, *arguments], cwd=folder, env=alone, capture_output=True, text=True, timeout=300, check=False
+        [*PYTEST, *arguments], cwd=folder, env=alone, capture_output=True, text=True, timeout=900, check=False
     )
     return done.stdout + done.stderr
 
@@ -110,4 +110,4 @@ def test_pytest_starts_without_the_simulator() -> None:
         "assert not loaded & {'numpy', 'pyarrow', 'pydantic', 'yaml', 'faker', 'orjson', 'confluent_kafka'}, loaded\n"
         "assert 'simulator.library' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], env=environment(), check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], env=environment(), check=True, timeout=600)

@@ -666,7 +666,7 @@ def test_a_broken_pipe_is_silent(arguments: list[str]) -> None:
         assert process.stdout is not None
         first = process.stdout.readline()
         process.stdout.close()
-        process.wait(60)
+        process.wait(300)
         assert process.stderr is not None
         # a slow machine reports progress before the first block is there
         words = [line for line in process.stderr.read().splitlines() if not line.endswith(b" delivered")]

@@ -38,7 +38,7 @@ def server() -> Iterator[Server]:
 
 def request(server: Server, method: str, path: str | None = None, body: str | None = None, **headers: str) -> Any:
     """The status and the body."""
-    connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+    connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=300)
     connection.request(method, server.path if path is None else path, body, headers)
     response = connection.getresponse()
     text = response.read().decode()
@@ -82,7 +82,8 @@ def test_answers_are_the_messages_or_what_check_says(server: Server, tmp_path: P
 
 def test_a_scenario_that_takes_too_long_ends_alone() -> None:
     """And of those that wait meanwhile, only the newest is answered."""
-    worker = Worker(seconds=1)
+    worker = Worker(seconds=2)
+    worker.seconds = 60  # of the process that follows
     answers: dict[str, Any] = {}
 
     def answer(name: str, text: str, file: str) -> None:
@@ -97,7 +98,6 @@ def test_a_scenario_that_takes_too_long_ends_alone() -> None:
         threads[-1].start()
         while worker._newest == number:  # they ask in this order
             time.sleep(0.001)
-    worker.seconds = 60  # of the process that follows
     for thread in threads:
         thread.join()
     worker.close()
@@ -147,6 +147,6 @@ def test_ctrl_c_ends_it_silently() -> None:
         assert process.stdout is not None
         address = process.stdout.readline().decode()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert address.startswith("http://127.0.0.1:")
     assert (process.returncode, out, err) == (130, b"", b"Edit the scenario at this address; Ctrl-C ends the server.\n")

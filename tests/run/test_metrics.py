@@ -22,7 +22,7 @@ def test_counters() -> None:
         run = open_job("crud", "canal-json").run(sink, limits=Limits(changes=500))
         with served(("127.0.0.1", 0), run, latencies) as port:
             run()
-            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=120) as answer:
                 text = answer.read().decode()
     found = dict(line.split(" ") for line in text.splitlines() if not line.startswith("#"))
     assert int(found["cdcsim_messages_delivered_total"]) == int(found["cdcsim_messages_sent_total"]) == 500

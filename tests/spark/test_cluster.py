@@ -24,7 +24,7 @@ from simulator.run.plan import Limits
 pytestmark = pytest.mark.spark
 
 HERE: Final = Path(__file__).parent
-SECONDS: Final = 500
+SECONDS: Final = 900
 # Programs of seconds: the optimizing compiler would take longer than it gives.
 QUICK: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

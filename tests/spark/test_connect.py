@@ -19,7 +19,7 @@ from simulator.run.plan import Limits
 
 pytestmark = pytest.mark.spark
 
-SECONDS: Final = 500
+SECONDS: Final = 900
 # Each kind of file, of a scenario in YAML and one in SQL.
 RUNS: Final = {
     "lines": ("shop.yaml", "canal-json", "file:{}?partitions=3"),
