@@ -36,10 +36,10 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         _shared[kind].stop()
 
 
-@pytest.fixture(autouse=True)
-def _repaired(request: pytest.FixtureRequest) -> None:
-    """A shared broker that an earlier test broke runs again."""
-    if (kind := _kind(request.node)) in _shared:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A shared broker that an earlier test broke runs again, before fixtures of any scope use it."""
+    if (kind := _kind(item)) in _shared:
         _shared[kind].start()
 
 

@@ -111,7 +111,7 @@ def job(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     yield run
     admin = AdminClient({"bootstrap.servers": kafka, "log_level": 0})
     for topic in topics:
-        with suppress(KafkaException):  # what stays on the disk is no mistake of the run
+        with suppress(KafkaException, TimeoutError):  # what stays on the disk is no mistake of the run
             admin.delete_topics([topic])[topic].result(30)
 
 
