@@ -27,7 +27,7 @@ from fetching import NativeError, cache_folder
 HOST: Final = "127.0.0.1"
 # An idle machine takes 3 s; one that many share took 13, and may take longer.
 READY_SECS: Final = 240
-STOP_SECS: Final = 20
+STOP_SECS: Final = 60
 
 # Becomes the broker: on Linux that is then killed when the thread that started it ends, in whatever way.
 WITH_PARENT: Final = """\
@@ -154,7 +154,7 @@ class Server(ABC):
         self._wait(self.is_ready, seconds)
 
     def stop(self) -> None:
-        """SIGTERM, and SIGKILL after 20 seconds. Data and ports stay for the next start."""
+        """SIGTERM, and SIGKILL after a minute. Data and ports stay for the next start."""
         for process in reversed(self.processes):
             if (pid := self._pid(process)) is not None:
                 self._end(process, pid, signal.SIGTERM) or self._end(process, pid, signal.SIGKILL)
