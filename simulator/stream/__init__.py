@@ -26,23 +26,23 @@ def open_stream(scenario: Scenario, heartbeat_ms: int | None = None) -> ChangeSt
     return ChangeStream(scenario, heartbeat_ms)
 
 
-def source_of(loaded: Loaded, asked: str | None) -> Source:
+def source_of(loaded: Loaded, requested: str | None) -> Source:
     """The source system of a run: the one that `--source` asks for, or the scenario's. Raises UsageError where they
     differ."""
     from simulator import sources
 
     if loaded.spec.source is None:
-        return sources.find(asked or sources.DEFAULT)
+        return sources.find(requested or sources.DEFAULT)
     try:
         source = sources.find(loaded.spec.source)
     except UsageError as error:
         loaded.fail(("source",), str(error).removeprefix("--source "))
-    if asked is None:
+    if requested is None:
         return source
-    wanted = sources.find(asked)
-    if source.id not in (wanted.id, sources.SPEAKS.get(wanted.id)):
+    named = sources.find(requested)
+    if source.id not in (named.id, sources.SPEAKS.get(named.id)):
         raise UsageError(
-            f"--source {asked}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, or a "
+            f"--source {requested}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, or a "
             "scenario with portable types."
         )
-    return wanted
+    return named

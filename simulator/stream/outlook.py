@@ -21,18 +21,18 @@ WINDOW: Final = 1000
 def outlook(stream: ChangeStream) -> dict[str, Any]:
     """Transactions, time and each table's changes over the first turns."""
     stop = stream.border(min(TURNS, stream.last_turn // 2))
-    what = stream.structure(0, stop)
+    structure = stream.structure(0, stop)
     compiled = stream.compiled
-    _, first, length = stream.timeline.transactions(what.turns)
-    sizes = length[first == what.turns]
-    commits = stream.timeline.commit_us(what.turns[first == what.turns])
-    present = what.tick >= 0
+    _, first, length = stream.timeline.transactions(structure.turns)
+    sizes = length[first == structure.turns]
+    commits = stream.timeline.commit_us(structure.turns[first == structure.turns])
+    present = structure.tick >= 0
     turn, statement = np.nonzero(present.T)
-    tick, rows = what.tick[statement, turn], what.rows[statement, turn]
+    tick, rows = structure.tick[statement, turn], structure.rows[statement, turn]
     group = np.repeat(compiled.group[tick], rows)
     at = np.arange(len(group))  # the number of each change in the stream
     row = at - np.repeat(np.cumsum(rows) - rows, rows)
-    life = compiled.ticks.life(what.cohort[turn], what.slot[turn], what.cycle[turn], tick)
+    life = compiled.ticks.life(structure.cohort[turn], structure.slot[turn], structure.cycle[turn], tick)
     gaps_us = np.diff(commits)
     tables = []
     alive = _alive(stream)
@@ -40,21 +40,21 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
         permanent = np.array(
             [name in p.members and p.members[name].permanent for p in stream.plan.programs], dtype=bool
         )
-        mine = np.flatnonzero(group // 4 == number)
-        lives = np.where(permanent[compiled.ticks.cohort_program[what.cohort[turn]]], -1, life)
-        owner = np.repeat(identity(what.slot[turn], lives, 0), rows)
-        names = owner[mine] + row[mine].astype(np.uint64)
+        table_changes = np.flatnonzero(group // 4 == number)
+        lives = np.where(permanent[compiled.ticks.cohort_program[structure.cohort[turn]]], -1, life)
+        owner = np.repeat(identity(structure.slot[turn], lives, 0), rows)
+        names = owner[table_changes] + row[table_changes].astype(np.uint64)
         tables.append(
             {
                 "name": str(table.id),
                 "rows": alive[number],
-                "changes": len(mine),
+                "changes": len(table_changes),
                 **{
-                    kind.name.lower(): int((group[mine] % 4 == kind).sum())
+                    kind.name.lower(): int((group[table_changes] % 4 == kind).sum())
                     for kind in ROW_KINDS
                     if kind is not Kind.READ
                 },
-                **_repeats(names, at[mine]),
+                **_repeats(names, at[table_changes]),
             }
         )
     return {
@@ -69,21 +69,21 @@ def outlook(stream: ChangeStream) -> dict[str, Any]:
         },
         "ms_between_transactions": {f"p{p}": round(float(np.percentile(gaps_us, p)) / 1000, 3) for p in (1, 50, 99)},
         "tables": tables,
-        "lifecycles": _steps(stream, what),
+        "lifecycles": _steps(stream, structure),
     }
 
 
-def _steps(stream: ChangeStream, what: Structure) -> list[dict[str, Any]]:
+def _steps(stream: ChangeStream, structure: Structure) -> list[dict[str, Any]]:
     """How often each step of each lifecycle comes."""
-    ticks, found = stream.compiled.ticks, dict[str, Counter[str]]()
+    ticks, counters = stream.compiled.ticks, dict[str, Counter[str]]()
     for number, program in enumerate(stream.plan.programs):
         if program.lifecycle in stream.scenario.spec.lifecycles:
-            mine = ticks.step[what.tick[0][ticks.cohort_program[what.cohort] == number]]
-            each = np.bincount(mine, minlength=len(program.steps)).tolist()
-            counts = found.setdefault(program.lifecycle, Counter())
-            for step, count in zip(program.steps, each, strict=True):
+            steps = ticks.step[structure.tick[0][ticks.cohort_program[structure.cohort] == number]]
+            step_counts = np.bincount(steps, minlength=len(program.steps)).tolist()
+            counts = counters.setdefault(program.lifecycle, Counter())
+            for step, count in zip(program.steps, step_counts, strict=True):
                 counts[step.name] += count
-    return [{"name": name, "turns": counts.total(), "steps": dict(counts)} for name, counts in found.items()]
+    return [{"name": name, "turns": counts.total(), "steps": dict(counts)} for name, counts in counters.items()]
 
 
 def _alive(stream: ChangeStream) -> list[int]:
@@ -101,12 +101,12 @@ def _repeats(names: Any, at: Any) -> dict[str, Any]:
     if not len(names):
         return {}
     order = np.argsort(names, kind="stable")
-    same = names[order][1:] == names[order][:-1]
-    gaps = np.diff(at[order])[same]
+    repeats = names[order][1:] == names[order][:-1]
+    gaps = np.diff(at[order])[repeats]
     _, counts = np.unique(names, return_counts=True)
     window = min(WINDOW, len(names))
-    whole = len(names) // window * window
-    different = [len(np.unique(part)) for part in names[:whole].reshape(-1, window)]
+    complete = len(names) // window * window
+    different = [len(np.unique(part)) for part in names[:complete].reshape(-1, window)]
     return {
         "rows_per_1000_changes": round(float(np.mean(different)) * WINDOW / window),
         "again_within_100_changes": round(float((gaps <= SOON).sum() / len(names)), 4),

@@ -162,7 +162,7 @@ def test_history(url: str, tmp_path: Path) -> None:
     assert [sorted(each.rows.values()) for each in before] == [[("1", "x"), ("2", None)], []]
     # rows that the log is replayed to are those of the server, also where a statement rewrote them
     history = HistoryStream("s.sql", SOURCE, "shop", log, before=before, start_ms=0)
-    tables = {str(each.table.id): sorted(each.rows.items()) for each in history.held(len(log))}
+    tables = {str(each.table.id): sorted(each.rows.items()) for each in history.rows_before(len(log))}
     assert tables == {str(each.table.id): sorted(each.rows.items()) for each in session.current_rows()}
     assert [row for _, row in tables["shop.public.t"]] == [("3", "1.50!"), ("5", "1.50!"), ("6", "2.00!")]
     # a recording has all of it

@@ -138,8 +138,8 @@ class Columns:
         if column.field in self.fields[table]:
             return self.column(table, column.field)
         if table not in self._keys:
-            named = [(name, self.column(table, name)) for name in self.scenario.spec.tables[table].key]
-            parts = [(Column(name, part.field.type), part) for name, part in named]
+            columns = [(name, self.column(table, name)) for name in self.scenario.spec.tables[table].key]
+            parts = [(Column(name, part.field.type), part) for name, part in columns]
             salt = key(self.scenario.seed, table, column.name, "")
             self._keys[table] = KeyColumn(self.scenario.source, column, parts, self.ticks.span(table), salt)
         return self._keys[table]

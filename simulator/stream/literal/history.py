@@ -40,15 +40,15 @@ class HistoryStream(LiteralStream):
         steps: Sequence[tuple[str, int]] = (),
     ) -> None:
         self.before, self._after, self.partial_setting, self.steps = before, after, partial_setting, steps
-        self._texts = {(0, each.table.id): each.text for each in before}
-        versions = [*_versions(transactions), *(each.table for each in before), *tables]
+        self._texts = {(0, state.table.id): state.text for state in before}
+        versions = [*_versions(transactions), *(state.table for state in before), *tables]
         last = {table.id: table for table in versions if table.columns}
         super().__init__(
             file,
             source,
             database,
             transactions,
-            alive=sum(len(each.rows) for each in before),
+            alive=sum(len(state.rows) for state in before),
             start_ms=start_ms,
             first_tables=tuple(last.values()),
             column_names={column.name for table in versions for column in table.columns},
@@ -56,7 +56,7 @@ class HistoryStream(LiteralStream):
 
     @property
     def names_at_start(self) -> Collection[TableId]:
-        return {each.table.id for each in self.before}
+        return {state.table.id for state in self.before}
 
     @property
     def step_names(self) -> Collection[str]:
@@ -92,13 +92,13 @@ class HistoryStream(LiteralStream):
         """Rows as the server's client prints them: the log may hold more, such as types in JSON documents."""
         return rows
 
-    def held(self, turn: int) -> Sequence[TableRows]:
+    def rows_before(self, turn: int) -> Sequence[TableRows]:
         """The rows of each table before a turn."""
         if turn >= self.turns and self._after is not None:
             return self._after
         if not turn:
             return self.before
-        tables = {each.table.id: TableRows(each.table, dict(each.rows)) for each in self.before}
+        tables = {state.table.id: TableRows(state.table, dict(state.rows)) for state in self.before}
         for transaction in self.transactions[:turn]:
             for entry in transaction.entries:
                 if isinstance(entry, RowChange):
@@ -108,34 +108,34 @@ class HistoryStream(LiteralStream):
         return list(tables.values())
 
     def numbered_rows(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...], Ints]]:
-        for each in self.held(turn):
-            self._texts[turn, each.table.id] = each.text
-            rows, positions = self.printed(each.table, list(each.rows.values())), range(len(each.table.columns))
-            arrays = tuple(self.column(each.table, i, [row[i] for row in rows]) for i in positions)
-            yield each.table, arrays, np.array(list(each.rows), dtype=np.int64)
+        for state in self.rows_before(turn):
+            self._texts[turn, state.table.id] = state.text
+            rows, positions = self.printed(state.table, list(state.rows.values())), range(len(state.table.columns))
+            arrays = tuple(self.column(state.table, i, [row[i] for row in rows]) for i in positions)
+            yield state.table, arrays, np.array(list(state.rows), dtype=np.int64)
 
 
 def _change(tables: dict[TableId, TableRows], change: RowChange) -> None:
     """Apply a row change to the tables."""
-    held = tables.get(change.table.id)
-    if held is None:
-        held = tables[change.table.id] = TableRows(change.table, {})
+    state = tables.get(change.table.id)
+    if state is None:
+        state = tables[change.table.id] = TableRows(change.table, {})
     if change.after is None:
-        held.rows.pop(change.number, None)
+        state.rows.pop(change.number, None)
     else:
-        held.rows[change.number] = change.after
+        state.rows[change.number] = change.after
 
 
 def _reshape(tables: dict[TableId, TableRows], ddl: Ddl) -> None:
     """Apply a DDL statement to the tables."""
     pairs = [(old, new) for old, new in ((ddl.before, ddl.after), *ddl.more) if old or new]
     removed = [tables.pop(old.id, None) if old is not None else None for old, _ in pairs]
-    for held, (_, new) in zip(removed, pairs, strict=True):
+    for removed_state, (_, new) in zip(removed, pairs, strict=True):
         if new is not None and new.columns:
-            kept = held is not None and ddl.kind is not SchemaChangeKind.TRUNCATE_TABLE
-            tables[new.id] = TableRows(new, held.rows if held is not None and kept else {})
-    for each in ddl.rows:
-        tables[each.table.id] = TableRows(each.table, dict(each.rows))
+            keeps_rows = removed_state is not None and ddl.kind is not SchemaChangeKind.TRUNCATE_TABLE
+            tables[new.id] = TableRows(new, removed_state.rows if removed_state is not None and keeps_rows else {})
+    for state in ddl.rows:
+        tables[state.table.id] = TableRows(state.table, dict(state.rows))
 
 
 def _versions(transactions: Sequence[Transaction]) -> Iterator[Table]:

@@ -54,17 +54,17 @@ class Literals:
 
     def parse(self, loaded: Loaded, source: Source) -> None:
         """Parse all literals. Raises ScenarioError for those that are wrong."""
-        whole: pa.Array | None = None
+        parsed: pa.Array | None = None
         for type, begin, end in zip(self.types, self.begins, [*self.begins[1:], len(self.texts)], strict=True):
             try:
                 part = source.parse_values(self.texts[begin:end], type)
             except (ValueError, UsageError):
                 self._report(loaded, source, type, range(begin, end))
                 raise
-            whole = part if whole is None else pa.concat_arrays([source.stored(whole, type), part])
-            self.arrays.append(whole)
-        assert whole is not None
-        indices = whole.dictionary_encode().indices
+            parsed = part if parsed is None else pa.concat_arrays([source.stored(parsed, type), part])
+            self.arrays.append(parsed)
+        assert parsed is not None
+        indices = parsed.dictionary_encode().indices
         self.identity = np.asarray(indices.fill_null(-1)).tolist()
 
     def _report(self, loaded: Loaded, source: Source, type: ColumnType, cells: Sequence[int]) -> None:
@@ -155,7 +155,7 @@ def prepare(loaded: Loaded, source: Source) -> Prepared:
 class _Preparation:
     def __init__(self, loaded: Loaded, source: Source) -> None:
         self.loaded, self.source = loaded, source
-        self.now: dict[str, Shape] = {}
+        self.current: dict[str, Shape] = {}
         self.shapes: list[Shape] = []
         self.literals: list[Literals] = []
         self.versions: dict[TableId, int] = {}
@@ -165,11 +165,11 @@ class _Preparation:
         for name, table in spec.tables.items():
             if table.created:
                 self.databases.add(table.database or spec.database)
-                self.now[self._stored(name)] = self._created(tables.first_version(loaded, name, source))
+                self.current[self._stored_name(name)] = self._created(tables.first_version(loaded, name, source))
 
     def script(self) -> Prepared:
         loaded = self.loaded
-        first = tuple(self.now.values())
+        first = tuple(self.current.values())
         snapshot: list[Statement] = []
         turns: list[Turn] = []
         ms = loaded.spec.start - 1000
@@ -208,17 +208,17 @@ class _Preparation:
 
     # ------------------------------------------------------------------------------------------------------ statements
 
-    def _stored(self, name: str) -> str:
+    def _stored_name(self, name: str) -> str:
         """A name as the source stores it: tables are known by that, whatever the scenario writes."""
         return self.source.identifier(name)
 
     def _shape(self, path: Key, name: str) -> Shape:
-        if self._stored(name) not in self.now:
+        if self._stored_name(name) not in self.current:
             declared = self.loaded.spec.tables.get(name)
             if declared is not None:
                 self.loaded.fail(path, f"the table {name!r} is not there at this point of the script")
-            unknown(self.loaded, path, "table", name, self.now)
-        return self.now[self._stored(name)]
+            unknown(self.loaded, path, "table", name, self.current)
+        return self.current[self._stored_name(name)]
 
     def _statement(self, path: Key, statement: ScriptedStatement) -> Statement:
         kind = "insert" if statement.insert else "update" if statement.update else "delete"
@@ -226,9 +226,9 @@ class _Preparation:
         if statement.rows is not None:
             return self._insert(shape, path, statement.rows)
         several = isinstance(statement.where, list)
-        given = statement.where if isinstance(statement.where, list) else [statement.where or {}]
-        paths = tuple((*path, "where", k) if several else (*path, "where") for k in range(len(given)))
-        where = tuple(self._where(shape, at, row) for at, row in zip(paths, given, strict=True))
+        conditions = statement.where if isinstance(statement.where, list) else [statement.where or {}]
+        paths = tuple((*path, "where", k) if several else (*path, "where") for k in range(len(conditions)))
+        where = tuple(self._where(shape, at, row) for at, row in zip(paths, conditions, strict=True))
         to_set = None
         if statement.set is not None:
             to_set = self._cells(shape, (*path, "set"), statement.set)
@@ -256,10 +256,10 @@ class _Preparation:
         )
 
     def _row(self, shape: Shape, path: Key, row: Mapping[str, Any]) -> Cells:
-        given = self._cells(shape, path, row)
+        typed = self._cells(shape, path, row)
         cells: list[int] = []
         for position, missing in enumerate(shape.missing):
-            cell = given.get(position, missing)
+            cell = typed.get(position, missing)
             if cell is None:
                 name = shape.table.columns[position].name
                 self.loaded.fail(path, f"a value for {name} is missing, which cannot be null")
@@ -325,19 +325,19 @@ class _Preparation:
             applied = tables.apply(loaded, path, None, change, self.source)
             assert applied.after is not None
             shape = self._created(applied.after)
-            self.now[shape.table.id.name] = shape
+            self.current[shape.table.id.name] = shape
             return Change(replace(applied, after=shape.table), None, shape)
         before = self._shape((*path, "table"), change.table)
         applied = tables.apply(loaded, path, before.table, change, self.source)
-        del self.now[before.table.id.name]
+        del self.current[before.table.id.name]
         if applied.after is None:
             return Change(applied, before, None, dropped=(before.number,))
         table = self._numbered(applied.after)
-        if table.id.name in self.now:
+        if table.id.name in self.current:
             loaded.fail((*path, "rename_table", "to"), f"a table {table.id.name!r} is there already")
         applied = replace(applied, after=table)
         after, moved, new = self._follow(path, before, table, change)
-        self.now[table.id.name] = after
+        self.current[table.id.name] = after
         dropped = (before.number,) if applied.kind is SchemaChangeKind.TRUNCATE_TABLE else ()
         return Change(applied, before, after, moved, new, dropped)
 
@@ -375,7 +375,7 @@ class _Preparation:
 
     def _check_new_table(self, path: Key, change: ScriptedChange) -> None:
         loaded, name = self.loaded, change.table
-        if self._stored(name) in self.now:
+        if self._stored_name(name) in self.current:
             loaded.fail(
                 (*path, "table"), f"a table {name!r} is there already; one that a script creates says created: no"
             )
@@ -394,7 +394,9 @@ class _Preparation:
         if not creates and name not in self.databases:
             unknown(self.loaded, at, "database", name, self.databases)
         applied = tables.apply(self.loaded, path, None, change, self.source)
-        gone = [table for table, shape in self.now.items() if not creates and self.source.is_in(name, shape.table.id)]
-        numbers = tuple(self.now.pop(table).number for table in gone)
+        gone = [
+            table for table, shape in self.current.items() if not creates and self.source.is_in(name, shape.table.id)
+        ]
+        numbers = tuple(self.current.pop(table).number for table in gone)
         self.databases ^= {name}
         return Change(applied, None, None, dropped=numbers)

@@ -115,17 +115,17 @@ def _records(recorded: Recorded, tables: dict[Table, int]) -> Iterator[_Record]:
     def number(table: Table | None) -> int | None:
         return None if table is None else tables.setdefault(table, len(tables))
 
-    def held(each: TableRows) -> Iterator[_Record]:
-        at = number(each.table)
-        for row_number, row in each.rows.items():
-            yield {"what": "held", "table": at, "number": row_number, "after": row}, each.table
+    def row_records(state: TableRows) -> Iterator[_Record]:
+        at = number(state.table)
+        for row_number, row in state.rows.items():
+            yield {"what": "held", "table": at, "number": row_number, "after": row}, state.table
 
-    for each in recorded.before:
-        number(each.table)
-        yield from held(each)
+    for state in recorded.before:
+        number(state.table)
+        yield from row_records(state)
     for transaction in recorded.transactions:
         header = None if transaction.header is None else asdict(transaction.header)
-        yield _plain("transaction", transaction.ms, {"header": header, "heartbeat": transaction.heartbeat})
+        yield _facts_record("transaction", transaction.ms, {"header": header, "heartbeat": transaction.heartbeat})
         for entry in transaction.entries:
             match entry:
                 case RowChange():
@@ -139,20 +139,20 @@ def _records(recorded: Recorded, tables: dict[Table, int]) -> Iterator[_Record]:
                         "kind": entry.kind.name, "database": entry.database, "before": number(entry.before),
                         "after": number(entry.after), "sql": entry.sql, "kinds": [kind.name for kind in entry.kinds],
                         "more": [[number(old), number(new)] for old, new in entry.more],
-                        "rows": [number(each.table) for each in entry.rows],
+                        "rows": [number(state.table) for state in entry.rows],
                     }  # fmt: skip
-                    yield _plain("ddl", entry.ms, facts)
-                    for each in entry.rows:
-                        yield from held(each)
+                    yield _facts_record("ddl", entry.ms, facts)
+                    for state in entry.rows:
+                        yield from row_records(state)
                 case Text():
                     facts = {
                         "kind": entry.kind.name, "database": entry.database, "table": entry.table, "sql": entry.sql,
                     }  # fmt: skip
-                    yield _plain("text", entry.ms, facts)
+                    yield _facts_record("text", entry.ms, facts)
 
 
-def _plain(what: str, ms: int, facts: Mapping[str, Any]) -> _Record:
-    return {"what": what, "ms": ms, "facts": json.dumps(facts)}, None
+def _facts_record(kind: str, ms: int, facts: Mapping[str, Any]) -> _Record:
+    return {"what": kind, "ms": ms, "facts": json.dumps(facts)}, None
 
 
 def _batch(records: Sequence[_Record], literals: Literals) -> pa.RecordBatch:
@@ -162,9 +162,9 @@ def _batch(records: Sequence[_Record], literals: Literals) -> pa.RecordBatch:
         for name in ("before", "after"):
             if table is not None and record.get(name) is not None:
                 images.setdefault(table, []).append((record, name))
-    for table, places in images.items():
-        rows = literals(table, [record[name] for record, name in places])
-        for (record, name), row in zip(places, rows, strict=True):
+    for table, records_of_table in images.items():
+        rows = literals(table, [record[name] for record, name in records_of_table])
+        for (record, name), row in zip(records_of_table, rows, strict=True):
             record[name] = row
     arrays = [pa.array([record.get(field.name) for record, _ in records], field.type) for field in _SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
@@ -202,16 +202,16 @@ def _header(path: str) -> dict[str, Any]:
 def read(path: str) -> Recorded:
     """A whole recording. Raises UsageError."""
     header = _header(path)
-    tables = [_table(each) for each in header["tables"]]
+    tables = [_table(item) for item in header["tables"]]
     before = [TableRows(tables[at], {}, text) for at, text in header["before"]]
     transactions: list[Transaction] = []
-    held = {each.table: each.rows for each in before}
+    rows_by_table = {item.table: item.rows for item in before}
     entries: list[Entry] = []
     ended: dict[str, Any] | None = None
     for record in _read(path, header["records"]):
         match record["what"]:
             case "held":
-                held[tables[record["table"]]][record["number"]] = tuple(record["after"])
+                rows_by_table[tables[record["table"]]][record["number"]] = tuple(record["after"])
             case "transaction":
                 if ended is not None:
                     transactions.append(_transaction(ended, entries))
@@ -220,7 +220,7 @@ def read(path: str) -> Recorded:
                 entries.append(_row(record, tables))
             case "ddl":
                 ddl = _ddl(record, tables)
-                held = {each.table: each.rows for each in ddl.rows}
+                rows_by_table = {item.table: item.rows for item in ddl.rows}
                 entries.append(ddl)
             case "text":
                 text = json.loads(record["facts"])
@@ -248,8 +248,8 @@ def _transaction(record: Mapping[str, Any], entries: Iterable[Entry]) -> Transac
     facts = json.loads(record["facts"])
     header: Header | None = None
     if facts["header"] is not None:
-        given = facts["header"]
-        header = LogPositions(given["xid"], tuple(given["lsns"])) if "lsns" in given else TransactionHeader(**given)
+        fields = facts["header"]
+        header = LogPositions(fields["xid"], tuple(fields["lsns"])) if "lsns" in fields else TransactionHeader(**fields)
     return Transaction(tuple(entries), record["ms"], facts["heartbeat"], header)
 
 
@@ -280,14 +280,14 @@ def _ddl(record: Mapping[str, Any], tables: Sequence[Table]) -> Ddl:
     )
 
 
-def _table(given: Mapping[str, Any]) -> Table:
+def _table(facts: Mapping[str, Any]) -> Table:
     columns = [
-        Column(**{**each, "type": _type(each["type"]), "typed_in": tuple(each["typed_in"])})
-        for each in given["columns"]
+        Column(**{**item, "type": _type(item["type"]), "typed_in": tuple(item["typed_in"])})
+        for item in facts["columns"]
     ]
-    keys = tuple(UniqueKey(each["name"], tuple(each["columns"])) for each in given["unique_keys"])
-    return Table(TableId(**given["id"]), tuple(columns), tuple(given["primary_key"]), given["version"], keys)
+    keys = tuple(UniqueKey(item["name"], tuple(item["columns"])) for item in facts["unique_keys"])
+    return Table(TableId(**facts["id"]), tuple(columns), tuple(facts["primary_key"]), facts["version"], keys)
 
 
-def _type(given: Mapping[str, Any]) -> ColumnType:
-    return ColumnType(**{**given, "labels": tuple(given["labels"])})
+def _type(facts: Mapping[str, Any]) -> ColumnType:
+    return ColumnType(**{**facts, "labels": tuple(facts["labels"])})

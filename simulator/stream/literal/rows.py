@@ -47,7 +47,7 @@ class Rows:
         rows, numbers = self.rows[shape.number], self.numbers[shape.number]
         positions = range(len(shape.table.columns))
         changes = []
-        for key, path in self._named(statement):
+        for key, path in self._matching(statement):
             old = rows[key]
             new = tuple([to_set.get(position, old[position]) for position in positions])
             equal = new == old or shape.identities(new, positions) == shape.identities(old, positions)
@@ -67,7 +67,7 @@ class Rows:
 
     def delete(self, statement: Statement) -> list[tuple[Cells, None, int]]:
         rows, numbers = self.rows[statement.shape.number], self.numbers[statement.shape.number]
-        gone = [(rows.pop(key), None, numbers.pop(key)) for key, _ in self._named(statement)]
+        gone = [(rows.pop(key), None, numbers.pop(key)) for key, _ in self._matching(statement)]
         for row, _, _ in gone:
             self._leave(statement.shape, row)
         return gone
@@ -82,11 +82,11 @@ class Rows:
     def _enter(self, shape: Shape, row: Cells, path: Key) -> None:
         """Put a row into the table's unique keys."""
         for unique, values in self._unique(shape, row):
-            held = self.unique.setdefault(shape.number, {}).setdefault(unique.name, set())
-            if values in held:
+            existing = self.unique.setdefault(shape.number, {}).setdefault(unique.name, set())
+            if values in existing:
                 text = _text(shape, row, unique.columns)
                 self.loaded.fail(path, f"{shape.table.id.name} has a row with {text} already ({unique.name})")
-            held.add(values)
+            existing.add(values)
 
     def _leave(self, shape: Shape, row: Cells) -> None:
         for unique, values in self._unique(shape, row):
@@ -98,11 +98,11 @@ class Rows:
         self.keyless += 1
         return (self.keyless,)
 
-    def _named(self, statement: Statement) -> list[tuple[tuple[int, ...], tuple[str | int, ...]]]:
+    def _matching(self, statement: Statement) -> list[tuple[tuple[int, ...], tuple[str | int, ...]]]:
         """The keys of the rows that a statement names, each once, with the key of the file that names it."""
         shape = statement.shape
         rows = self.rows[shape.number]
-        named: dict[tuple[int, ...], tuple[str | int, ...]] = {}
+        paths: dict[tuple[int, ...], tuple[str | int, ...]] = {}
         for where, path in zip(statement.where, statement.paths, strict=True):
             values = {position: shape.literals[position].identity[cell] for position, cell in where.items()}
             if shape.table.primary_key:
@@ -123,10 +123,10 @@ class Rows:
                 )
                 self.loaded.fail(path, f"{shape.table.id.name} has no row with {wording} at this point of the script")
             for key in keys:
-                if key in named:
+                if key in paths:
                     self.loaded.fail(path, "this row is named already")
-                named[key] = path
-        return list(named.items())
+                paths[key] = path
+        return list(paths.items())
 
     def statement(self, statement: Statement) -> Sequence[tuple[Cells | None, Cells | None, int]]:
         """Run one; the rows before and after, and their numbers."""

@@ -64,10 +64,10 @@ class ScriptStream(LiteralStream):
         for past in self._script.turns[:turn]:
             _transaction(rows, past)
         for number, shape in rows.shapes.items():
-            held = list(rows.rows[number].values())
+            cells = list(rows.rows[number].values())
             columns = range(len(shape.table.columns))
             numbers = np.array([rows.numbers[number][key] for key in rows.rows[number]], dtype=np.int64)
-            yield shape.table, tuple(self.column(shape.table, i, [row[i] for row in held]) for i in columns), numbers
+            yield shape.table, tuple(self.column(shape.table, i, [row[i] for row in cells]) for i in columns), numbers
 
     def _rows_at_start(self) -> Rows:
         rows = Rows(self.scenario, self.source)

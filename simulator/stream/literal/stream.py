@@ -64,19 +64,19 @@ class LiteralStream(Stream):
         self.first_tables, self.column_names = tuple(first_tables), frozenset(column_names)
         self.transactions = transactions
         self.turns = len(transactions)
-        rows = [sum(isinstance(entry, RowChange) for entry in each.entries) for each in transactions]
+        rows = [sum(isinstance(entry, RowChange) for entry in transaction.entries) for transaction in transactions]
         self._counts: Ints = np.array(rows, dtype=np.int64)
         self._alive = alive
         self._number([()] * self.turns)
-        self._held: tuple[int, list[tuple[Table, tuple[pa.Array, ...], Ints]]] | None = None
+        self._cached_rows: tuple[int, list[tuple[Table, tuple[pa.Array, ...], Ints]]] | None = None
 
     def _number(self, idle_ms: Sequence[Sequence[int]]) -> None:
         self._idle_ms = idle_ms
         self.numbers = Numbers(
             self._alive,
-            [bool(each.entries) for each in self.transactions],
-            [[entry.ms for entry in each.entries] for each in self.transactions],
-            [each.ms for each in self.transactions],
+            [bool(transaction.entries) for transaction in self.transactions],
+            [[entry.ms for entry in transaction.entries] for transaction in self.transactions],
+            [transaction.ms for transaction in self.transactions],
             idle_ms,
         )
         self.first_txn, self.first_offset = self.numbers.first_txn, self.numbers.first_offset
@@ -84,9 +84,9 @@ class LiteralStream(Stream):
     def beat(self, every_ms: int) -> None:
         """The product sends heartbeats while there are no transactions, so often; less often where there would be too
         many, and none where the script has its own."""
-        if any(each.heartbeat for each in self.transactions):
+        if any(transaction.heartbeat for transaction in self.transactions):
             return
-        times = [each.ms for each in self.transactions]
+        times = [transaction.ms for transaction in self.transactions]
         self._number([_beats(start, stop, every_ms) for start, stop in zip(times[:1] + times, times, strict=False)])
 
     @abstractmethod
@@ -105,7 +105,7 @@ class LiteralStream(Stream):
     def block_turns(self) -> int:  # type: ignore[override]
         """As many as make some tens of megabytes, the largest one not counted. Raises UsageError for a turn that no
         block can hold."""
-        turns = np.array([self._turn_bytes(each) for each in self.transactions] or [0], dtype=np.int64)
+        turns = np.array([self._turn_bytes(transaction) for transaction in self.transactions] or [0], dtype=np.int64)
         if turns.max() > COLUMN_BYTES:
             self._too_large(int(turns.argmax()))
         step = BLOCK_TURNS
@@ -221,8 +221,8 @@ class LiteralStream(Stream):
         return LoggedStatement(*common, *text, in_second=in_second, header=transaction.header)
 
     def _batch(self, group: Sequence[_Numbered]) -> ChangeBatch:
-        turn, number, seq = (np.array([each[i] for each in group], dtype=np.int64) for i in range(3))
-        changes = [each[3] for each in group]
+        turn, number, seq = (np.array([numbered[i] for numbered in group], dtype=np.int64) for i in range(3))
+        changes = [numbered[3] for numbered in group]
         event_ms = np.array([change.ms for change in changes], dtype=np.int64)
         envelope = Envelope(
             phase=1,
@@ -260,28 +260,29 @@ class LiteralStream(Stream):
             gone = tuple(self.column(table, position, cells) for position, cells in zip(positions, old, strict=True))
             return ChangeBatch(table, kind, envelope, None, gone, logged=logged, row_numbers=numbers)
         before = tuple(
-            self._old(table, position, was, now) for position, was, now in zip(positions, old, new, strict=True)
+            self._old(table, position, old_cells, new_cells)
+            for position, old_cells, new_cells in zip(positions, old, new, strict=True)
         )
         return ChangeBatch(table, kind, envelope, after, before, logged=logged, row_numbers=numbers)
 
-    def _old(self, table: Table, position: int, was: list[Any], now: list[Any]) -> Before:
+    def _old(self, table: Table, position: int, old: list[Any], new: list[Any]) -> Before:
         """A column of the before image: only the rows in which it differs (0.0 and -0.0 do)."""
         rows = [
             i
-            for i, (a, b) in enumerate(zip(was, now, strict=True))
+            for i, (a, b) in enumerate(zip(old, new, strict=True))
             if a is not b and (a != b or (isinstance(a, float) and repr(a) != repr(b)))
         ]
         if not rows:
             return None
-        values = self.column(table, position, [was[i] for i in rows])
-        return values if len(rows) == len(was) else Delta(np.array(rows, dtype=np.int64), values)
+        values = self.column(table, position, [old[i] for i in rows])
+        return values if len(rows) == len(old) else Delta(np.array(rows, dtype=np.int64), values)
 
     # ------------------------------------------------------------------------------------------------------- snapshot
 
     def snapshot_block_rows(self, turn: int, part: SnapshotPart) -> int:
         _, columns, _ = self._rows_before(turn)[part.table]
-        held = int(sum(column.nbytes for column in columns))
-        return max(1, BLOCK_BYTES // (CHANGE_BYTES + held // max(len(columns[0]), 1)))
+        byte_count = int(sum(column.nbytes for column in columns))
+        return max(1, BLOCK_BYTES // (CHANGE_BYTES + byte_count // max(len(columns[0]), 1)))
 
     def rows_at(self, turn: int) -> Iterator[tuple[Table, tuple[pa.Array, ...]]]:
         """The rows of every table before a turn; tables without rows are there, too."""
@@ -295,9 +296,9 @@ class LiteralStream(Stream):
 
     def _rows_before(self, turn: int) -> list[tuple[Table, tuple[pa.Array, ...], Ints]]:
         """`numbered_rows`, kept for the other blocks of a snapshot."""
-        if self._held is None or self._held[0] != turn:
-            self._held = turn, list(self.numbered_rows(turn))
-        return self._held[1]
+        if self._cached_rows is None or self._cached_rows[0] != turn:
+            self._cached_rows = turn, list(self.numbered_rows(turn))
+        return self._cached_rows[1]
 
     def snapshot_parts(self, turn: int) -> Iterator[SnapshotPart]:
         return (SnapshotPart(table) for table in range(len(self._rows_before(turn))))

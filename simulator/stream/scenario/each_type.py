@@ -46,17 +46,17 @@ def expand(
         if not spec.each:
             by_name[name] = spec
             continue
-        kept = 0
+        count = 0
         for text in source.corpus_types:
             copy = _of_type(spec, text)
             copied = _name(name, text, by_name)
-            whole = _with_tables(loaded, {copied: copy})
-            if renders is None or renders(tables.first_version(whole, copied, source)):
+            expanded = _with_tables(loaded, {copied: copy})
+            if renders is None or renders(tables.first_version(expanded, copied, source)):
                 by_name[copied] = copy
-                kept += 1
+                count += 1
             else:
                 left_out[text] = None
-        if not kept:
+        if not count:
             loaded.fail(("tables", name, "each"), f"the format can write no type of {source.title}")
     return _with_tables(loaded, by_name), tuple(left_out)
 
@@ -73,11 +73,11 @@ def _of_type(spec: TableSpec, text: str) -> TableSpec:
     return spec.model_copy(update={"columns": columns, "each": None})
 
 
-def _name(pattern: str, text: str, taken: dict[str, TableSpec]) -> str:
+def _name(pattern: str, text: str, tables: dict[str, TableSpec]) -> str:
     """`type_{type}` for VARCHAR2(40 CHAR): `type_varchar2_40_char`, with a number behind it where that is taken."""
     word = re.sub(r"[^0-9a-z]+", "_", text.lower()).strip("_")[:MOST_LETTERS].strip("_")
     name, number = pattern.replace(TYPE_PLACEHOLDER, word), 1
-    while name in taken:
+    while name in tables:
         number += 1
         name = pattern.replace(TYPE_PLACEHOLDER, f"{word}_{number}")
     return name

@@ -61,11 +61,11 @@ def content_of(name: str) -> tuple[bytes | str, str]:
     if is_text(name):
         return name, "the scenario"
     if "/" not in name and "\\" not in name and not name.endswith(SUFFIXES):
-        known = shipped()
-        if name not in known:
+        files = shipped()
+        if name not in files:
             hint = "`cdcsim scenarios` lists them all; a file name ends in .yaml or .sql."
-            raise UnknownName("scenario", name, known, hint)
-        return known[name].read_bytes(), f"scenarios/{known[name].name}"
+            raise UnknownName("scenario", name, files, hint)
+        return files[name].read_bytes(), f"scenarios/{files[name].name}"
     path = Path(name)
     try:
         return path.read_bytes(), name
@@ -122,8 +122,8 @@ def _assign(data: Mapping, setting: str) -> None:
     at: Any = data
     for depth, name in enumerate(above):
         if not has(at, name):
-            known = list(at) if isinstance(at, Mapping) else []
-            hint = did_you_mean(str(name), known, f" It has {', '.join(known)}." if known else "")
+            keys = list(at) if isinstance(at, Mapping) else []
+            hint = did_you_mean(str(name), keys, f" It has {', '.join(keys)}." if keys else "")
             raise UsageError(f"--set {setting}: there is no {dotted(tuple(names[: depth + 1]))}.{hint}")
         at = at[name]
     try:

@@ -34,7 +34,7 @@ def sentence(problem: str) -> str:
 
 def problems(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> list[tuple[Key, str]]:
     """The problems in pydantic's error details, by line: the key of each, and a sentence."""
-    found: dict[Key, tuple[int, int, str]] = {}
+    by_path: dict[Key, tuple[int, int, str]] = {}
     # an unknown key explains one that is missing in the same mapping
     misspelt = {detail["loc"][:-1] for detail in details if detail["type"] == "extra_forbidden"}
     for detail in details:
@@ -43,11 +43,11 @@ def problems(details: Sequence[Any], data: Any, root: Any = ScenarioSpec) -> lis
         path, fits = _path_of(detail["loc"], data)
         if not fits:
             continue
-        if path not in found:  # of the branches of a union the first counts
-            found[path] = (line_of(data, path) or 0, -len(path), _problem(detail, root))
+        if path not in by_path:  # of the branches of a union the first counts
+            by_path[path] = (line_of(data, path) or 0, -len(path), _problem(detail, root))
     # what is wrong with a key explains what is wrong with those around it
-    outer = {path[:length] for path in found for length in range(len(path))}
-    ranked = sorted((rank, path) for path, rank in found.items() if path not in outer)
+    outer = {path[:length] for path in by_path for length in range(len(path))}
+    ranked = sorted((rank, path) for path, rank in by_path.items() if path not in outer)
     return [(path, sentence) for (_, _, sentence), path in ranked] or [((), "this is no scenario")]
 
 
@@ -140,7 +140,7 @@ def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
     inner = root
     for part in loc:
         inner = _inside(inner, part)
-    inner = _bare(inner)
+    inner = _without_optional(inner)
     if inner is Values:
         return set(names("generator", GENERATORS))
     return {field.alias or name for name, field in inner.model_fields.items()} if _is_model(inner) else set()
@@ -148,7 +148,7 @@ def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
 
 def _inside(inner: Any, part: Any) -> Any:
     """The annotation behind a key or index; the annotation itself for a part that names a union's branch."""
-    inner = _bare(inner)
+    inner = _without_optional(inner)
     if inner is Values:
         return find(part).arguments
     if _is_model(inner):
@@ -156,7 +156,7 @@ def _inside(inner: Any, part: Any) -> Any:
     origin, arguments = typing.get_origin(inner), typing.get_args(inner)
     if origin in (types.UnionType, typing.Union):
         branch = str(part).partition("[")[0] if isinstance(part, str) and "[" in part else None
-        branches = [_bare(branch) for branch in arguments if branch is not type(None)]
+        branches = [_without_optional(branch) for branch in arguments if branch is not type(None)]
         return next((b for b in branches if getattr(typing.get_origin(b), "__name__", "") == branch), branches[0])
     if origin in (dict, list):
         return arguments[-1]
@@ -167,7 +167,7 @@ def _is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _bare(annotation: Any) -> Any:
+def _without_optional(annotation: Any) -> Any:
     """Without `Annotated` and `| None`."""
     while True:
         if typing.get_origin(annotation) is typing.Annotated:

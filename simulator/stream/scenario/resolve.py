@@ -87,12 +87,16 @@ def _check_source(loaded: Loaded, source: Source) -> None:
 
 def _check_row_images(loaded: Loaded, source: Source) -> None:
     for setting, value in loaded.spec.row_images.items():
-        own, values = source.row_image_setting, source.row_images
-        if value == "nothing" and setting == own:
+        source_setting, values = source.row_image_setting, source.row_images
+        if value == "nothing" and setting == source_setting:
             problem = "the server refuses every UPDATE and DELETE then, and logs an INSERT as with default; use default"
             loaded.fail((setting,), problem)
-        if value and setting != own:
-            instead = f"it has {own} ({', '.join(values)}): use that, or remove this key" if own else "remove this key"
+        if value and setting != source_setting:
+            instead = (
+                f"it has {source_setting} ({', '.join(values)}): use that, or remove this key"
+                if source_setting
+                else "remove this key"
+            )
             loaded.fail((setting,), f"{source.title} has no such setting; {instead}")
         if value and value not in values:
             loaded.fail((setting,), f"{source.title} has no {value!r}, but {', '.join(values)}")
@@ -131,7 +135,7 @@ def _fields(
         for name, table in first.items()
         for key in table.unique_keys
     ]
-    now = dict(first)
+    current = dict(first)
     changes: list[Change] = []
     indexes: set[tuple[str, str]] = set()
     wrong: set[str] = set()  # tables whose later changes cannot be judged
@@ -142,11 +146,11 @@ def _fields(
             wrong.add(name)
             with part():
                 change, path = spec.schema_changes[i], ("schema_changes", i)
-                if name not in now:
-                    unknown(loaded, (*path, "table"), "table", name, now)
-                applied = tables.apply(loaded, path, now[name], change, source)
+                if name not in current:
+                    unknown(loaded, (*path, "table"), "table", name, current)
+                applied = tables.apply(loaded, path, current[name], change, source)
                 changes.append(Change(change.at, name, applied))
-                after = now[name] = changes[-1].after
+                after = current[name] = changes[-1].after
                 if change.add_column is not None:
                     new = change.add_column
                     at = (*path, "add_column")
@@ -197,5 +201,5 @@ def _only(columns: Iterable[str], field: str) -> bool:
 def _pools(fields: Mapping[str, Mapping[str, Field]]) -> dict[Pool, tuple[str, ...] | None]:
     """The texts of all pools, None for shipped ones."""
     values = [field.spec.values for columns in fields.values() for field in columns.values()]
-    pools = [pool for each in values for pool in each.generator.pools(each.arguments)]
+    pools = [pool for value in values for pool in value.generator.pools(value.arguments)]
     return {pool: None if shipped(pool) else ask_faker(pool) for pool in pools}

@@ -63,14 +63,14 @@ def first_version(loaded: Loaded, name: str, source: Source, *, version: int = 0
     columns: list[Column] = []
     unique: list[UniqueKey] = []
     with all_problems() as part:
-        for column, given in spec.columns.items():
+        for column, column_spec in spec.columns.items():
             with part():
                 if column.lower() in lowered:
                     problem = f"duplicate column {lowered[column.lower()]!r}: upper and lower case are the same"
                     loaded.fail((*path, "columns", column), problem)
                 lowered[column.lower()] = column
                 under = (*path, "columns", column)
-                columns.append(_column(loaded, under, column, given, source, is_key=column in spec.key))
+                columns.append(_column(loaded, under, column, column_spec, source, is_key=column in spec.key))
         for i, column in enumerate(spec.key):
             with part():
                 if column not in spec.columns:
@@ -107,9 +107,9 @@ def _unique_key(loaded: Loaded, path: Key, name: str, spec: TableSpec, source: S
     return UniqueKey(source.identifier(name), tuple(map(source.identifier, columns)))
 
 
-def unknown(loaded: Loaded, path: Key, what: str, name: str, known: Iterable[str]) -> NoReturn:
+def unknown(loaded: Loaded, path: Key, noun: str, name: str, names: Iterable[str]) -> NoReturn:
     """`no column 'qyt'. Did you mean 'qty'?`, at this key of the file."""
-    loaded.fail(path, str(UnknownName(what, name, known)))
+    loaded.fail(path, str(UnknownName(noun, name, names)))
 
 
 # ------------------------------------------------------------------------------------------------------ schema changes
@@ -187,8 +187,8 @@ def _add_column(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     if not source.ddl.fills_columns:
         column = replace(column, nullable=True)
     # a column that was renamed may have had this name and keeps it as its field
-    taken = {other.field for other in table.columns}
-    if new.name in taken:
+    field_names = {other.field for other in table.columns}
+    if new.name in field_names:
         column = replace(column, field=f"{new.name}@{table.version + 1}")
     columns = list(table.columns)
     if new.after is None or not source.ddl.places_columns:
@@ -240,9 +240,9 @@ def _drop_column(loaded: Loaded, path: Key, table: Table, change: TableChange, s
         if old.name in key.columns and len(key.columns) > 1:
             problem = f"{old.name!r} belongs to the unique key {key.name!r}: drop that index first"
             loaded.fail((*path, "column"), problem)
-    kept = tuple(key for key in table.unique_keys if old.name not in key.columns)
+    remaining = tuple(key for key in table.unique_keys if old.name not in key.columns)
     after = _after(table, (column for column in table.columns if column is not old))
-    after = replace(after, unique_keys=kept)
+    after = replace(after, unique_keys=remaining)
     return _applied(SchemaChangeKind.DROP_COLUMN, table, after, source.ddl.drop_column(table, old))
 
 
@@ -266,8 +266,8 @@ def _drop_index(loaded: Loaded, path: Key, table: Table, change: TableChange, so
     assert change.drop_index is not None
     sql = source.ddl.drop_index(table, change.drop_index.name)
     name = source.identifier(change.drop_index.name)
-    kept = tuple(key for key in table.unique_keys if key.name != name)
-    after = replace(_after(table, table.columns), unique_keys=kept)
+    remaining = tuple(key for key in table.unique_keys if key.name != name)
+    after = replace(_after(table, table.columns), unique_keys=remaining)
     return _applied(SchemaChangeKind.DROP_INDEX, table, after, sql)
 
 

@@ -39,8 +39,8 @@ SELECT coalesce(json_agg(row_to_json(t)), '[]') FROM (
       FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = nullif(t.typbasetype, 0)
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
     (SELECT json_agg(json_build_object('name', ic.relname, 'primary', i.indisprimary, 'columns',
-        (SELECT json_agg(a.attname ORDER BY k.place) FROM unnest(i.indkey) WITH ORDINALITY AS k(number, place)
-          JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number WHERE k.place <= i.indnkeyatts))
+        (SELECT json_agg(a.attname ORDER BY k.ordinal) FROM unnest(i.indkey) WITH ORDINALITY AS k(number, ordinal)
+          JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number WHERE k.ordinal <= i.indnkeyatts))
         ORDER BY i.indexrelid)
       FROM pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid
       WHERE i.indrelid = c.oid AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL) AS keys
@@ -57,15 +57,15 @@ BEGIN
 END $$;
 CREATE FUNCTION {SCHEMA}.record() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER {_OUTPUT} AS $$
 DECLARE
-  each oid; cells text; held json; rewritten jsonb := '{{}}';
+  table_oid oid; cells text; rows json; rewritten jsonb := '{{}}';
 BEGIN
-  FOREACH each IN ARRAY string_to_array(coalesce(current_setting('cdcsim.rewritten', true), ''), ',')::oid[] LOOP
+  FOREACH table_oid IN ARRAY string_to_array(coalesce(current_setting('cdcsim.rewritten', true), ''), ',')::oid[] LOOP
     SELECT string_agg(format('CASE WHEN %1$I IS NOT NULL THEN format(''%%s'', %1$I) END', attname), ', '
       ORDER BY attnum) INTO cells FROM pg_attribute
-      WHERE attrelid = each AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
-    EXECUTE format('SELECT json_agg(to_json(ARRAY[%s]::text[]) ORDER BY ctid) FROM ONLY %s', cells, each::regclass)
-      INTO held;
-    rewritten := rewritten || jsonb_build_object(each::text, coalesce(held, '[]'));
+      WHERE attrelid = table_oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
+    EXECUTE format('SELECT json_agg(to_json(ARRAY[%s]::text[]) ORDER BY ctid) FROM ONLY %s', cells, table_oid::regclass)
+      INTO rows;
+    rewritten := rewritten || jsonb_build_object(table_oid::text, coalesce(rows, '[]'));
   END LOOP;
   PERFORM set_config('cdcsim.rewritten', '', true);
   INSERT INTO {SCHEMA}.{TABLE} SELECT tg_tag, current_query(),

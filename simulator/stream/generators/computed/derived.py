@@ -63,10 +63,10 @@ class Derived(Draws):
             program = ticks.plan.programs[p]
             if table not in program.members:
                 continue
-            here = np.flatnonzero(ticks.program[tick] == p)
-            rows = ticks.row_count(table, state.slot[here], tick[here])
-            alive = program.has_rows[table][tick[here] - ticks.first[p]]
-            counts[here] = rows * alive
+            indices = np.flatnonzero(ticks.program[tick] == p)
+            rows = ticks.row_count(table, state.slot[indices], tick[indices])
+            alive = program.has_rows[table][tick[indices] - ticks.first[p]]
+            counts[indices] = rows * alive
         owner = np.repeat(np.arange(len(state)), counts)
         row = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
         return owner, State(
@@ -135,15 +135,15 @@ class _Walk:
         self.walk(argument, aggregated=table, number=True)
 
     def of_table(self, table: str, name: str, aggregated: str | None, number: bool) -> None:
-        check, mine = self.check, self.check.field
+        check, field = self.check, self.check.field
         check.same_entity(table)
-        if aggregated is None and table != mine.table:
+        if aggregated is None and table != field.table:
             if not check.homes[table].single:
                 self.fail(f"an entity has several rows of {table}; use sum(…), min(…) or max(…)")
             if not check.homes[table].is_there_for(check.home):
-                self.fail(f"not every entity that has rows of {mine.table} has rows of {table}")
-            if check.homes[table].inserted > min(check.home.settings(mine.name)):
-                self.fail(f"{table} has no row yet when {mine.table}.{mine.column.name} is set")
+                self.fail(f"not every entity that has rows of {field.table} has rows of {table}")
+            if check.homes[table].inserted > min(check.home.settings(field.name)):
+                self.fail(f"{table} has no row yet when {field.table}.{field.column.name} is set")
         self.column(table, name, number)
 
     def column(self, table: str, name: str, number: bool) -> None:

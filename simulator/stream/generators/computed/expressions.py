@@ -109,7 +109,7 @@ def _check(tree: ast.expr, text: str) -> None:
 @lru_cache(maxsize=1024)  # asked for each batch
 def columns(tree: ast.expr) -> frozenset[tuple[str | None, str]]:
     """The columns it reads: (table, column), table None for the row's own."""
-    found: set[tuple[str | None, str]] = set()
+    names: set[tuple[str | None, str]] = set()
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     tables = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     counted = {
@@ -119,10 +119,10 @@ def columns(tree: ast.expr) -> frozenset[tuple[str | None, str]]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found.add((node.value.id, node.attr))
+            names.add((node.value.id, node.attr))
         elif isinstance(node, ast.Name) and id(node) not in called | tables | counted:
-            found.add((None, node.id))
-    return frozenset(found)
+            names.add((None, node.id))
+    return frozenset(names)
 
 
 def constant(literal: float) -> tuple[int, int]:

@@ -31,20 +31,20 @@ class Copies(Draws):
 
 def check(check: ColumnCheck, text: str) -> None:
     table, _, name = text.partition(".")
-    home, mine = check.home, check.field.table
+    home, own_table = check.home, check.field.table
     check.same_entity(table)
     if name not in check.fields[table]:
         check.unknown(f"column of {table}", name, check.fields[table])
     other = check.homes[table]
-    if table != mine:
+    if table != own_table:
         if not other.is_there_for(home):
-            check.fail(f"not every entity that has rows of {mine} has rows of {table}")
+            check.fail(f"not every entity that has rows of {own_table} has rows of {table}")
         if other.inserted > home.inserted:
-            check.fail(f"{table} is inserted after {mine}, so it has no value to copy yet")
+            check.fail(f"{table} is inserted after {own_table}, so it has no value to copy yet")
         if other.deleted is not None and other.deleted < max(home.settings(check.field.name)):
-            check.fail(f"{table} is deleted before {mine}.{check.field.column.name} is set")
+            check.fail(f"{table} is deleted before {own_table}.{check.field.column.name} is set")
         if not other.single and other.counted_as != home.counted_as:
-            check.fail(f"{table} has several rows; {mine} must have as many, with rows: {table}")
+            check.fail(f"{table} has several rows; {own_table} must have as many, with rows: {table}")
     check.reads(table, name)
     check.fits(check.fields[table][name])
     if name in check.spec.tables[table].key:
@@ -53,12 +53,14 @@ def check(check: ColumnCheck, text: str) -> None:
 
 def _follows_key(check: ColumnCheck, table: str, name: str) -> None:
     """A copy of a key changes together with it."""
-    home, mine = check.home, check.field
-    copied = {step for step, _, columns in home.updates if mine.name in columns}
+    home, field = check.home, check.field
+    copied = {step for step, _, columns in home.updates if field.name in columns}
     for step, position, columns in check.homes[table].updates:
         alive = home.inserted < position and (home.deleted is None or home.deleted > position)
         if name in columns and alive and step not in copied:
-            check.fail(f"step {step!r} changes the key {table}.{name}, so it must set {mine.table}.{mine.name} as well")
+            check.fail(
+                f"step {step!r} changes the key {table}.{name}, so it must set {field.table}.{field.name} as well"
+            )
 
 
 def draw(target: Target, text: str) -> Draws:

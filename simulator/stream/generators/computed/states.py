@@ -40,7 +40,7 @@ def check(check: ColumnCheck, states: dict[str, str | None]) -> None:
             check.unknown("step", step, steps, step)
         if i and step not in setting:
             check.fail(f"step {step!r} has no update of {check.field.table} that sets {name}", step)
-        check.given([text], step)
+        check.nullable_literals([text], step)
 
 
 def draw(target: Target, states: dict[str, str | None]) -> Draws:

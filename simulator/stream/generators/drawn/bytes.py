@@ -36,7 +36,7 @@ def check(check: ColumnCheck, bytes: BytesArguments) -> None:
     low, high = bytes.length
     check.room(high, "length")
     if low == 0:
-        check.given([""], "length")
+        check.nullable_literals([""], "length")
 
 
 def draw(target: Target, bytes: BytesArguments) -> Draws:

@@ -61,7 +61,7 @@ class InTurn(Draws):
 
 def check(check: ColumnCheck, choices: Choices) -> None:
     for i, text in enumerate(choices):
-        check.given([text], i if isinstance(choices, list) else str(text))
+        check.nullable_literals([text], i if isinstance(choices, list) else str(text))
 
 
 def draw(target: Target, choices: Choices) -> Draws:

@@ -24,7 +24,7 @@ class Constant(Draws):
 
 
 def check(check: ColumnCheck, text: str | None) -> None:
-    check.given([text])
+    check.nullable_literals([text])
 
 
 def draw(target: Target, text: str | None) -> Draws:

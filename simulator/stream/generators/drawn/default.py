@@ -10,11 +10,11 @@ from simulator.stream.generators.generator import Generator
 
 
 def draw(target: Target, arguments: bool) -> Draws:
-    name, given = target.source.default_values(target.field.type)
+    name, value = target.source.default_values(target.field.type)
     if target.scenario.spec.source is None and target.field.spec.type.strip().lower() == "json":
-        name, given = DOCUMENTS  # where the system has no such type, too
+        name, value = DOCUMENTS  # where the system has no such type, too
     generator = find(name)
-    draws: Draws = generator.draw(target, generator.adapter.validate_python(given))
+    draws: Draws = generator.draw(target, generator.adapter.validate_python(value))
     return draws
 
 

@@ -34,7 +34,7 @@ class Codes(Draws):
         widest = max("#?*", key=lambda placeholder: (placeholder in shape, len(PLACEHOLDERS[placeholder])))
         self.always = widest in shape
         self.characters = np.frombuffer(PLACEHOLDERS[widest].encode(), dtype=np.uint8)
-        self.place = len(shape[: shape.rfind(widest)].encode())
+        self.offset = len(shape[: shape.rfind(widest)].encode())
         self.updated = bool((target.history.count > 0).any())
         self.index = Index(len(self.characters), target.history, target.salt ^ SECOND)
 
@@ -44,7 +44,7 @@ class Codes(Draws):
             return codes
         _, ends, characters = codes.buffers()
         written = np.frombuffer(characters, dtype=np.uint8).copy()
-        written[np.arange(len(codes)) * self.most_bytes + self.place] = self.characters[self.index(state)]
+        written[np.arange(len(codes)) * self.most_bytes + self.offset] = self.characters[self.index(state)]
         return pa.Array.from_buffers(codes.type, len(codes), [None, ends, pa.py_buffer(written)])
 
 

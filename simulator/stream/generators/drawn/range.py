@@ -50,7 +50,7 @@ class FloatRange(Draws):
 
 
 def check(check: ColumnCheck, ends: tuple[str, str]) -> None:
-    literals = check.literals(ends, each=True)
+    literals = check.literals(ends, by_index=True)
     low, high = ends_of(literals, check.field.type, check.source)
     if low > high:
         check.fail(f"{ends[0]!r} is above {ends[1]!r}")

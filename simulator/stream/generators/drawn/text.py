@@ -55,7 +55,7 @@ def check(check: ColumnCheck, text: TextArguments) -> None:
     check.literals(text.characters, "alphabet")
     # the longest text where bytes are counted, and the shortest where it may be null
     widest = max(text.characters, key=lambda character: len(character.encode()))
-    check.given([widest * min(high, LONGEST_TRIED), *([""] if low == 0 else [])], "length")
+    check.nullable_literals([widest * min(high, LONGEST_TRIED), *([""] if low == 0 else [])], "length")
 
 
 def draw(target: Target, text: TextArguments) -> Draws:

@@ -58,15 +58,15 @@ class Walk(Draws):
 
     def array(self, state: State) -> pa.Array:
         changes = state.changes(self.history)
-        place = unit(mix(state.identity + self.start)) * self.pairs + changes * self.trend
+        level = unit(mix(state.identity + self.start)) * self.pairs + changes * self.trend
         for n, salt in enumerate(self.salts):
-            place += self._wave(state, changes, n, salt) * (self.step * 2 ** (n / 2))
+            level += self._wave(state, changes, n, salt) * (self.step * 2 ** (n / 2))
         if self.trend:
-            place %= self.pairs
+            level %= self.pairs
         else:  # behind an end it turns back
-            place %= 2 * self.pairs
-            place = np.where(place >= self.pairs, 2 * self.pairs - place, place)
-        pair = np.minimum(place.astype(np.int64), self.pairs - 1)
+            level %= 2 * self.pairs
+            level = np.where(level >= self.pairs, 2 * self.pairs - level, level)
+        pair = np.minimum(level.astype(np.int64), self.pairs - 1)
         return numeric(self.low + 2 * pair + (changes & 1 if self.always else 0), self.type)
 
     @staticmethod
@@ -81,7 +81,7 @@ class Walk(Draws):
 
 
 def check(check: ColumnCheck, walk: WalkArguments) -> None:
-    low, high = ends_of(check.literals(walk.range, "range", each=True), check.field.type, check.source)
+    low, high = ends_of(check.literals(walk.range, "range", by_index=True), check.field.type, check.source)
     if low >= high:
         check.fail(f"{walk.range[0]!r} is not below {walk.range[1]!r}", "range")
     if high - low >= MOST:

@@ -54,9 +54,9 @@ def holds(type: ColumnType, source: Source) -> str:
 
 
 def literals(
-    loaded: Loaded, path: Key, texts: Sequence[str | None], type: ColumnType, source: Source, *, each: bool = False
+    loaded: Loaded, path: Key, texts: Sequence[str | None], type: ColumnType, source: Source, *, by_index: bool = False
 ) -> pa.Array:
-    """Literals of a type; a wrong one is reported at `path`, or at its index under it if `each`."""
+    """Literals of a type; a wrong one is reported at `path`, or at its index under it if `by_index`."""
     try:
         return source.parse_values(list(texts), type)
     except (ValueError, UsageError) as error:
@@ -65,7 +65,7 @@ def literals(
         try:
             source.parse_values([text], type)
         except (ValueError, UsageError) as error:
-            loaded.fail((*path, i) if each else path, str(error))
+            loaded.fail((*path, i) if by_index else path, str(error))
     loaded.fail(path, problem)
 
 
@@ -98,9 +98,9 @@ class ColumnCheck:
         """Report a problem of the generator's key, or of a key under it."""
         self.loaded.fail((*self.path, *under), problem)
 
-    def unknown(self, what: str, name: str, known: Iterable[str], *under: str | int) -> NoReturn:
+    def unknown(self, noun: str, name: str, names: Iterable[str], *under: str | int) -> NoReturn:
         """`no column 'qyt'. Did you mean 'qty'?`"""
-        tables.unknown(self.loaded, (*self.path, *under), what, name, known)
+        tables.unknown(self.loaded, (*self.path, *under), noun, name, names)
 
     # ----------------------------------------------------------------------------------------------------------- values
 
@@ -125,11 +125,11 @@ class ColumnCheck:
         """Check values at a key inside of this column's, as those of another column."""
         dataclasses.replace(self, field=field, path=(*self.path, *under, values.kind)).values(values)
 
-    def literals(self, texts: Sequence[str | None], *under: str | int, each: bool = False) -> pa.Array:
+    def literals(self, texts: Sequence[str | None], *under: str | int, by_index: bool = False) -> pa.Array:
         """Literals of the column's type."""
-        return literals(self.loaded, (*self.path, *under), texts, self.field.type, self.source, each=each)
+        return literals(self.loaded, (*self.path, *under), texts, self.field.type, self.source, by_index=by_index)
 
-    def given(self, texts: Sequence[str | None], *under: str | int) -> None:
+    def nullable_literals(self, texts: Sequence[str | None], *under: str | int) -> None:
         """Literals of the column's type, and null only where it may be null."""
         name, nullable = self.field.column.name, self.field.column.nullable
         if None in texts and not nullable:
@@ -153,15 +153,15 @@ class ColumnCheck:
         """Another table must belong to the same entity."""
         if table not in self.fields:
             self.unknown("table", table, self.fields)
-        mine = self.home.lifecycle
-        if table != self.field.table and (mine is None or mine != self.homes[table].lifecycle):
+        lifecycle = self.home.lifecycle
+        if table != self.field.table and (lifecycle is None or lifecycle != self.homes[table].lifecycle):
             self.fail(f"{table} is not in the lifecycle of {self.field.table}; for other entities use references")
 
     def fits(self, other: Field) -> None:
         """The other column's values must be values of this one."""
         old, new, ddl = other.type, self.field.type, self.source.ddl
         if ddl.type_name(old) != ddl.type_name(new) and not ddl.widens(old, new):
-            theirs, mine = ddl.type_name(old), ddl.type_name(new)
-            self.fail(f"{other.table}.{other.column.name} is {theirs}, which does not fit into {mine}")
+            other_type, own_type = ddl.type_name(old), ddl.type_name(new)
+            self.fail(f"{other.table}.{other.column.name} is {other_type}, which does not fit into {own_type}")
         if other.column.nullable and not self.field.column.nullable:
             self.fail(f"{other.table}.{other.column.name} can be null and {self.field.column.name} cannot")

@@ -46,9 +46,9 @@ def check_columns(
         for table in fields:
             with part():
                 _check_key(loaded, table, fields, homes)
-        for each in unique:
+        for unique_key in unique:
             with part():
-                _check_unique(loaded, each, fields, homes, source)
+                _check_unique(loaded, unique_key, fields, homes, source)
     _no_circles(loaded, fields, needs)
 
 
@@ -74,17 +74,17 @@ def _check_key(loaded: Loaded, table: str, fields: Fields, homes: Mapping[str, H
     """The key's values must differ between all rows that are alive at the same time."""
     key = loaded.spec.tables[table].key
     values = {name: fields[table][name].spec.values for name in key}
-    for name, each in values.items():
+    for name, generated in values.items():
         path = fields[table][name].path
-        if each.kind == "references" and len(key) == 1:
+        if generated.kind == "references" and len(key) == 1:
             loaded.fail(path, "references alone are no key, since several rows may refer to one")
-        if not each.generator.unique and each.kind not in ("row", "of", "references"):
+        if not generated.generator.unique and generated.kind not in ("row", "of", "references"):
             loaded.fail(
                 path,
-                f"a key needs unique values, and {each.kind} may repeat one: use sequence, uuid, of, or row with "
+                f"a key needs unique values, and {generated.kind} may repeat one: use sequence, uuid, of, or row with "
                 "another column",
             )
-    if not key or any(each.generator.unique for each in values.values()):
+    if not key or any(generated.generator.unique for generated in values.values()):
         return
     if loaded.spec.tables[table].link(key[0]) == tuple(key):
         _check_link(loaded, table, key, fields, homes)
@@ -123,12 +123,12 @@ def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], hom
     """Whether copies of another table's key tell rows apart: with `row`, or where there is one row for each."""
     copies = [
         source
-        for source, column in (each.arguments.split(".") for each in values if each.kind == "of")
+        for source, column in (value.arguments.split(".") for value in values if value.kind == "of")
         if list(loaded.spec.tables[source].key) == [column]
     ]
     home = homes[table]
     one_each = any(home.single or home.counted_as == homes[source].counted_as for source in copies)
-    return one_each or (bool(copies) and "row" in (each.kind for each in values))
+    return one_each or (bool(copies) and "row" in (value.kind for value in values))
 
 
 def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[str, Home], source: Source) -> None:
@@ -145,8 +145,8 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
     if len(deciding) == len(key.fields) and loaded.spec.tables[key.table].link(key.fields[0]) == tuple(key.fields):
         _check_link(loaded, key.table, key.fields, fields, homes)
         return
-    made = any(_is_made_of_unique(each, fields[key.table]) for each in values)
-    if not made and not _copies_are_unique(loaded, key.table, values, homes):
+    has_unique = any(_is_made_of_unique(value, fields[key.table]) for value in values)
+    if not has_unique and not _copies_are_unique(loaded, key.table, values, homes):
         loaded.fail(
             key.path,
             f"the columns of the unique key {key.name!r} may repeat values: give one of them a sequence or a uuid, "
@@ -160,9 +160,10 @@ def _is_made_of_unique(values: Values, columns: Mapping[str, Field]) -> bool:
         return values.generator.unique
     match expressions.parse(values.arguments):
         case ast.Call(func=ast.Name(id="concat"), args=arguments):
-            read = [columns[each.id] for each in arguments if isinstance(each, ast.Name)]
-            texts = sum(isinstance(each, ast.Constant) for each in arguments)
-            one = len(read) == 1 and len(read) + texts == len(arguments)
-            plain = one and not read[0].spec.nulls and read[0].since is None  # an added column's default repeats
-            return plain and read[0].spec.values.generator.unique
+            read = [columns[argument.id] for argument in arguments if isinstance(argument, ast.Name)]
+            texts = sum(isinstance(argument, ast.Constant) for argument in arguments)
+            single = len(read) == 1 and len(read) + texts == len(arguments)
+            # the default of an added column repeats
+            always_set = single and not read[0].spec.nulls and read[0].since is None
+            return always_set and read[0].spec.values.generator.unique
     return False

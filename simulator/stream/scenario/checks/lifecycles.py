@@ -90,8 +90,8 @@ def _check_short(loaded: Loaded, name: str, table: TableSpec) -> None:
             "raise delete or lower update",
         )
     check_hot(loaded, path, table)
-    for key, asked in (("zipf", table.zipf), ("hot", table.moves)):
-        if asked and delete:
+    for key, value in (("zipf", table.zipf), ("hot", table.moves)):
+        if value and delete:
             loaded.fail((*path, key), "rows must stay to be hot: set `mix` to no deletes")
     if table.rows_per_statement > (table.rows or 0):
         loaded.fail((*path, "rows_per_statement"), f"this is more than the table's {table.rows} rows")
@@ -121,15 +121,15 @@ class _Lifecycle:
         homes: dict[str, Home],
     ) -> None:
         self.loaded, self.name, self.life, self.columns, self.homes = loaded, name, life, columns, homes
-        self.mine: dict[str, Home] = {}
+        self.members: dict[str, Home] = {}
         self.path: Key = ("lifecycles", name)
         self.first: Key = (*self.path, "steps", 0)
         self.number = 0  # of the statement that is looked at
 
     def check(self) -> None:
         loaded, life = self.loaded, self.life
-        for key, given in (("hot", life.hot), ("zipf", life.zipf)):
-            if given and not life.repeats:
+        for key, value in (("hot", life.hot), ("zipf", life.zipf)):
+            if value and not life.repeats:
                 loaded.fail((*self.path, key), "hot entities are permanent: add `then: repeat`")
         check_hot(loaded, self.path, life)
         if life.repeats and len(life.steps) < 2:
@@ -143,35 +143,37 @@ class _Lifecycle:
             names.add(step.name)
         self._steps(life.steps, (*self.path, "steps"), (), {}, repeated=False)
 
-    def _steps(self, steps: Sequence[Step], path: Key, branch: Branch, there: Rows, *, repeated: bool) -> None:
-        """Walk through steps. `there` says of each table inserted so far whether the entity may still have rows."""
+    def _steps(self, steps: Sequence[Step], path: Key, branch: Branch, present: Rows, *, repeated: bool) -> None:
+        """Walk through steps. `present` says of each table inserted so far whether the entity may still have rows."""
         for s, step in enumerate(steps):
             at: Key = (*path, s)
-            skipped = dict(there) if step.optional else None
+            skipped = dict(present) if step.optional else None
             inside = (*branch, at) if step.optional else branch
             again = repeated or step.times[1] > 1
             for d, statement in enumerate(step.do):
-                self._statement((*at, "do", d), step, statement, inside, there, first=at == self.first, repeated=again)
+                self._statement(
+                    (*at, "do", d), step, statement, inside, present, first=at == self.first, repeated=again
+                )
                 self.number += 1
             ends = [] if skipped is None else [skipped]
             for w, way in enumerate(step.either):
-                end = dict(there)
+                end = dict(present)
                 under: Key = (*at, "either", w)
                 self._steps(way.steps, (*under, "steps"), (*inside, under), end, repeated=again)
                 ends.append(end)
             if step.do:
-                ends.append(dict(there))
-            there |= {table: any(end.get(table, False) for end in ends) for end in ends for table in end}
+                ends.append(dict(present))
+            present |= {table: any(end.get(table, False) for end in ends) for end in ends for table in end}
 
     def _statement(
-        self, path: Key, step: Step, statement: Statement, branch: Branch, there: Rows, *, first: bool, repeated: bool
+        self, path: Key, step: Step, statement: Statement, branch: Branch, present: Rows, *, first: bool, repeated: bool
     ) -> None:
         loaded, table = self.loaded, statement.table
         kind = "insert" if statement.insert else "update" if statement.update else "delete"
         at = (*path, kind)
         if table not in loaded.spec.tables:
             unknown(loaded, at, "table", table, loaded.spec.tables)
-        if table in self.homes and table not in self.mine:
+        if table in self.homes and table not in self.members:
             other = self.homes[table].lifecycle
             where = f"lifecycle {other!r}" if other else "its short form (rows)"
             loaded.fail(at, f"{table!r} is changed by {where}; a table has one lifecycle")
@@ -179,12 +181,12 @@ class _Lifecycle:
             loaded.fail(at, "a step that may happen several times can only update")
         if kind == "insert":
             self._insert(path, step, statement, branch, permanent=self.life.repeats and first)
-            there[table] = True
+            present[table] = True
             return
-        home = self.mine.get(table)
+        home = self.members.get(table)
         if home is None:
             loaded.fail(at, f"{table!r} has no rows yet: insert it in an earlier statement")
-        if not there.get(table, False):
+        if not present.get(table, False):
             loaded.fail(at, f"the rows of {table!r} are deleted already")
         if self.life.repeats and first:
             loaded.fail(at, "the first step of a lifecycle that repeats can only insert: its rows exist from the start")
@@ -192,7 +194,7 @@ class _Lifecycle:
             if home.permanent:
                 loaded.fail(at, f"the rows of {table!r} are permanent, since the lifecycle repeats")
             home.deleted = self.number if home.deleted is None else home.deleted
-            there[table] = False
+            present[table] = False
             return
         for i, column in enumerate(statement.set or ()):
             if column not in self.columns[table]:
@@ -201,7 +203,7 @@ class _Lifecycle:
 
     def _insert(self, path: Key, step: Step, statement: Statement, branch: Branch, *, permanent: bool) -> None:
         table, rows = statement.table, statement.rows
-        if table in self.mine:
+        if table in self.members:
             self.loaded.fail((*path, "insert"), f"{table!r} is inserted already; use rows to insert several rows")
         home = Home(
             table,
@@ -215,10 +217,10 @@ class _Lifecycle:
             branch=branch,
         )
         if rows is not None and not rows[:1].isdigit():
-            if rows not in self.mine:
-                unknown(self.loaded, (*path, "rows"), "table inserted before", rows, self.mine)
-            other = self.mine[rows]
+            if rows not in self.members:
+                unknown(self.loaded, (*path, "rows"), "table inserted before", rows, self.members)
+            other = self.members[rows]
             if not other.is_there_for(home):
                 self.loaded.fail((*path, "rows"), f"not every entity that takes this step has rows of {rows!r}")
             home.single, home.counted_as = other.single, other.counted_as
-        self.mine[table] = self.homes[table] = home
+        self.members[table] = self.homes[table] = home

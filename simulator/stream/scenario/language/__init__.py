@@ -67,18 +67,18 @@ def lengths_ms(value: Any) -> dict[tuple[int, int], float]:
     return weighted(value, milliseconds, "times to weights such as {0s: 95, 5s..1m: 5}")
 
 
-def weighted(value: Any, read: Callable[[Any], tuple[int, int]], what: str) -> dict[tuple[int, int], float]:
+def weighted(value: Any, read: Callable[[Any], tuple[int, int]], noun: str) -> dict[tuple[int, int], float]:
     """A mapping of ranges to weights."""
     if not isinstance(value, dict) or not value:
-        raise ValueError(f"expected a mapping of {what}")
+        raise ValueError(f"expected a mapping of {noun}")
     parsed: dict[tuple[int, int], float] = {}
     for text, weight in value.items():
-        each = read(text)
+        bounds = read(text)
         try:
-            parsed[each] = float(weight)
+            parsed[bounds] = float(weight)
         except (TypeError, ValueError):
             raise ValueError(f"{text!r}: the weight {quoted(weight)} is not a number") from None
-        if not 0 < parsed[each] <= MOST_WEIGHT:
+        if not 0 < parsed[bounds] <= MOST_WEIGHT:
             raise ValueError(f"{text!r}: the weight {quoted(weight)} is not above 0 and up to {MOST_WEIGHT:g}")
     return parsed
 

@@ -73,9 +73,9 @@ class TableChange(Strict):
         return _TABLE_CHANGES
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        given = [key for key in self._changes() if getattr(self, key) not in (None, False)]
-        if len(given) != 1:
+    def _has_one_kind(self) -> Self:
+        kinds = [key for key in self._changes() if getattr(self, key) not in (None, False)]
+        if len(kinds) != 1:
             raise ValueError(f"expected exactly one of {', '.join(self._changes())}")
         return self
 
@@ -102,14 +102,14 @@ class ScriptedStatement(Strict):
     set: Row | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        given = [key for key in ("insert", "update", "delete") if getattr(self, key)]
-        if len(given) != 1:
+    def _has_one_kind(self) -> Self:
+        kinds = [key for key in ("insert", "update", "delete") if getattr(self, key)]
+        if len(kinds) != 1:
             raise ValueError("expected exactly one of insert, update, delete")
-        needed = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[given[0]]
-        got = {key for key in ("rows", "where", "set") if getattr(self, key) is not None}
-        if got != needed:
-            raise ValueError(f"{given[0]} needs {' and '.join(sorted(needed, reverse=True))}, and nothing else")
+        needed = {"insert": {"rows"}, "update": {"where", "set"}, "delete": {"where"}}[kinds[0]]
+        keys = {key for key in ("rows", "where", "set") if getattr(self, key) is not None}
+        if keys != needed:
+            raise ValueError(f"{kinds[0]} needs {' and '.join(sorted(needed, reverse=True))}, and nothing else")
         return self
 
     @property
@@ -172,8 +172,8 @@ class ScriptEntry(Strict):
     heartbeat: bool = False
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        given = [key for key in ("snapshot", "transaction", "ddl", "heartbeat") if getattr(self, key)]
-        if len(given) != 1:
+    def _has_one_kind(self) -> Self:
+        kinds = [key for key in ("snapshot", "transaction", "ddl", "heartbeat") if getattr(self, key)]
+        if len(kinds) != 1:
             raise ValueError("expected exactly one of snapshot, transaction, ddl, heartbeat")
         return self

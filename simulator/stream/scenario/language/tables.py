@@ -205,9 +205,9 @@ class Statement(Strict):
     set: Annotated[Names | None, Field(description="Of an update: the columns that it sets.")] = None
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
-        given = [key for key in ("insert", "update", "delete") if getattr(self, key)]
-        if len(given) != 1:
+    def _has_one_kind(self) -> Self:
+        kinds = [key for key in ("insert", "update", "delete") if getattr(self, key)]
+        if len(kinds) != 1:
             raise ValueError("expected exactly one of insert, update, delete")
         if self.set is not None and not self.update:
             raise ValueError("only an update has set")
@@ -237,7 +237,7 @@ class Step(Strict):
     ] = (1, 1)
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _has_one_kind(self) -> Self:
         if bool(self.do) == bool(self.either):
             raise ValueError("expected exactly one of do, either")
         if self.do and not self.name:

@@ -53,8 +53,8 @@ class Values:
     def _alone(cls, kind: str) -> Values:
         if not generators.is_known(kind) or (alone := generators.find(kind).alone) is NEEDED:
             names = [generator.name for generator in generators.everything() if generator.alone is not NEEDED]
-            those = did_you_mean(kind, names, f" Those are {', '.join(names)}.")
-            raise ValueError(f"{kind!r} is not a generator that stands alone.{those}")
+            hint = did_you_mean(kind, names, f" Those are {', '.join(names)}.")
+            raise ValueError(f"{kind!r} is not a generator that stands alone.{hint}")
         return cls(kind, generators.find(kind).adapter.validate_python(alone))
 
     @classmethod
@@ -64,13 +64,18 @@ class Values:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        known = generators.everything()
+        all_generators = generators.everything()
         # only of a schema inside another one does the handler see what annotations say
-        of = {each.name: handler(core_schema.list_schema(each.adapter.core_schema))["items"] for each in known}
-        arguments = {each.name: {**of[each.name], "description": each.doc} for each in known}
+        of = {
+            generator.name: handler(core_schema.list_schema(generator.adapter.core_schema))["items"]
+            for generator in all_generators
+        }
+        arguments = {
+            generator.name: {**of[generator.name], "description": generator.doc} for generator in all_generators
+        }
         return {
             "anyOf": [
-                {"enum": [each.name for each in known if each.alone is not NEEDED]},
+                {"enum": [generator.name for generator in all_generators if generator.alone is not NEEDED]},
                 {"type": "object", "properties": arguments, "additionalProperties": False},
             ]
         }
@@ -87,8 +92,8 @@ def _errors(details: list[InitErrorDetails]) -> ValidationError:
 
 
 def _written(values: Values) -> dict[str, Any]:
-    given = values.arguments
-    return {values.kind: given.model_dump(mode="json") if isinstance(given, BaseModel) else given}
+    arguments = values.arguments
+    return {values.kind: arguments.model_dump(mode="json") if isinstance(arguments, BaseModel) else arguments}
 
 
 def is_leaf(node: dict[str, Any]) -> bool:
