@@ -59,10 +59,10 @@ def find(text: str) -> Source:
     """`find("mysql")`, `find("mysql-5.7")`, `find("taurusdb")`. Raises UnknownName, or UsageError for a version that
     there is not."""
     text = VENDORS.get(text, text)
-    known = SOURCES if _id(text, SOURCES) else registry.names("source", _CLASSES)
-    id = _id(text, known)
+    names = SOURCES if _id(text, SOURCES) else registry.names("source", _CLASSES)
+    id = _id(text, names)
     if not id:
-        raise UnknownName("source", text, known, "`cdcsim sources` lists them all.")
+        raise UnknownName("source", text, names, "`cdcsim sources` lists them all.")
     cls: type[Source] = registry.load("source", _CLASSES, id)
     title, versions = SOURCES[id][1:] if id in SOURCES else (cls.TITLE or id, cls.VERSIONS or ("1",))
     version = versions[0] if text == id else text[len(id) + 1 :]
@@ -71,6 +71,6 @@ def find(text: str) -> Source:
     return cls(id, version, title)
 
 
-def _id(text: str, known: Mapping[str, object]) -> str:
+def _id(text: str, ids: Mapping[str, object]) -> str:
     """The id that a text begins with; ids may hold a dash themselves: the longest one that fits."""
-    return max((id for id in known if text == id or text.startswith(f"{id}-")), key=len, default="")
+    return max((id for id in ids if text == id or text.startswith(f"{id}-")), key=len, default="")

@@ -72,8 +72,8 @@ def decimals(precision: int, scale: int) -> Drawn:
     """
     if scale > _DIGITS:
         return up_to("0." + ("9" * _DIGITS).zfill(scale))
-    whole = min(precision - scale, 4, _DIGITS - scale)
-    return up_to(("9" * whole or "0") + ("." + "9" * scale if scale else ""))
+    integer_digits = min(precision - scale, 4, _DIGITS - scale)
+    return up_to(("9" * integer_digits or "0") + ("." + "9" * scale if scale else ""))
 
 
 def bits(count: int) -> Drawn:

@@ -41,8 +41,8 @@ def fixed_point(precision: int, scale: int) -> tuple[str, str]:
     (('0.01', '999.99'), ('0.01', '0.99'), ('1', '999'))
     """
     digits = "9" * precision
-    whole, fraction = digits[: precision - scale] or "0", digits[precision - scale :]
-    return ("0." + "1".zfill(scale), f"{whole}.{fraction}") if scale else ("1", whole)
+    integer_part, fraction = digits[: precision - scale] or "0", digits[precision - scale :]
+    return ("0." + "1".zfill(scale), f"{integer_part}.{fraction}") if scale else ("1", integer_part)
 
 
 def fractions(digits: int) -> list[str]:
@@ -64,7 +64,7 @@ def times(literals: Iterable[str], fractions: list[str]) -> list[str]:
     found = []
     for literal in literals:
         several = fractions if "{fraction}" in literal else some if "{some}" in literal else fractions[-1:]
-        found += [literal.format(fraction=each, some=each, last=each) for each in several]
+        found += [literal.format(fraction=digits, some=digits, last=digits) for digits in several]
     return found
 
 

@@ -25,8 +25,8 @@ def carried(values: Sequence[Any], carrier: pa.DataType) -> pa.Array:
         # through NumPy, so that a value is rounded once
         nulls = np.array([value is None for value in values], dtype=bool)
         with np.errstate(over="ignore"):
-            plain = np.array([0.0 if value is None else value for value in values], dtype=np.float64).astype(np.float32)
-        return pa.array(plain, mask=nulls, type=carrier)
+            doubles = np.array([0.0 if value is None else value for value in values], dtype=np.float64)
+            return pa.array(doubles.astype(np.float32), mask=nulls, type=carrier)
     return pa.array(values, type=carrier)
 
 
@@ -113,13 +113,13 @@ def day(text: str, year: int, month: int, day: int) -> int:
 
 def seconds(text: str, hour: str | None, minute: str | None, second: str | None) -> int:
     """Seconds since midnight; what is not written is 0."""
-    hours, minutes, rest = int(hour or 0), int(minute or 0), int(second or 0)
-    if hours > 23 or minutes > 59 or rest > 59:
+    hours, minutes, whole_seconds = int(hour or 0), int(minute or 0), int(second or 0)
+    if hours > 23 or minutes > 59 or whole_seconds > 59:
         raise ValueError(f"{short(text)} has no such time of day")
-    return hours * 3600 + minutes * 60 + rest
+    return hours * 3600 + minutes * 60 + whole_seconds
 
 
-def fraction(digits: str | None, places: int, unit_digits: int) -> int:
+def fraction(digits: str | None, scale: int, unit_digits: int) -> int:
     """A second's fraction in units of 10^-`unit_digits` s, rounded half up to so many places; may be a whole second.
 
     >>> fraction("5", 3, 6), fraction("9995", 3, 6)
@@ -127,8 +127,8 @@ def fraction(digits: str | None, places: int, unit_digits: int) -> int:
     """
     if not digits:
         return 0
-    kept = int(digits[: places + 1].ljust(places + 1, "0"))
-    return (kept + 5) // 10 * int(10 ** (unit_digits - places))
+    value = int(digits[: scale + 1].ljust(scale + 1, "0"))
+    return (value + 5) // 10 * int(10 ** (unit_digits - scale))
 
 
 def clock(seconds: int) -> str:

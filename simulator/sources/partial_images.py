@@ -16,11 +16,11 @@ Held = npt.NDArray[np.bool_]
 
 def changed(batch: ChangeBatch) -> Held:
     """Which columns each update changes."""
-    found = nothing(batch)
+    result = nothing(batch)
     for i in range(len(batch.table.columns)) if batch.kind is UPDATE else ():
         if (rows := changed_rows(batch, i)) is not None:
-            found[rows, i] = True
-    return found
+            result[rows, i] = True
+    return result
 
 
 def nothing(batch: ChangeBatch) -> Held:
@@ -31,9 +31,11 @@ def parts(batch: ChangeBatch, before: Held, after: Held) -> list[ChangeBatch]:
     """The changes with the columns that each image in the log holds."""
     width = before.shape[1]
     kinds, of_row = np.unique(np.hstack([before, after]), axis=0, return_inverse=True)
-    found = []
+    batches = []
     for number, kind in enumerate(kinds):
         part = batch if len(kinds) == 1 else batch.take(np.flatnonzero(of_row.reshape(-1) == number))
-        images = [None if held.all() else tuple(np.flatnonzero(held).tolist()) for held in (kind[:width], kind[width:])]
-        found.append(part if images == [None, None] else replace(part, logged=LoggedColumns(*images)))
-    return found
+        images = [
+            None if logged.all() else tuple(np.flatnonzero(logged).tolist()) for logged in (kind[:width], kind[width:])
+        ]
+        batches.append(part if images == [None, None] else replace(part, logged=LoggedColumns(*images)))
+    return batches

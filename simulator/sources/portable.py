@@ -36,12 +36,12 @@ def parsed(text: str) -> tuple[str, tuple[str, ...]]:
     name = match[1].lower() if match else text.strip()
     if not match or name not in ARGUMENTS:
         raise type_texts.unknown(name, "a portable", [*ARGUMENTS, "enum"])
-    given = tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
-    if len(given) not in ARGUMENTS[name].counts:
+    arguments = tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
+    if len(arguments) not in ARGUMENTS[name].counts:
         example = {"string": "string(40)", "bytes": "bytes(16)"}.get(name, name)
         counts = " or ".join(map(str, ARGUMENTS[name].counts))
         raise UsageError(f"{text!r}: {name} wants {counts} arguments, as in {example}.")
-    return name, given or ARGUMENTS[name].default
+    return name, arguments or ARGUMENTS[name].default
 
 
 def is_enum(text: str) -> bool:

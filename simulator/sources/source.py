@@ -113,12 +113,12 @@ class Source(ABC):
         """The system's type for a portable one; `spelled` is empty: a user did not type it. Raises UsageError."""
         if portable.is_enum(text):
             return self.labels_type(text)
-        name, given = portable.parsed(text)
-        return replace(self.portable_type(name, given), spelled="")
+        name, arguments = portable.parsed(text)
+        return replace(self.portable_type(name, arguments), spelled="")
 
-    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+    def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
         """The type for a portable one with these arguments."""
-        return self.parse_type(self.portable_types[name].format(",".join(given)))
+        return self.parse_type(self.portable_types[name].format(",".join(arguments)))
 
     def labels_type(self, text: str) -> ColumnType:
         """The type for the portable `enum('a','b')`. A text that has the labels, where the system has no such type."""
@@ -127,10 +127,10 @@ class Source(ABC):
     @property
     def corpus_types(self) -> tuple[str, ...]:
         """Texts of every type, with several arguments where it takes some."""
-        found: list[str] = []
+        literals: list[str] = []
         for name in self.types:
             shapes = (name, *(f"{name}({inside})" for inside in _ARGUMENTS), name.replace(" ", "(3) ", 1))
-            kept: dict[ColumnType, str] = {}
+            by_type: dict[ColumnType, str] = {}
             for text in shapes:
                 try:
                     type = self.parse_type(text)
@@ -138,9 +138,9 @@ class Source(ABC):
                 except (UsageError, ValueError):
                     continue
                 if type.name == name:
-                    kept.setdefault(replace(type, spelled=""), text)
-            found += kept.values()
-        return tuple(found)
+                    by_type.setdefault(replace(type, spelled=""), text)
+            literals += by_type.values()
+        return tuple(literals)
 
     # --------------------------------------------------------------------------------------------------------- values
 
@@ -169,10 +169,10 @@ class Source(ABC):
     def stored(self, array: pa.Array, type: ColumnType) -> pa.Array:
         """Generated values, or values of a type that this one widens, as a column of the type's carrier."""
         carrier = self.arrow_type(type)
-        given = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-        if given == carrier:
+        array_type = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+        if array_type == carrier:
             return array
-        if pa.types.is_string(carrier) and (pa.types.is_timestamp(given) or pa.types.is_duration(given)):
+        if pa.types.is_string(carrier) and (pa.types.is_timestamp(array_type) or pa.types.is_duration(array_type)):
             zone = "+00:00" if self.family(type) == "zoned" else ""
             return time_text(array, type.length or 0, zone=zone)
         return decoded(array).cast(carrier)

@@ -22,19 +22,19 @@ class Argument:
 @cache
 def arguments(module: str) -> Mapping[str, tuple[Argument, ...]]:
     """The arguments of a system's types, by the word in its table of types: `arguments.csv` beside a module."""
-    found: dict[str, tuple[Argument, ...]] = {}
+    by_name: dict[str, tuple[Argument, ...]] = {}
     for row in rows(module, "arguments.csv"):
         argument = Argument(row["name"], int(row["low"]), int(row["high"]))
-        found[row["arguments"]] = (*found.get(row["arguments"], ()), argument)
-    return found
+        by_name[row["arguments"]] = (*by_name.get(row["arguments"], ()), argument)
+    return by_name
 
 
-def check(text: str, type_name: str, given: Sequence[int | None], allowed: Sequence[Argument]) -> None:
+def check(text: str, type_name: str, values: Sequence[int | None], allowed: Sequence[Argument]) -> None:
     """Raises UsageError for too many arguments, and for one out of its bounds; None stands for the most."""
-    if len(given) > len(allowed):
+    if len(values) > len(allowed):
         most = ("no argument", "one argument", "two arguments")[len(allowed)]
         raise UsageError(f"{text!r}: {type_name} takes {most} in brackets.")
-    for value, argument in zip(given, allowed, strict=False):
+    for value, argument in zip(values, allowed, strict=False):
         if value is not None and not argument.low <= value <= argument.high:
             limits = f"{argument.low} to {argument.high}" if argument.low < argument.high else f"{argument.low}"
             raise UsageError(f"{text!r}: {argument.name} must be {limits}.")
@@ -47,6 +47,6 @@ def style_of(style: str | None, styles: Sequence[str]) -> str:
     return style or styles[0]
 
 
-def unknown(typed: str, of_system: str, known: Iterable[str]) -> UsageError:
+def unknown(typed: str, of_system: str, names: Iterable[str]) -> UsageError:
     """`'varchr' is not a MySQL type. Did you mean 'varchar'?`"""
-    return UsageError(f"{typed!r} is not {of_system} type.{did_you_mean(typed, known)}")
+    return UsageError(f"{typed!r} is not {of_system} type.{did_you_mean(typed, names)}")

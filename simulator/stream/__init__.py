@@ -42,7 +42,7 @@ def source_of(loaded: Loaded, requested: str | None) -> Source:
     named = sources.find(requested)
     if source.id not in (named.id, sources.SPEAKS.get(named.id)):
         raise UsageError(
-            f"--source {requested}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, or a "
-            "scenario with portable types."
+            f"--source {requested}: {loaded.file} has column types of {loaded.spec.source}; choose a version of it, "
+            "or a scenario with portable types."
         )
     return named

@@ -356,11 +356,11 @@ def test_days_come_back(day: int) -> None:
 
 @given(st.integers(postgresql_times.FIRST_DAY * 86_400_000_000, postgresql_times.LAST_US), st.integers(-50_000, 50_000))
 def test_moments_come_back(us: int, offset: int) -> None:
-    text = postgresql_times.show_moment(us)
-    assert postgresql_times.moment(text, 6, zoned=False) == us
-    there = postgresql_times.show_moment(us, offset * 1_000_000)
+    text = postgresql_times.show_timestamp(us)
+    assert postgresql_times.parse_timestamp(text, 6, zoned=False) == us
+    there = postgresql_times.show_timestamp(us, offset * 1_000_000)
     if us + offset * 1_000_000 >= postgresql_times.FIRST_DAY * 86_400_000_000:
-        assert postgresql_times.moment(there, 6, zoned=True) == us
+        assert postgresql_times.parse_timestamp(there, 6, zoned=True) == us
 
 
 @given(st.integers(-2000, 2000), st.integers(-400, 400), st.integers(-(10**13), 10**13))
@@ -458,7 +458,7 @@ def test_moments_are_shown_in_a_zone(us: list[int | None], zone: str) -> None:
         moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=number)
         offset = moment.astimezone(rules).utcoffset()
         assert offset is not None
-        assert text == postgresql_times.show_moment(number, round(offset.total_seconds()) * 1_000_000)
+        assert text == postgresql_times.show_timestamp(number, round(offset.total_seconds()) * 1_000_000)
 
 
 def test_rare_moments_are_shown_in_a_zone() -> None:

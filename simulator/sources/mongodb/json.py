@@ -131,17 +131,17 @@ def stored_tree(text: str) -> Value:
     return loads(text) if _NEEDS_CARE.search(text) else orjson.loads(text)
 
 
-def same(one: Value, other: Value) -> bool:
+def same(left: Value, right: Value) -> bool:
     """Whether two trees are the same BSON: types count, and the order of fields."""
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
-    if isinstance(one, dict):
-        return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, float | Code):  # NaN, -0.0; scopes
-        return extended(one) == extended(other)
-    return bool(one == other)
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[name], right[name]) for name in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, float | Code):  # NaN, -0.0; scopes
+        return extended(left) == extended(right)
+    return bool(left == right)
 
 
 def depth(value: Value) -> int:
@@ -196,12 +196,12 @@ def iso_ms(text: str) -> int:
         raise ValueError(f"{short(text)} is not a date such as 2024-05-01T10:00:00.123Z")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:
-        moment = dt.datetime(
+        timestamp = dt.datetime(
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=dt.UTC
         )
     except ValueError:
         raise ValueError(f"{short(text)} is not in the calendar") from None
-    ms = (moment - EPOCH) // dt.timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
+    ms = (timestamp - EPOCH) // dt.timedelta(milliseconds=1) + int((fraction or "0")[:3].ljust(3, "0"))
     if zone and zone != "Z":
         ahead = int(zone[1:3]) * 60 + int(zone[-2:])
         ms -= (ahead if zone[0] == "+" else -ahead) * 60_000
@@ -218,19 +218,19 @@ def _double(text: str) -> float:
         raise ValueError(f"{short(text)} is not a double") from None
 
 
-def _date(given: Value) -> Date:
-    return Date(int(given)) if isinstance(given, int) else Date(iso_ms(given))
+def _date(value: Value) -> Date:
+    return Date(int(value)) if isinstance(value, int) else Date(iso_ms(value))
 
 
-def _binary(given: dict[str, str]) -> Binary:
+def _binary(value: dict[str, str]) -> Binary:
     try:
-        return Binary(int(given["subType"], 16), base64.b64decode(given["base64"], validate=True))
+        return Binary(int(value["subType"], 16), base64.b64decode(value["base64"], validate=True))
     except (binascii.Error, KeyError, ValueError):
         raise ValueError("$binary wants base64 and subType, two hexadecimal digits") from None
 
 
-def _pointer(given: dict[str, Value]) -> DBPointer:
-    return DBPointer(given["$ref"], given["$id"].text)
+def _pointer(value: dict[str, Value]) -> DBPointer:
+    return DBPointer(value["$ref"], value["$id"].text)
 
 
 _WRAPPERS: Final[dict[str, Callable[[Any], Value]]] = {
@@ -254,20 +254,20 @@ _WRAPPERS: Final[dict[str, Callable[[Any], Value]]] = {
 
 
 def _object(pairs: list[tuple[str, Value]]) -> Value:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a document has a field twice")
     if not pairs or not pairs[0][0].startswith("$"):
-        return found
-    name, given = pairs[0]
-    if set(found) == {"$code", "$scope"}:
-        return Code(found["$code"], found["$scope"])
+        return members
+    name, value = pairs[0]
+    if set(members) == {"$code", "$scope"}:
+        return Code(members["$code"], members["$scope"])
     if len(pairs) == 1 and name in _WRAPPERS:
         try:
-            return _WRAPPERS[name](given)
+            return _WRAPPERS[name](value)
         except (KeyError, TypeError, AttributeError):
             raise ValueError(f"{name} does not hold what it should") from None
-    return found
+    return members
 
 
 # ------------------------------------------------------------------------------------------------------------- writing
@@ -340,8 +340,8 @@ LAST_ISO_MS: Final = 253_402_300_799_999
 
 def iso_text(ms: int) -> str:
     """`2024-05-01T10:00:00.123Z`, for the years 1 to 9999."""
-    moment = EPOCH + dt.timedelta(milliseconds=ms)
-    return moment.strftime(f"{moment.year:04}-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}Z"
+    timestamp = EPOCH + dt.timedelta(milliseconds=ms)
+    return timestamp.strftime(f"{timestamp.year:04}-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}Z"
 
 
 def date_text(ms: int) -> str:

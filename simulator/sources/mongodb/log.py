@@ -28,8 +28,8 @@ class MongodbLog(Log):
         >>> [numbers.tolist() for numbers in MongodbLog().cluster_times(at)]
         [[1714557600, 1714557600], [1, 3]]
         """
-        places = at.event_ms // 1000 * SECOND_NUMBERS + at.in_second
-        return places // SECOND_NUMBERS, places % SECOND_NUMBERS + 1
+        numbers = at.event_ms // 1000 * SECOND_NUMBERS + at.in_second
+        return numbers // SECOND_NUMBERS, numbers % SECOND_NUMBERS + 1
 
     def number(self, at: Entries) -> Ints:
         """The cluster time as BSON keeps it: seconds in the upper 32 bits, the ordinal in the lower ones."""

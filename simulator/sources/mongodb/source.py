@@ -43,10 +43,10 @@ class MongodbSource(Source):
     type_text = staticmethod(mongodb_types.type_text)
     arrow_type = staticmethod(type_table.arrow_type)
 
-    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+    def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
         """A date has as many digits of a second as are asked for, up to milliseconds."""
-        type = super().portable_type(name, given)
-        digits = min(int(given[0]), 3) if given else 0
+        type = super().portable_type(name, arguments)
+        digits = min(int(arguments[0]), 3) if arguments else 0
         return replace(type, length=digits) if type.name == "date" else type
 
     def labels_type(self, text: str) -> ColumnType:
@@ -77,13 +77,14 @@ class MongodbSource(Source):
             key = replace(by_name[table.primary_key[0]], name=ID)
         else:
             key = Column(ID, ColumnType("object" if table.primary_key else "objectId"), nullable=False)
-        rest = [column for column in table.columns if column.field != key.field]
-        names = {column.field: column.name for column in (key, *rest)}
+        other_columns = [column for column in table.columns if column.field != key.field]
+        names = {column.field: column.name for column in (key, *other_columns)}
         fields = {column.name: column.field for column in table.columns}
         unique = tuple(
-            replace(each, columns=tuple(names[fields[name]] for name in each.columns)) for each in table.unique_keys
+            replace(unique_key, columns=tuple(names[fields[name]] for name in unique_key.columns))
+            for unique_key in table.unique_keys
         )
-        return replace(table, columns=(key, *rest), primary_key=(ID,), unique_keys=unique)
+        return replace(table, columns=(key, *other_columns), primary_key=(ID,), unique_keys=unique)
 
     def may_repeat(self, nulls: Sequence[bool]) -> bool:
         """Never: a missing field is a value like others."""

@@ -129,8 +129,8 @@ def _binary(text: str, type: ColumnType) -> bytes:
 
 def _document(text: str, type: ColumnType) -> str:
     value = bson.loads(text)
-    wanted = dict if type.name == "object" else list
-    if not isinstance(value, wanted):
+    expected = dict if type.name == "object" else list
+    if not isinstance(value, expected):
         raise ValueError(f"{short(text)} is not an {type.name}")
     return bson.dumps(value)
 
@@ -216,8 +216,8 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         return _ids(array)
     if type.name == "date" and pa.types.is_timestamp(array.type):
         return cut_times(array, unit_us(type))
-    wanted = arrow_type(type)
-    return array if array.type == wanted else array.cast(wanted)
+    target = arrow_type(type)
+    return array if array.type == target else array.cast(target)
 
 
 def unit_us(type: ColumnType) -> int:

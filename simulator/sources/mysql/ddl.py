@@ -32,8 +32,8 @@ _WITHOUT_DEFAULT: Final = ("tinytext", "text", "mediumtext", "longtext", "tinybl
 def _decimal(old: ColumnType, new: ColumnType) -> bool:
     if new.unsigned and not old.unsigned:
         return False
-    was, now = precision_scale(old), precision_scale(new)
-    return wider_decimal(was, now) or (was == now and old.unsigned != new.unsigned)
+    old_digits, new_digits = precision_scale(old), precision_scale(new)
+    return wider_decimal(old_digits, new_digits) or (old_digits == new_digits and old.unsigned != new.unsigned)
 
 
 def _float(old: ColumnType, new: ColumnType) -> bool:
@@ -138,8 +138,8 @@ class MysqlDdl(SqlDdl):
 
     def add_column(self, table: Table, new: Column, default: str | None, after: str | None) -> str:
         """`ALTER TABLE orders ADD COLUMN note varchar(40) DEFAULT 'none' AFTER status`"""
-        place = f" AFTER {self.name(after)}" if after else ""
-        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}{place}")
+        position = f" AFTER {self.name(after)}" if after else ""
+        return self.alter_table(table, f"ADD COLUMN {self.column(new, default)}{position}")
 
     def alter_column(self, table: Table, changed: Column) -> str:
         """`ALTER TABLE orders MODIFY COLUMN note varchar(80)`"""

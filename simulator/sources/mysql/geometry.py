@@ -43,11 +43,11 @@ def to_bytes(text: str, kind: str) -> bytes:
         tokens = tokens[4:]
     reader = _Reader(text, tokens)
     body = reader.geometry()
-    if reader.place != len(tokens):
+    if reader.index != len(tokens):
         raise reader.problem()
-    found = NAMES[body[1]]
-    if kind != "geometry" and found != kind:
-        raise ValueError(f"{text!r} is a {found}, not a {kind}")
+    actual = NAMES[body[1]]
+    if kind != "geometry" and actual != kind:
+        raise ValueError(f"{text!r} is a {actual}, not a {kind}")
     return struct.pack("<I", srid) + body
 
 
@@ -66,26 +66,26 @@ class _Reader:
     """A recursive reader of well-known text; each method returns WKB."""
 
     def __init__(self, text: str, tokens: list[str]) -> None:
-        self.text, self.tokens, self.place = text, tokens, 0
+        self.text, self.tokens, self.index = text, tokens, 0
 
     def problem(self) -> ValueError:
-        at = self.tokens[self.place] if self.place < len(self.tokens) else "its end"
+        at = self.tokens[self.index] if self.index < len(self.tokens) else "its end"
         return ValueError(f"{self.text!r} is not a geometry such as POINT(1 2): it goes wrong at {at}")
 
     def peek(self) -> str:
-        return self.tokens[self.place] if self.place < len(self.tokens) else ""
+        return self.tokens[self.index] if self.index < len(self.tokens) else ""
 
-    def take(self, wanted: str) -> None:
-        if self.peek() != wanted:
+    def take(self, token: str) -> None:
+        if self.peek() != token:
             raise self.problem()
-        self.place += 1
+        self.index += 1
 
     def geometry(self) -> bytes:
         name = self.peek().lower()
         number = KINDS["geometrycollection"] if name == "geomcollection" else KINDS.get(name)
         if number is None:
             raise self.problem()
-        self.place += 1
+        self.index += 1
         return self.body(number)
 
     def body(self, number: int) -> bytes:
@@ -101,10 +101,10 @@ class _Reader:
             return header + self.listed(self.ring)
         if number == KINDS["geometrycollection"]:
             if self.peek() == "EMPTY":
-                self.place += 1
+                self.index += 1
                 return header + struct.pack("<I", 0)
-            if self.tokens[self.place : self.place + 2] == ["(", ")"]:
-                self.place += 2
+            if self.tokens[self.index : self.index + 2] == ["(", ")"]:
+                self.index += 2
                 return header + struct.pack("<I", 0)
             return header + self.listed(self.geometry)
         if number == KINDS["multipoint"]:
@@ -115,7 +115,7 @@ class _Reader:
         self.take("(")
         parts = [part()]
         while self.peek() == ",":
-            self.place += 1
+            self.index += 1
             parts.append(part())
         self.take(")")
         return struct.pack("<I", len(parts)) + b"".join(parts)
@@ -133,7 +133,7 @@ class _Reader:
                 coordinates.append(float(self.peek()))
             except ValueError:
                 raise self.problem() from None
-            self.place += 1
+            self.index += 1
         return struct.pack("<dd", *coordinates)
 
     def line(self, least: int) -> bytes:
@@ -156,7 +156,7 @@ def to_text(stored: bytes) -> str:
     return f"SRID={srid};{text}" if srid else text
 
 
-def _show(data: bytes, at: int, *, named: bool = True) -> tuple[str, int]:
+def _show(data: bytes, at: int, *, with_name: bool = True) -> tuple[str, int]:
     number = struct.unpack_from("<I", data, at + 1)[0]
     at += 5
     if number == KINDS["point"]:
@@ -170,8 +170,8 @@ def _show(data: bytes, at: int, *, named: bool = True) -> tuple[str, int]:
         text, at = _show_list(data, at, _show)
         text = " EMPTY" if text == "()" else text
     else:
-        text, at = _show_list(data, at, lambda d, a: _show(d, a, named=False))
-    return (NAMES[number].upper() if named else "") + text, at
+        text, at = _show_list(data, at, lambda d, a: _show(d, a, with_name=False))
+    return (NAMES[number].upper() if with_name else "") + text, at
 
 
 def _show_point(data: bytes, at: int) -> tuple[str, int]:
@@ -218,6 +218,6 @@ def _swap(data: bytearray, at: int) -> int:
 
 
 def _swap_points(data: bytearray, at: int, count: int) -> int:
-    for place in range(at, at + 16 * count, 16):
-        data[place : place + 16] = data[place + 8 : place + 16] + data[place : place + 8]
+    for offset in range(at, at + 16 * count, 16):
+        data[offset : offset + 16] = data[offset + 8 : offset + 16] + data[offset : offset + 8]
     return at + 16 * count

@@ -112,20 +112,20 @@ def number(text: str) -> int | float:
     return -value if sign else value
 
 
-def _rapid(whole: str, fraction: str, exponent: int, negative: bool) -> float:
+def _rapid(integer: str, fraction: str, exponent: int, negative: bool) -> float:
     limit = 1 << 63 if negative else (1 << 64) - 1
-    gathered, significant, shift, place = 0, -1, 0, 0
-    for digit in whole:
+    gathered, significant, shift, position = 0, -1, 0, 0
+    for digit in integer:
         if gathered * 10 + int(digit) > limit:
             break
         gathered = gathered * 10 + int(digit)
         significant += 1
-        place += 1
+        position += 1
     value = float(gathered)
-    for digit in whole[place:]:
+    for digit in integer[position:]:
         value = value * 10.0 + int(digit)
-    rest = fraction
-    if place == len(whole):
+    remaining = fraction
+    if position == len(integer):
         for digit in fraction:
             if gathered > (1 << 53) - 1:
                 break
@@ -133,8 +133,8 @@ def _rapid(whole: str, fraction: str, exponent: int, negative: bool) -> float:
             shift -= 1
             significant += gathered != 0
         value = float(gathered)
-        rest = fraction[-shift:] if shift else fraction
-    for digit in rest:
+        remaining = fraction[-shift:] if shift else fraction
+    for digit in remaining:
         if significant < 17:
             value = value * 10.0 + int(digit)
             shift -= 1
@@ -164,12 +164,12 @@ def plain_double(value: float, digits: str | None = None) -> str:
     """A double as MySQL's client shows it: `1`, `1.5`, `1e20`. `digits`: another repr to take the digits from."""
     mantissa, _, exponent = (digits or repr(float(value))).partition("e")
     sign = "-" if mantissa.startswith("-") else ""
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    shown = (whole + fraction).lstrip("0")
+    integer, _, fraction = mantissa.lstrip("-").partition(".")
+    shown = (integer + fraction).lstrip("0")
     if not shown:
         return sign + "0"
     # the value is 0.shown times ten to the power of `point`
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(shown))
+    point = len(integer) + int(exponent or 0) - (len(integer + fraction) - len(shown))
     shown = shown.rstrip("0")
     if point < -14 or (point > 15 and len(shown) <= point):
         return f"{sign}{shown[0]}{'.' if len(shown) > 1 else ''}{shown[1:]}e{point - 1}"

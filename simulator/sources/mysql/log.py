@@ -65,19 +65,19 @@ class MysqlLog(Log):
     def thread(self, at: Entries) -> Ints:
         """The connection of each transaction's session: the same for all that a session does."""
         if at.header is not None:
-            return np.array([each.thread for each in at.header], dtype=np.int64)
+            return np.array([header.thread for header in at.header], dtype=np.int64)
         return FIRST_THREAD + at.txn % THREADS
 
     def sql_mode(self, at: Entries) -> Ints:
         """sql_mode of each transaction's session."""
         if at.header is not None:
-            return np.array([each.sql_mode for each in at.header], dtype=np.int64)
+            return np.array([header.sql_mode for header in at.header], dtype=np.int64)
         return np.full(len(at), self._sql_mode, dtype=np.int64)
 
     def charset(self, at: Entries) -> Ints:
         """The character set of each transaction's session."""
         if at.header is not None:
-            return np.array([each.charset for each in at.header], dtype=np.int64)
+            return np.array([header.charset for header in at.header], dtype=np.int64)
         return np.full(len(at), CHARSET, dtype=np.int64)
 
     def file_number(self, at: Entries) -> Ints:
@@ -114,7 +114,7 @@ class MysqlLog(Log):
     def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """The GTID of each transaction: `3e11fa47-71ca-11e1-9e33-c80aa9429562:7`; null of snapshot rows."""
         if at.header is not None:
-            return pa.array([one.gtid or f"{server_uuid}:{one.last}" for one in at.header], pa.string())
+            return pa.array([header.gtid or f"{server_uuid}:{header.last}" for header in at.header], pa.string())
         numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
         return join([server_uuid, ":", numbers], len(numbers))
 
@@ -124,7 +124,7 @@ class MysqlLog(Log):
         `before` are so many of the server's transactions that were executed before the stream.
         """
         if at.header is not None:
-            sets = [_set(server_uuid, before + one.last, one.others) for one in at.header]
+            sets = [_set(server_uuid, before + header.last, header.others) for header in at.header]
             return pa.array(sets, pa.string())
         last = before + at.txn
         several = join([f"{server_uuid}:1-", pa.array(last)], len(last))
@@ -142,14 +142,14 @@ class MariadbLog(MysqlLog):
     def gtid(self, at: Entries, server_uuid: str = SERVER_UUID) -> pa.Array:
         """`0-1-7`; null of snapshot rows."""
         if at.header is not None:
-            return pa.array([one.gtid or f"0-{SERVER_ID}-{one.last}" for one in at.header], pa.string())
+            return pa.array([header.gtid or f"0-{SERVER_ID}-{header.last}" for header in at.header], pa.string())
         numbers = pc.if_else(pa.array(at.txn > 0), text(at.txn), pa.scalar(None, pa.string()))
         return pc.binary_join_element_wise(f"0-{SERVER_ID}", numbers, "-")
 
     def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """`0-1-7`: all up to 7; "" before the first."""
         if at.header is not None:
-            sets = [_mariadb_set(before + one.last, one.others) for one in at.header]
+            sets = [_mariadb_set(before + header.last, header.others) for header in at.header]
             return pa.array(sets, pa.string())
         last = before + at.txn
         return pc.if_else(pa.array(last > 0), pc.binary_join_element_wise(f"0-{SERVER_ID}", text(last), "-"), "")
@@ -160,13 +160,13 @@ def sql_mode_code(modes: Iterable[str]) -> int:
     return sum(1 << MODE_BITS[word] for word in modes)
 
 
-def _mariadb_set(last: int, others: str) -> str:
+def _mariadb_set(last: int, other_gtids: str) -> str:
     """The last GTID of each domain."""
-    return others.removeprefix(",") if others or not last else f"0-{SERVER_ID}-{last}"
+    return other_gtids.removeprefix(",") if other_gtids or not last else f"0-{SERVER_ID}-{last}"
 
 
-def _set(server_uuid: str, last: int, others: str) -> str:
+def _set(server_uuid: str, last: int, other_gtids: str) -> str:
     """The set with GTIDs of other servers in it, which begin with a comma."""
     if not last:
-        return others.removeprefix(",")
-    return f"{server_uuid}:1{f'-{last}' if last > 1 else ''}{others}"
+        return other_gtids.removeprefix(",")
+    return f"{server_uuid}:1{f'-{last}' if last > 1 else ''}{other_gtids}"

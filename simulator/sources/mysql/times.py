@@ -90,11 +90,11 @@ def _partial(word: str, day: int, time_us: int, type: ColumnType, zone: str | No
 
 def show_datetime(us: int, type: ColumnType) -> str:
     if us >= FIRST_DAY * US_PER_DAY:
-        days, rest = divmod(us, US_PER_DAY)
+        days, time_us = divmod(us, US_PER_DAY)
     else:
-        code, rest = divmod(us - PARTIAL_US, US_PER_DAY)
+        code, time_us = divmod(us - PARTIAL_US, US_PER_DAY)
         days = PARTIAL_DAYS + code
-    return f"{show_day(days)} {_show_clock(rest, type.length or 0)}"
+    return f"{show_day(days)} {_show_clock(time_us, type.length or 0)}"
 
 
 def _show_clock(us: int, digits: int) -> str:

@@ -102,21 +102,21 @@ def _take_apart(text: str) -> _Spelling:
     if not name_end:
         word = words[0] if words else text.strip()
         raise type_texts.unknown(word, "a MySQL", [*TYPES, *ALIASES])
-    rest = text[name_end:].lstrip()
+    remaining = text[name_end:].lstrip()
     arguments: tuple[int, ...] | None = None
     labels: tuple[str, ...] = ()
-    if rest.startswith("("):
+    if remaining.startswith("("):
         if name.lower() in ("enum", "set"):
-            labels, rest = _labels(text, rest[1:])
+            labels, remaining = _labels(text, remaining[1:])
         else:
-            inside, bracket, rest = rest[1:].partition(")")
+            inside, bracket, remaining = remaining[1:].partition(")")
             parts = [part.strip() for part in inside.split(",")]
             if not bracket or not all(part.isdecimal() for part in parts):
                 raise UsageError(f"{text!r}: whole numbers belong between the brackets of {name}.")
             arguments = tuple(int(part) for part in parts)
     attributes: list[str] = []
     charset = None
-    tokens = rest.lower().replace("=", " ").split()
+    tokens = remaining.lower().replace("=", " ").split()
     while tokens:
         word = tokens.pop(0)
         if word == "character" and tokens[:1] == ["set"]:
@@ -143,15 +143,15 @@ def _take_apart(text: str) -> _Spelling:
     return _Spelling(name, arguments, labels, tuple(attributes), charset)
 
 
-def _labels(text: str, rest: str) -> tuple[tuple[str, ...], str]:
+def _labels(text: str, remaining: str) -> tuple[tuple[str, ...], str]:
     labels: list[str] = []
-    while match := _QUOTED.match(rest):
+    while match := _QUOTED.match(remaining):
         labels.append(unquote(match[1]))
-        rest = rest[match.end() :]
-        if rest.startswith(","):
-            rest = rest[1:]
-        elif rest.startswith(")"):
-            return tuple(labels), rest[1:]
+        remaining = remaining[match.end() :]
+        if remaining.startswith(","):
+            remaining = remaining[1:]
+        elif remaining.startswith(")"):
+            return tuple(labels), remaining[1:]
         else:
             break
     raise UsageError(f"{text!r}: quoted labels belong between the brackets, as in enum('a','b').")
@@ -183,8 +183,8 @@ def _arguments(text: str, spelling: _Spelling, row: MysqlType, implied: int | No
     if row.arguments == "labels":
         _check_labels(text, row.name, spelling.labels)
         return None, None
-    given = spelling.arguments
-    if given is None:
+    typed = spelling.arguments
+    if typed is None:
         if row.name in ("varchar", "varbinary"):
             raise UsageError(f"{text!r}: {row.name} needs a length, as in {row.name}(40).")
         if implied is not None:
@@ -192,9 +192,9 @@ def _arguments(text: str, spelling: _Spelling, row: MysqlType, implied: int | No
         length, scale = (*row.default, None, None)[:2]
         return length, scale
     allowed = type_texts.arguments(__file__).get(row.arguments, ()) if implied is None else ()
-    type_texts.check(text, spelling.name, given, allowed)
-    length = given[0]
-    second = given[1] if len(given) > 1 else None
+    type_texts.check(text, spelling.name, typed, allowed)
+    length = typed[0]
+    second = typed[1] if len(typed) > 1 else None
     if row.name == "decimal":
         # DECIMAL(0) means DECIMAL(10)
         length, second = length or 10, second or 0

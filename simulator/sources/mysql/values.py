@@ -109,8 +109,8 @@ def _float(text: str, type: ColumnType) -> float:
 
 def cut(value: float, digits: int) -> float:
     """FLOAT(m,d), DOUBLE(m,d): the part above the floor is rounded, so -0.00001 is -9.99999999995449e-06 (captured)."""
-    whole, power = math.floor(value), 10.0**digits
-    return whole + round((value - whole) * power) / power
+    integer, power = math.floor(value), 10.0**digits
+    return integer + round((value - integer) * power) / power
 
 
 def _show_float(value: float, type: ColumnType) -> str:
@@ -174,15 +174,15 @@ def _binary(text: str, type: ColumnType) -> bytes:
     value = literals.hexadecimal(match[1] or match[2] or "") if (match := _HEX.fullmatch(text)) else text.encode()
     most = type.length if type.length is not None else row.max_bytes
     if len(value) > most:
-        shown = f"{type.name}({most})" if type.length is not None else type.name
-        raise ValueError(f"{short(text)} has {len(value)} bytes, and {shown} holds {most}")
+        type_text = f"{type.name}({most})" if type.length is not None else type.name
+        raise ValueError(f"{short(text)} has {len(value)} bytes, and {type_text} holds {most}")
     return value.ljust(most, b"\0") if type.name == "binary" else value
 
 
 def _enum(text: str, type: ColumnType) -> int:
-    place = _label(text, type.labels)
-    if place is not None:
-        return place + 1
+    index = _label(text, type.labels)
+    if index is not None:
+        return index + 1
     if text == "":
         return 0
     if text.isdecimal() and int(text) <= len(type.labels):
@@ -193,12 +193,12 @@ def _enum(text: str, type: ColumnType) -> int:
 def _set(text: str, type: ColumnType) -> int:
     mask = 0
     for label in text.split(",") if text else ():
-        place = _label(label, type.labels)
-        if place is None:
+        index = _label(label, type.labels)
+        if index is None:
             if text.isdecimal() and int(text) < 1 << len(type.labels):
                 return int(text)
             raise ValueError(f"{short(label)} is none of the labels {literals.listed(type.labels)}")
-        mask |= 1 << place
+        mask |= 1 << index
     return mask
 
 

@@ -103,10 +103,10 @@ class OracleDdl(SqlDdl):
             return False
         match old.name:
             case "number":
-                was, now = number_digits(old), number_digits(new)
-                if was is None or now is None or min(old.scale or 0, new.scale or 0) < 0:
+                old_digits, new_digits = number_digits(old), number_digits(new)
+                if old_digits is None or new_digits is None or min(old.scale or 0, new.scale or 0) < 0:
                     return False
-                return wider_decimal(was, now)
+                return wider_decimal(old_digits, new_digits)
             case "varchar2" | "nvarchar2":
                 if new.labels:
                     return len(new.labels) > len(old.labels)

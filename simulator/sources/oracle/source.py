@@ -62,13 +62,13 @@ class OracleSource(Source):
     type_text = staticmethod(oracle_types.type_text)
     arrow_type = staticmethod(type_table.arrow_type)
 
-    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+    def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
         """JSON is a CLOB where there is no such type, and what is too long for a length is a LOB."""
-        if (name == "json" and "json" not in self.types) or (name == "string" and int(given[0]) > MOST_STRING):
+        if (name == "json" and "json" not in self.types) or (name == "string" and int(arguments[0]) > MOST_STRING):
             return self.parse_type("clob")
-        if name == "bytes" and int(given[0]) > MOST_RAW:
+        if name == "bytes" and int(arguments[0]) > MOST_RAW:
             return self.parse_type("blob")
-        return super().portable_type(name, given)
+        return super().portable_type(name, arguments)
 
     def labels_type(self, text: str) -> ColumnType:
         """A VARCHAR2 that a check constraint keeps to the labels."""

@@ -23,13 +23,13 @@ def as_logged(batch: ChangeBatch, logging: str) -> list[ChangeBatch]:
     table, key = batch.table, list(batch.table.row_key_positions)
     if logging == "all" or batch.kind is not UPDATE:
         return [batch]
-    held = different = changed(batch)
+    logged = different = changed(batch)
     if "primary key" in logging:
-        held = held.copy()
-        held[:, key or slice(None)] = True
+        logged = logged.copy()
+        logged[:, key or slice(None)] = True
     if "unique" in logging:
-        held = held.copy()
+        logged = logged.copy()
         for unique in (table.primary_key, *(each.columns for each in table.unique_keys)):
-            places = [table.positions[name] for name in unique]
-            held[:, places] |= different[:, places].any(axis=1, keepdims=True)
-    return parts(batch, held, held)
+            positions = [table.positions[name] for name in unique]
+            logged[:, positions] |= different[:, positions].any(axis=1, keepdims=True)
+    return parts(batch, logged, logged)

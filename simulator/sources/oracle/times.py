@@ -59,16 +59,16 @@ def _carrier(days: int, ns: int, digits: int) -> int | str:
 
 def wall_text(days: int, ns: int, digits: int) -> str:
     """`2024-05-01 10:00:00.123456789`, with so many digits."""
-    seconds, rest = divmod(ns, _NS)
+    seconds, fraction_ns = divmod(ns, _NS)
     day = dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()
     text = f"{day} {literals.clock(seconds)}"
-    return f"{text}.{rest:09}"[: len(text) + 1 + digits] if digits else text
+    return f"{text}.{fraction_ns:09}"[: len(text) + 1 + digits] if digits else text
 
 
 def show(us: int, digits: int) -> str:
     """The text of microseconds since 1970, with up to six digits."""
-    days, rest = divmod(us, US_PER_DAY)
-    return wall_text(days, rest * 1000, digits)
+    days, time_us = divmod(us, US_PER_DAY)
+    return wall_text(days, time_us * 1000, digits)
 
 
 def parse_datetime(text: str, type: ColumnType) -> int | str:
@@ -106,8 +106,8 @@ def interval_us(text: str) -> int:
     """The microseconds of an interval of days and seconds as Oracle prints it; what is finer is cut."""
     days, _, clock = text[1:].partition(" ")
     hours, minutes, seconds = clock.split(":")
-    whole, _, fraction = seconds.partition(".")
-    us = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60_000_000 + int(whole) * 1_000_000
+    integer, _, fraction = seconds.partition(".")
+    us = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60_000_000 + int(integer) * 1_000_000
     us += int((fraction or "0")[:6].ljust(6, "0"))
     return -us if text[0] == "-" else us
 

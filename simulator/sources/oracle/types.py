@@ -60,14 +60,14 @@ def parse_type(text: str) -> ColumnType:
     return _plain(typed, typed_name, TYPES[alias.name], alias.implied, match[2])
 
 
-def _number(text: str, given: str | None, default: int, what: str = "fraction") -> int:
+def _number(text: str, typed: str | None, default: int, argument: str = "fraction") -> int:
     """One argument of 0 to 9: fraction digits, or digits of the leading field of an interval."""
-    if given is None:
+    if typed is None:
         return default
-    if not given.isdecimal() or int(given) > 9:
-        named = {"fraction": "the number of fraction digits", "leading": "the precision of the leading field"}[what]
-        raise UsageError(f"{text!r}: {named} must be 0 to 9.")
-    return int(given)
+    if not typed.isdecimal() or int(typed) > 9:
+        meanings = {"fraction": "the number of fraction digits", "leading": "the precision of the leading field"}
+        raise UsageError(f"{text!r}: {meanings[argument]} must be 0 to 9.")
+    return int(typed)
 
 
 def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], inside: str | None) -> ColumnType:

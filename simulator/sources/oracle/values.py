@@ -81,16 +81,16 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         values = stored(array.dictionary, type)
         coded = pa.DictionaryArray.from_arrays(array.indices, values)
         return values.take(array.indices) if values.null_count else coded
-    wanted, of = arrow_type(type), family(type)
+    target, of = arrow_type(type), family(type)
     if pa.types.is_timestamp(array.type):
         return _stored_moments(array, type)
     if pa.types.is_duration(array.type):
         return pc.binary_join_element_wise(f"+{'0' * max(type.length or 0, 1)}", time_text(array, type.scale or 0), " ")
-    if of == "decimal" and pa.types.is_string(wanted):
+    if of == "decimal" and pa.types.is_string(target):
         return number_text(array)
-    if of in ("text", "binary") and array.type == wanted:
+    if of in ("text", "binary") and array.type == target:
         return _stored_text(array, type)
-    return array if array.type == wanted else array.cast(wanted)
+    return array if array.type == target else array.cast(target)
 
 
 def _stored_moments(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -283,8 +283,10 @@ def _json_text(value: Any) -> str:
     if isinstance(value, _JsonNumber):
         with localcontext(prec=300):
             exact = Decimal(value)
-            whole = format(exact, "f") if -20 < exact.adjusted() < 40 else str(value)
-        return (whole.rstrip("0").rstrip(".") if "." in whole and "e" not in whole.lower() else whole) if exact else "0"
+            number = format(exact, "f") if -20 < exact.adjusted() < 40 else str(value)
+        if not exact:
+            return "0"
+        return number.rstrip("0").rstrip(".") if "." in number and "e" not in number.lower() else number
     if isinstance(value, dict):
         return "{" + ",".join(f"{_json_text(key)}:{_json_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

@@ -148,9 +148,9 @@ def _default_decimal(type: ColumnType) -> Drawn:
         some = ["0.5", "12.50", "1000"] if type.length is None else [f"{digit}e{-scale}" for digit in "147"]
         return believable.choices(some)
     assert type.length is not None
-    whole = min(type.length - scale, 4)
-    if whole + scale > 18:  # wider than the numbers that a range draws
-        return believable.choices(["0.5", "0.125", "0.75"] if whole < 2 else ["0.5", "12.125", "99.75"])
+    integer_digits = min(type.length - scale, 4)
+    if integer_digits + scale > 18:  # wider than the numbers that a range draws
+        return believable.choices(["0.5", "0.125", "0.75"] if integer_digits < 2 else ["0.5", "12.125", "99.75"])
     return believable.decimals(type.length, scale)
 
 

@@ -30,5 +30,5 @@ class GaussdbSource(PostgresqlSource):
     def dialect(self) -> Dialect:
         return Dialect("gaussdb", "GaussDB")
 
-    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
-        return self.parse_type("blob") if name == "blob" else super().portable_type(name, given)
+    def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
+        return self.parse_type("blob") if name == "blob" else super().portable_type(name, arguments)

@@ -31,7 +31,7 @@ class PostgresqlLog(Log):
         """The LSN of each entry, as the number that PostgreSQL keeps: the server's own where it is known."""
         if at.header is not None:
             pairs = zip(at.header, np.maximum(at.seq, 0).tolist(), strict=True)
-            return np.array([each.lsns[min(seq, len(each.lsns) - 1)] for each, seq in pairs], dtype=np.int64)
+            return np.array([header.lsns[min(seq, len(header.lsns) - 1)] for header, seq in pairs], dtype=np.int64)
         commit = TRANSACTION_BYTES - RECORD_BYTES
         inside = spread(np.maximum(at.seq, 0), step=RECORD_BYTES, share=TRANSACTION_BYTES)
         inside = np.where((at.seq > at.size) & (at.seq > 0), commit, np.minimum(inside, commit - 1))
@@ -50,7 +50,7 @@ class PostgresqlLog(Log):
         [731, 732, 4294967292, 3]
         """
         if at.header is not None:
-            return np.array([each.xid for each in at.header], dtype=np.int64)
+            return np.array([header.xid for header in at.header], dtype=np.int64)
         return _LEAST_XID + (FIRST_XID - _LEAST_XID + at.txn) % _XIDS
 
     def transaction_id(self, at: Entries) -> pa.Array:

@@ -106,8 +106,8 @@ def _clock_us(text: str, hour: str | None, minute: str | None, second: str | Non
 def _zone_us(zone: str) -> int:
     if zone.upper() in ("Z", "UTC", "GMT"):
         return 0
-    pieces = re.findall(r"\d{2}|\d", zone[1:])
-    seconds = sum(int(piece) * unit for piece, unit in zip(pieces, (3600, 60, 1), strict=False))
+    parts = re.findall(r"\d{2}|\d", zone[1:])
+    seconds = sum(int(part) * unit for part, unit in zip(parts, (3600, 60, 1), strict=False))
     if seconds > 15 * 3600 + 59 * 60 + 59:
         raise ValueError(f"{zone} is no offset from UTC")
     return (-seconds if zone[0] == "-" else seconds) * 1_000_000
@@ -119,7 +119,7 @@ def _rounded(us: int, digits: int) -> int:
     return (us + unit // 2) // unit * unit if us >= 0 else -((-us + unit // 2) // unit * unit)
 
 
-def moment(text: str, digits: int, *, zoned: bool, minutes: bool = False) -> int:
+def parse_timestamp(text: str, digits: int, *, zoned: bool, minutes: bool = False) -> int:
     """The carrier of a timestamp: microseconds since 1970, rounded to `digits` of a second (or to whole `minutes`).
 
     A text without a zone is UTC where the type has one (`zoned`), and may have none where it has not.
@@ -154,7 +154,7 @@ def show_clock(us: int) -> str:
     return literals.clock(seconds) + _fraction(us)
 
 
-def show_moment(us: int, offset_us: int | None = None) -> str:
+def show_timestamp(us: int, offset_us: int | None = None) -> str:
     """`2024-02-29 12:34:56.5`; with an offset from UTC, the time there and the offset: `2024-02-29 20:34:56.5+08`.
 
     >>> show_moment(0), show_moment(-62_135_596_800_000_001), show_moment(0, 19_800_000_000)
@@ -162,9 +162,9 @@ def show_moment(us: int, offset_us: int | None = None) -> str:
     """
     if abs(us) == INFINITE_US:
         return "infinity" if us > 0 else "-infinity"
-    days, rest = divmod(us + (offset_us or 0), US_PER_DAY)
+    days, time_us = divmod(us + (offset_us or 0), US_PER_DAY)
     day, blank, era = show_date(days).partition(" ")
-    return f"{day} {show_clock(rest)}{'' if offset_us is None else offset_text(offset_us)}{blank}{era}"
+    return f"{day} {show_clock(time_us)}{'' if offset_us is None else offset_text(offset_us)}{blank}{era}"
 
 
 def time(text: str, digits: int) -> int:
@@ -246,8 +246,8 @@ def interval_parts(text: str, digits: int = 6) -> tuple[int, int, int]:
         size = _UNITS.get(unit.lower())
         if size is None or (decimals and size != _UNITS["second"]):
             break
-        for place in range(3):
-            total[place] += int(number) * size[place]
+        for index in range(3):
+            total[index] += int(number) * size[index]
         if decimals:
             us = int(decimals[:6].ljust(6, "0"))
             total[2] += -us if number.startswith("-") else us

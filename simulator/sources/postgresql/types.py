@@ -78,10 +78,10 @@ def parse_type(text: str, dialect: Dialect = POSTGRESQL_16) -> ColumnType:
     name = dialect.aliases.get(name, name)
     if name not in dialect.types or name == "enum" or name.endswith("[]"):
         raise _unknown(typed, dialect)
-    given = _numbers(text, typed, inside)
-    if typed.lower() == "float" and given:
-        return _float(text, given, array)
-    length, scale = _arguments(text, typed, name, given, dialect)
+    numbers = _numbers(text, typed, inside)
+    if typed.lower() == "float" and numbers:
+        return _float(text, numbers, array)
+    length, scale = _arguments(text, typed, name, numbers, dialect)
     if array:
         name += "[]"
         if name not in dialect.types:
@@ -119,27 +119,27 @@ def _numbers(text: str, typed: str, inside: str | None) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _float(text: str, given: tuple[int, ...], array: bool) -> ColumnType:
+def _float(text: str, numbers: tuple[int, ...], array: bool) -> ColumnType:
     """FLOAT(p) only chooses between the two types: single precision has 24 bits."""
-    if len(given) > 1 or not 1 <= given[0] <= 53:
+    if len(numbers) > 1 or not 1 <= numbers[0] <= 53:
         raise UsageError(f"{text.strip()!r}: the precision must be 1 to 53.")
-    name = "real" if given[0] <= 24 else "double precision"
+    name = "real" if numbers[0] <= 24 else "double precision"
     return ColumnType(name + ("[]" if array else ""), spelled=text.strip())
 
 
 def _arguments(
-    text: str, typed: str, name: str, given: tuple[int, ...], dialect: Dialect
+    text: str, typed: str, name: str, numbers: tuple[int, ...], dialect: Dialect
 ) -> tuple[int | None, int | None]:
-    if not given:
+    if not numbers:
         return _DEFAULTS.get(name), None
-    type_texts.check(text.strip(), typed, given, type_texts.arguments(__file__).get(EVERY_TYPE[name].arguments, ()))
+    type_texts.check(text.strip(), typed, numbers, type_texts.arguments(__file__).get(EVERY_TYPE[name].arguments, ()))
     if name != "numeric":
-        return given[0], None
-    scale = given[1] if len(given) > 1 else 0
+        return numbers[0], None
+    scale = numbers[1] if len(numbers) > 1 else 0
     free = dialect.system == "postgresql" and dialect.version >= _ANY_SCALE_SINCE
-    if not free and not 0 <= scale <= given[0]:
-        raise UsageError(f"{text.strip()!r}: the scale must be 0 to {given[0]}, the precision.")
-    return given[0], scale
+    if not free and not 0 <= scale <= numbers[0]:
+        raise UsageError(f"{text.strip()!r}: the scale must be 0 to {numbers[0]}, the precision.")
+    return numbers[0], scale
 
 
 # ------------------------------------------------------------------------------------------------ texts of types
@@ -163,9 +163,9 @@ def type_text(type: ColumnType, *, style: str | None = None) -> str:
         return type.name
     if type.name.endswith("[]"):
         return type_text(element(type), style=style) + "[]"
-    shown = f"({type.length})" if type.name != "numeric" else f"({type.length},{type.scale or 0})"
-    first, blank, rest = type.name.partition(" ")
-    return first + shown + blank + rest if rest.endswith("time zone") else type.name + shown
+    arguments = f"({type.length})" if type.name != "numeric" else f"({type.length},{type.scale or 0})"
+    first, blank, remaining = type.name.partition(" ")
+    return first + arguments + blank + remaining if remaining.endswith("time zone") else type.name + arguments
 
 
 def enum_name(type: ColumnType) -> str:

@@ -129,8 +129,8 @@ def _text(text: str, type: ColumnType) -> str:
         if len(value) > type.length and not value[type.length :].strip(" "):
             value = value[: type.length]  # blanks at the end are cut without a word
         if len(value) > type.length:
-            shown = type_text(type, style="format_type")
-            raise ValueError(f"{short(text)} has {len(text)} characters, and {shown} holds fewer")
+            type_name = type_text(type, style="format_type")
+            raise ValueError(f"{short(text)} has {len(text)} characters, and {type_name} holds fewer")
         return value.ljust(padding(type))
     if len(text.encode()) > row.max_bytes:
         raise ValueError(f"{short(text)} has {len(text.encode())} bytes, and {row.name} holds {row.max_bytes}")
@@ -151,10 +151,10 @@ def _enum(text: str, type: ColumnType) -> int:
     return type.labels.index(text) + 1
 
 
-def _moment(text: str, type: ColumnType) -> int:
+def _timestamp(text: str, type: ColumnType) -> int:
     zoned = type.name == "timestamp with time zone"
     digits = fraction_digits(type)
-    return postgresql_times.moment(text, digits, zoned=zoned, minutes=type.name == "smalldatetime")
+    return postgresql_times.parse_timestamp(text, digits, zoned=zoned, minutes=type.name == "smalldatetime")
 
 
 _BY_NAME: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
@@ -182,8 +182,8 @@ _BY_FAMILY: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
     "binary": _binary,
     "date": lambda text, type: postgresql_times.date(text),
     "time": lambda text, type: postgresql_times.time(text, fraction_digits(type)),
-    "datetime": _moment,
-    "timestamptz": _moment,
+    "datetime": _timestamp,
+    "timestamptz": _timestamp,
     "interval": lambda text, type: postgresql_times.interval(text, fraction_digits(type)),
     "bit": lambda text, type: text,
     "json": lambda text, type: postgresql_json.checked(text),
@@ -206,8 +206,8 @@ _SHOWN: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "binary": _hexadecimal,
     "date": lambda value, type: postgresql_times.show_date(value),
     "time": lambda value, type: postgresql_times.show_clock(value),
-    "datetime": lambda value, type: postgresql_times.show_moment(value),
-    "timestamptz": lambda value, type: postgresql_times.show_moment(value, 0),
+    "datetime": lambda value, type: postgresql_times.show_timestamp(value),
+    "timestamptz": lambda value, type: postgresql_times.show_timestamp(value, 0),
     "enum": lambda value, type: type.labels[value - 1],
 }
 
@@ -239,7 +239,7 @@ class _Numeric:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _whole(name: str) -> Bounds:
+def _integer_bounds(name: str) -> Bounds:
     type = ColumnType(name)
 
     def step(value: int) -> int:
@@ -252,13 +252,13 @@ def _whole(name: str) -> Bounds:
 
 def _moments(name: str) -> Bounds:
     type = ColumnType(name)
-    return Bounds(lambda text: _moment(text, type), lambda value: show_value(value, type))
+    return Bounds(lambda text: _timestamp(text, type), lambda value: show_value(value, type))
 
 
 _NUMERIC: Final = ColumnType("numeric")
 _BOUNDS: Final[Mapping[str, Bounds]] = {
-    "int4range": _whole("integer"),
-    "int8range": _whole("bigint"),
+    "int4range": _integer_bounds("integer"),
+    "int8range": _integer_bounds("bigint"),
     "numrange": Bounds(
         lambda text: _Numeric(str(postgresql_numbers.decimal(text, _NUMERIC, infinite=True))), lambda value: value.text
     ),

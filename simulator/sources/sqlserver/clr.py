@@ -44,9 +44,9 @@ def _ordinal(digits: str) -> str:
     if not _ORDINALS[0][0] <= number <= _LAST_ORDINAL:
         raise ValueError(f"{digits} is outside -72 to {_LAST_ORDINAL}, the ordinals of a hierarchyid known here")
     first, prefix, pattern = next(row for row in reversed(_ORDINALS) if row[0] <= number)
-    rest = list(f"{number - first:0{pattern.count('x')}b}")
+    bits = list(f"{number - first:0{pattern.count('x')}b}")
     # the last bit says that the level ends here
-    return prefix + "".join(rest.pop(0) if bit == "x" else bit for bit in pattern) + "1"
+    return prefix + "".join(bits.pop(0) if bit == "x" else bit for bit in pattern) + "1"
 
 
 def node(data: bytes) -> str:
@@ -56,7 +56,7 @@ def node(data: bytes) -> str:
     while bits:
         first, prefix, pattern = next(row for row in _ORDINALS if bits.startswith(row[1]))
         body = bits[len(prefix) : len(prefix) + len(pattern)]
-        value = "".join(bit for bit, place in zip(body, pattern, strict=True) if place == "x")
+        value = "".join(bit for bit, pattern_bit in zip(body, pattern, strict=True) if pattern_bit == "x")
         out += f"{first + int(value, 2)}/"
         bits = bits[len(prefix) + len(pattern) + 1 :]
     return out
@@ -73,16 +73,16 @@ class _Shapes:
     """The four lists of a stored shape: points, figures (attribute, first point), shapes (parent, figure, kind)."""
 
     def __init__(self, wkb: bytes) -> None:
-        self.wkb, self.place = wkb, 0
+        self.wkb, self.offset = wkb, 0
         self.points: list[tuple[float, float]] = []
         self.figures: list[tuple[int, int]] = []
         self.shapes: list[tuple[int, int, int]] = []
         self.add(-1)
 
     def read(self, form: str) -> tuple[float, ...]:
-        found = struct.unpack_from("<" + form, self.wkb, self.place)
-        self.place += struct.calcsize("<" + form)
-        return found
+        numbers = struct.unpack_from("<" + form, self.wkb, self.offset)
+        self.offset += struct.calcsize("<" + form)
+        return numbers
 
     def line(self, attribute: int, count: int | None = None) -> None:
         count = int(self.read("I")[0]) if count is None else count
@@ -93,7 +93,7 @@ class _Shapes:
 
     def add(self, parent: int) -> None:
         kind = int(self.read("BI")[1])
-        own = len(self.shapes)
+        index = len(self.shapes)
         self.shapes.append((parent, len(self.figures), kind))
         if kind == _POINT:
             self.line(_STROKE, 1)
@@ -104,8 +104,8 @@ class _Shapes:
                 self.line(_INTERIOR if ring else _EXTERIOR)
         else:
             for _ in range(int(self.read("I")[0])):
-                self.add(own)
-            if own == 0 and len(self.shapes) == 1:
+                self.add(index)
+            if index == 0 and len(self.shapes) == 1:
                 self.shapes[0] = (parent, -1, kind)  # an empty collection has no figure
 
 

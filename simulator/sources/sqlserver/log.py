@@ -53,11 +53,11 @@ def _hexadecimal(parts: list[tuple[Ints, int]]) -> pa.Array:
     digits_ = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
     count, width = len(parts[0][0]), sum(size for _, size in parts) + len(parts) - 1
     cells = np.full((count, width), ord(":"), dtype=np.uint8)
-    place = 0
+    offset = 0
     for numbers, size in parts:
         for i in range(size):
-            cells[:, place + size - 1 - i] = digits_[numbers >> 4 * i & 15]
-        place += size + 1
+            cells[:, offset + size - 1 - i] = digits_[numbers >> 4 * i & 15]
+        offset += size + 1
     offsets = np.arange(count + 1, dtype=np.int64) * width
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(cells)]
     return pa.Array.from_buffers(pa.large_string(), count, buffers, 0).cast(pa.string())

@@ -33,12 +33,12 @@ class SqlserverSource(Source):
     type_text = staticmethod(sqlserver_types.type_text)
     arrow_type = staticmethod(type_table.arrow_type)
 
-    def portable_type(self, name: str, given: Sequence[str]) -> ColumnType:
+    def portable_type(self, name: str, arguments: Sequence[str]) -> ColumnType:
         """What is too long for a length in brackets becomes (max)."""
         if name in _LONGEST:
-            length = max(int(given[0]), 1)
-            given = [str(length) if length <= _LONGEST[name] else "max"]
-        return super().portable_type(name, given)
+            length = max(int(arguments[0]), 1)
+            arguments = [str(length) if length <= _LONGEST[name] else "max"]
+        return super().portable_type(name, arguments)
 
     def labels_type(self, text: str) -> ColumnType:
         """The labels stay with the column as all that it holds."""

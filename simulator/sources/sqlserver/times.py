@@ -48,9 +48,9 @@ def _clock(text: str, hour: str | None, minute: str | None, second: str | None, 
     return literals.seconds(text, hour, minute, second) * SECOND + int((fraction or "").ljust(7, "0"))
 
 
-def _rounded(steps: int, places: int) -> int:
+def _rounded(steps: int, scale: int) -> int:
     """Half up to so many digits."""
-    unit = int(10 ** (7 - places))
+    unit = int(10 ** (7 - scale))
     return (steps + unit // 2) // unit * unit
 
 
@@ -65,9 +65,9 @@ def clock(text: str, type: ColumnType) -> int:
     return steps
 
 
-def moment(text: str, type: ColumnType) -> int:
+def parse_datetime(text: str, type: ColumnType) -> int:
     """A datetime2, datetime or smalldatetime in steps since 1970. Raises ValueError."""
-    steps, zone = _moment(text)
+    steps, zone = _date_and_time(text)
     if zone is not None:
         raise ValueError(f"{text!r} has a time zone, and {type.name} has none")
     low, high = _DAYS.get(type.name, (FIRST_DAY, _LAST_DAY))
@@ -85,7 +85,7 @@ def moment(text: str, type: ColumnType) -> int:
     return steps
 
 
-def _moment(text: str) -> tuple[int, str | None]:
+def _date_and_time(text: str) -> tuple[int, str | None]:
     match = _MOMENT.fullmatch(text)
     if not match:
         raise ValueError(f"{text!r} is not a date and time such as 2024-02-29 12:34:56.1234567")
@@ -96,7 +96,7 @@ def _moment(text: str) -> tuple[int, str | None]:
 
 def offset_text(text: str, type: ColumnType) -> str:
     """A datetimeoffset as its carrier: `2024-02-29 12:34:56.1234567 +08:00`; without an offset it is UTC."""
-    steps, zone = _moment(text)
+    steps, zone = _date_and_time(text)
     zone = "+00:00" if zone in (None, "Z", "-00:00") else zone
     assert zone is not None
     minutes = int(zone[1:3]) * 60 + int(zone[4:])
@@ -104,22 +104,22 @@ def offset_text(text: str, type: ColumnType) -> str:
         raise ValueError(f"{text!r} has an offset outside -14:00 to +14:00")
     steps = _rounded(steps, digits(type))
     utc = steps - (minutes if zone[0] == "+" else -minutes) * 60 * SECOND
-    for what in (steps, utc):
-        if not FIRST_DAY <= what // DAY <= _LAST_DAY:
+    for value in (steps, utc):
+        if not FIRST_DAY <= value // DAY <= _LAST_DAY:
             raise ValueError(f"{text} is outside the years 1 to 9999, in its zone or in UTC")
-    return f"{moment_text(steps, digits(type))} {zone}"
+    return f"{datetime_text(steps, digits(type))} {zone}"
 
 
-def moment_text(steps: int, places: int) -> str:
+def datetime_text(steps: int, scale: int) -> str:
     """`2024-02-29 12:34:56.1234567` with so many digits."""
-    days, rest = divmod(steps, DAY)
-    return f"{dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()} {clock_text(rest, places)}"
+    days, time_steps = divmod(steps, DAY)
+    return f"{dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()} {clock_text(time_steps, scale)}"
 
 
-def clock_text(steps: int, places: int) -> str:
+def clock_text(steps: int, scale: int) -> str:
     seconds, fraction = divmod(steps, SECOND)
     text = literals.clock(seconds)
-    return f"{text}.{fraction:07}"[: 1 + places - 8 or None] if places else text
+    return f"{text}.{fraction:07}"[: 1 + scale - 8 or None] if scale else text
 
 
 # ------------------------------------------------------------------------------------------------------ whole columns
@@ -131,10 +131,10 @@ def thirds(us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     >>> thirds(np.array([1_000, 2_000, 4_000, 5_000, 8_000, 9_000, 998_000])).tolist()
     [0, 3000, 3000, 7000, 7000, 10000, 997000]
     """
-    whole, part = us // 1_000_000, us % 1_000_000
+    seconds, part = us // 1_000_000, us % 1_000_000
     ticks = (part * 3 + 5_000) // 10_000
-    shown: npt.NDArray[np.int64] = whole * 1_000_000 + (ticks * 10 + 1) // 3 * 1_000
-    return shown
+    printed: npt.NDArray[np.int64] = seconds * 1_000_000 + (ticks * 10 + 1) // 3 * 1_000
+    return printed
 
 
 def minutes(us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -154,14 +154,14 @@ def unit_us(type: ColumnType) -> int:
 
 def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     """Timestamps, times of day or narrower texts as the carrier of a time type; finer parts are cut."""
-    places = digits(type)
+    scale = digits(type)
     if pa.types.is_string(array.type):
-        return _refilled(array, places)
+        return _refilled(array, scale)
     if type.name == "datetimeoffset":
-        return time_text(array, places, zone="+00:00")
-    if places > 6:
-        return time_text(array, places)
-    if places == 6:
+        return time_text(array, scale, zone="+00:00")
+    if scale > 6:
+        return time_text(array, scale)
+    if scale == 6:
         return array
     if type.name not in ("datetime", "smalldatetime"):
         return cut_times(array, unit_us(type))
@@ -169,19 +169,19 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     return primitive(us, array.type, np.asarray(array.is_null()) if array.null_count else None)
 
 
-def _refilled(array: pa.Array, places: int) -> pa.Array:
+def _refilled(array: pa.Array, scale: int) -> pa.Array:
     """Texts of times with other digits in their fraction."""
     if not len(array) or array.null_count == len(array):
         return array
     first = array.drop_null()[0].as_py()
     clock, _, zone = first[11:].partition(" ") if first[4:5] == "-" else (first, "", "")
-    if len(clock) == (9 + places if places else 8):
+    if len(clock) == (9 + scale if scale else 8):
         return array
     width = len(first) - len(zone) - (1 if zone else 0)
 
     def refill(text: str) -> str:
         head, tail = text[:width], text[width:]
-        whole, _, fraction = head.partition(".")
-        return whole + ("." + fraction.ljust(places, "0")[:places] if places else "") + tail
+        integer, _, fraction = head.partition(".")
+        return integer + ("." + fraction.ljust(scale, "0")[:scale] if scale else "") + tail
 
     return pa.array([None if text is None else refill(text) for text in array.to_pylist()], pa.string())

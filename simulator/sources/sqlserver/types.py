@@ -44,17 +44,17 @@ def parse_type(text: str) -> ColumnType:
 
 
 def _arguments(
-    text: str, typed: str, row: SqlServerType, given: str | None, implied: int | None
+    text: str, typed: str, row: SqlServerType, typed_arguments: str | None, implied: int | None
 ) -> tuple[int | None, int | None]:
     """Length and scale of a type, checked; `implied`: the length that an alias stands for."""
-    if given is None:
+    if typed_arguments is None:
         if implied is not None:
             return implied, None
         length, scale = (*row.default, None, None)[:2]
         return length, scale
-    if given.lower() == "max" and row.arguments.endswith("or max"):
+    if typed_arguments.lower() == "max" and row.arguments.endswith("or max"):
         return None, None
-    parts = [part.strip() for part in given.split(",")]
+    parts = [part.strip() for part in typed_arguments.split(",")]
     if not all(part.isdecimal() for part in parts):
         also = ", or max," if row.arguments.endswith("or max") else ""
         raise UsageError(f"{text!r}: whole numbers{also} belong between the brackets of {typed}.")

@@ -109,8 +109,8 @@ def _time(text: str, type: ColumnType) -> int | str:
 
 
 def _datetime(text: str, type: ColumnType) -> int | str:
-    steps = sqlserver_times.moment(text.strip(), type)
-    return sqlserver_times.moment_text(steps, 7) if digits(type) > 6 else steps // 10
+    steps = sqlserver_times.parse_datetime(text.strip(), type)
+    return sqlserver_times.datetime_text(steps, 7) if digits(type) > 6 else steps // 10
 
 
 def _text(text: str, type: ColumnType) -> str:
@@ -239,7 +239,7 @@ _PARSERS: Final[Mapping[str, Callable[[str, ColumnType], Any]]] = {
 
 
 def _show_moment(value: int | str, type: ColumnType) -> str:
-    return value if isinstance(value, str) else sqlserver_times.moment_text(value * 10, digits(type))
+    return value if isinstance(value, str) else sqlserver_times.datetime_text(value * 10, digits(type))
 
 
 def _show_clock(value: int | str, type: ColumnType) -> str:
@@ -253,7 +253,7 @@ def _show_bytes(value: bytes, type: ColumnType) -> str:
 _FORMATTERS: Final[Mapping[str, Callable[[Any, ColumnType], str]]] = {
     "decimal": lambda value, type: format(value, "f"),
     "float": lambda value, type: str(np.float32(value)) if type.name == "real" else repr(value),
-    "date": lambda value, type: sqlserver_times.moment_text(value * sqlserver_times.DAY, 0)[:10],
+    "date": lambda value, type: sqlserver_times.datetime_text(value * sqlserver_times.DAY, 0)[:10],
     "time": _show_clock,
     "datetime": _show_moment,
     "binary": _show_bytes,
@@ -288,8 +288,8 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
         if (np.asarray(pc.fill_null(pc.binary_length(array), most)) == most).all():
             return array
         return pa.array([None if v is None else v[:most].ljust(most, b"\0") for v in array.to_pylist()], pa.binary())
-    wanted = arrow_type(type)
-    return array if array.type == wanted else array.cast(wanted)
+    target = arrow_type(type)
+    return array if array.type == target else array.cast(target)
 
 
 def _fitting(array: pa.Array, type: ColumnType) -> pa.Array:
@@ -319,5 +319,5 @@ def _cut_national(text: str, type: ColumnType) -> str:
 
 def _cut_bytes(text: str, type: ColumnType) -> str:
     most = type.length or 0
-    held = text.encode(codec(type), "replace")[:most].decode(codec(type), "ignore")
-    return held + " " * (most - len(held.encode(codec(type)))) if type.name in FILLED else held
+    cut = text.encode(codec(type), "replace")[:most].decode(codec(type), "ignore")
+    return cut + " " * (most - len(cut.encode(codec(type)))) if type.name in FILLED else cut

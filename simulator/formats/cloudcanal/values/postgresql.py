@@ -12,7 +12,7 @@ from simulator.batch import decoded
 from simulator.carriers import FIRST_DAY, INFINITE_US, US_PER_DAY, primitive
 from simulator.formats.cloudcanal.values.families import TEXT, Values
 from simulator.model import ColumnType
-from simulator.sources.postgresql.times import show_moment
+from simulator.sources.postgresql.times import show_timestamp
 from simulator.sources.postgresql.values import show_value
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
@@ -68,9 +68,9 @@ def show_millis(us: int, offset_us: int) -> str:
     ('0001-12-31 23:59:59.999 BC', '10000-01-01 00:59:59.999')
     """
     if abs(us) == INFINITE_US:
-        return show_moment(us)
+        return show_timestamp(us)
     seconds, rest = divmod(us + offset_us, 1_000_000)
-    day, clock, *era = show_moment(seconds * 1_000_000).split(" ")
+    day, clock, *era = show_timestamp(seconds * 1_000_000).split(" ")
     return " ".join([day, f"{clock}.{rest // 1000:03}", *era])
 
 

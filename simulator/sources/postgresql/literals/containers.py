@@ -35,7 +35,7 @@ def array(text: str, element: Callable[[str], str], delimiter: str = ",") -> str
             prefix = "".join(f"[{int(low)}:{int(high)}]" for low, high in lows) + "="
     reader = _Reader(text, body, delimiter)
     items = reader.items()
-    if reader.place != len(body):
+    if reader.offset != len(body):
         raise reader.problem()
     shape = _shape(items, reader)
     if match and [int(high) - int(low) + 1 for low, high in lows] != shape:
@@ -47,45 +47,45 @@ class _Reader:
     """A recursive reader of an array's text; elements come out as they are written, without quotes."""
 
     def __init__(self, text: str, body: str, delimiter: str) -> None:
-        self.text, self.body, self.delimiter, self.place = text, body, delimiter, 0
+        self.text, self.body, self.delimiter, self.offset = text, body, delimiter, 0
 
     def problem(self) -> ValueError:
         return ValueError(f"{short(self.text)} is not an array such as {{1,NULL,3}}")
 
     def skip(self) -> str:
         """Past blanks, to the next character."""
-        while self.body[self.place : self.place + 1].isspace():
-            self.place += 1
-        return self.body[self.place : self.place + 1]
+        while self.body[self.offset : self.offset + 1].isspace():
+            self.offset += 1
+        return self.body[self.offset : self.offset + 1]
 
     def items(self) -> list[Any]:
         if self.skip() != "{":
             raise self.problem()
-        self.place += 1
+        self.offset += 1
         if self.skip() == "}":
-            self.place += 1
+            self.offset += 1
             return []
-        found: list[Any] = []
+        items: list[Any] = []
         while True:
-            found.append(self.items() if self.skip() == "{" else self.item())
+            items.append(self.items() if self.skip() == "{" else self.item())
             mark = self.skip()
-            self.place += 1
+            self.offset += 1
             if mark == "}":
-                return found
+                return items
             if mark != self.delimiter:
                 raise self.problem()
 
     def item(self) -> str | None:
         if self.skip() == '"':
-            match = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL).match(self.body, self.place)
+            match = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL).match(self.body, self.offset)
             if not match:
                 raise self.problem()
-            self.place = match.end()
+            self.offset = match.end()
             return re.sub(r"\\(.)", r"\1", match[1], flags=re.DOTALL)
-        match = re.compile(rf'(?:[^"\\{{}}{self.delimiter}]|\\.)+', re.DOTALL).match(self.body, self.place)
+        match = re.compile(rf'(?:[^"\\{{}}{self.delimiter}]|\\.)+', re.DOTALL).match(self.body, self.offset)
         if not match:
             raise self.problem()
-        self.place = match.end()
+        self.offset = match.end()
         if match[0].strip().upper() == "NULL":
             return None
         return re.sub(r"\\(.)", r"\1", match[0].rstrip(), flags=re.DOTALL)
@@ -111,8 +111,8 @@ def _shown(items: list[Any], element: Callable[[str], str], delimiter: str) -> s
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    plain = text and text.upper() != "NULL" and not re.search(rf'["\\{{}}{delimiter}\s]', text)
-    return text if plain else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    unquoted = text and text.upper() != "NULL" and not re.search(rf'["\\{{}}{delimiter}\s]', text)
+    return text if unquoted else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 # ------------------------------------------------------------------------------------------------------------- ranges
@@ -150,25 +150,25 @@ def multirange(text: str, bounds: Bounds) -> str:
     word = text.strip()
     if word[:1] != "{" or word[-1:] != "}":
         raise ValueError(f"{short(text)} is not a multirange such as {{[1,3),[5,7)}}")
-    found: list[_Range] = []
-    rest = word[1:-1].strip()
-    while rest:
-        match = _RANGE.match(rest) or re.compile(r"\s*empty\s*", re.IGNORECASE).match(rest)
-        if not match or not re.fullmatch(r",.*|", rest[match.end() :], re.DOTALL):
+    ranges: list[_Range] = []
+    remaining = word[1:-1].strip()
+    while remaining:
+        match = _RANGE.match(remaining) or re.compile(r"\s*empty\s*", re.IGNORECASE).match(remaining)
+        if not match or not re.fullmatch(r",.*|", remaining[match.end() :], re.DOTALL):
             raise ValueError(f"{short(text)} is not a multirange such as {{[1,3),[5,7)}}")
-        one = _read_range(match[0], bounds, text)
-        if one is not None:
-            found.append(one)
-        rest = rest[match.end() + 1 :]
-    found.sort(key=lambda one: (0, 0, False) if one.low is None else (1, one.low, not one.low_in))
+        range_ = _read_range(match[0], bounds, text)
+        if range_ is not None:
+            ranges.append(range_)
+        remaining = remaining[match.end() + 1 :]
+    ranges.sort(key=lambda range_: (0, 0, False) if range_.low is None else (1, range_.low, not range_.low_in))
     merged: list[_Range] = []
-    for one in found:
+    for range_ in ranges:
         last = merged[-1] if merged else None
-        if last is None or not _touch(last, one):
-            merged.append(one)
+        if last is None or not _touch(last, range_):
+            merged.append(range_)
         else:
-            merged[-1] = _joined(last, one)
-    return "{" + ",".join(_show_range(one, bounds) for one in merged) + "}"
+            merged[-1] = _joined(last, range_)
+    return "{" + ",".join(_show_range(range_, bounds) for range_ in merged) + "}"
 
 
 def _touch(left: _Range, right: _Range) -> bool:
@@ -183,19 +183,19 @@ def _joined(left: _Range, right: _Range) -> _Range:
     return _Range(left.low, right.high, left.low_in, right.high_in)
 
 
-def _read_range(text: str, bounds: Bounds, whole: str) -> _Range | None:
+def _read_range(text: str, bounds: Bounds, literal: str) -> _Range | None:
     """None is the empty range."""
     if text.strip().lower() == "empty":
         return None
     match = _RANGE.fullmatch(text)
     if not match:
-        raise ValueError(f"{short(whole)} is not a range such as [1,5)")
+        raise ValueError(f"{short(literal)} is not a range such as [1,5)")
     low, high = (bounds.read(_unquoted(match[i])) if match[i] else None for i in (2, 3))
     low_in = match[1] == "[" and low is not None
     high_in = match[4] == "]" and high is not None
     if low is not None and high is not None:
         if low > high:
-            raise ValueError(f"{short(whole)} begins above its end")
+            raise ValueError(f"{short(literal)} begins above its end")
         if low == high and not (low_in and high_in):
             return None
     if bounds.step is not None:
@@ -213,11 +213,11 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", "".join(a.replace('""', '"') + b for a, b in parts), flags=re.DOTALL)
 
 
-def _show_range(found: _Range | None, bounds: Bounds) -> str:
-    if found is None:
+def _show_range(value: _Range | None, bounds: Bounds) -> str:
+    if value is None:
         return "empty"
-    low, high = ("" if edge is None else _edge(bounds.show(edge)) for edge in (found.low, found.high))
-    return f"{'[' if found.low_in else '('}{low},{high}{']' if found.high_in else ')'}"
+    low, high = ("" if edge is None else _edge(bounds.show(edge)) for edge in (value.low, value.high))
+    return f"{'[' if value.low_in else '('}{low},{high}{']' if value.high_in else ')'}"
 
 
 def _edge(text: str) -> str:

@@ -54,8 +54,8 @@ def decimal(text: str, type: ColumnType, *, infinite: bool) -> Decimal | str:
     word = text.strip()
     if special := _SPECIAL.get(word.lower()):
         if special != "NaN" and (type.length is not None or not infinite):
-            what = "this version has no infinite numeric" if not infinite else "it has no room for infinity"
-            raise ValueError(f"{word} does not fit {_name(type)}: {what}")
+            reason = "this version has no infinite numeric" if not infinite else "it has no room for infinity"
+            raise ValueError(f"{word} does not fit {_name(type)}: {reason}")
         return special
     if not _NUMBER.fullmatch(word):
         raise ValueError(f"{short(text)} is not a decimal number")
@@ -109,20 +109,20 @@ def show_float(value: float, *, single: bool = False) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     sign, digits, exponent = _fewest(value, single).as_tuple()
     assert isinstance(exponent, int)
-    shown = "".join(map(str, digits)).rstrip("0")
+    significant = "".join(map(str, digits)).rstrip("0")
     minus = "-" if sign else ""
-    if not shown:
+    if not significant:
         return minus + "0"
     # the value is d.ddd times ten to the power of `point`
     point = exponent + len(digits) - 1
     if not -4 <= point < (6 if single else 15):
-        rest = "." + shown[1:] if len(shown) > 1 else ""
-        return f"{minus}{shown[0]}{rest}e{'-' if point < 0 else '+'}{abs(point):02}"
+        fraction = "." + significant[1:] if len(significant) > 1 else ""
+        return f"{minus}{significant[0]}{fraction}e{'-' if point < 0 else '+'}{abs(point):02}"
     if point < 0:
-        return f"{minus}0.{'0' * (-point - 1)}{shown}"
-    if point + 1 >= len(shown):
-        return minus + shown.ljust(point + 1, "0")
-    return f"{minus}{shown[: point + 1]}.{shown[point + 1 :]}"
+        return f"{minus}0.{'0' * (-point - 1)}{significant}"
+    if point + 1 >= len(significant):
+        return minus + significant.ljust(point + 1, "0")
+    return f"{minus}{significant[: point + 1]}.{significant[point + 1 :]}"
 
 
 def _fewest(value: float, single: bool) -> Decimal:
@@ -141,9 +141,9 @@ def _fewest(value: float, single: bool) -> Decimal:
             return shortest
         size = len(shortest.as_tuple().digits)
         return next(
-            found
+            candidate
             for digits in range(size, 18)
-            if (found := Decimal(f"{float(value):.{digits}e}")) + found != exact + Decimal(other)
+            if (candidate := Decimal(f"{float(value):.{digits}e}")) + candidate != exact + Decimal(other)
         )
 
 

@@ -20,24 +20,24 @@ def vector(text: str) -> str:
     >>> vector("fat:1 cat:2"), vector("b:3,1A,2D a 'it''s':1")
     ("'cat':2 'fat':1", "'a' 'b':1A,2,3 'it''s':1")
     """
-    found: dict[str, dict[int, str]] = {}
+    lexemes: dict[str, dict[int, str]] = {}
     end = 0
     while match := _LEXEME.match(text, end):
         end = match.end()
-        places = found.setdefault(_plain(match[1], match[2]), {})
+        positions = lexemes.setdefault(_plain(match[1], match[2]), {})
         for word in match[3].split(",") if match[3] else ():
-            place = re.fullmatch(r"(\d+)([A-Da-d]?)", word)
-            if not place or not int(place[1]):
+            position = re.fullmatch(r"(\d+)([A-Da-d]?)", word)
+            if not position or not int(position[1]):
                 raise _no_vector(text)
-            number, weight = min(int(place[1]), _LAST_POSITION), (place[2] or "D").upper()
-            places[number] = min(places.get(number, "D"), weight)
+            number, weight = min(int(position[1]), _LAST_POSITION), (position[2] or "D").upper()
+            positions[number] = min(positions.get(number, "D"), weight)
     if text[end:].strip():
         raise _no_vector(text)
     out = []
-    for lexeme in sorted(found, key=str.encode):
-        places = found[lexeme]
-        shown = ",".join(f"{n}{places[n].replace('D', '')}" for n in sorted(places)[:_MOST_POSITIONS])
-        out.append(_quoted(lexeme) + (f":{shown}" if shown else ""))
+    for lexeme in sorted(lexemes, key=str.encode):
+        positions = lexemes[lexeme]
+        text_positions = ",".join(f"{n}{positions[n].replace('D', '')}" for n in sorted(positions)[:_MOST_POSITIONS])
+        out.append(_quoted(lexeme) + (f":{text_positions}" if text_positions else ""))
     return " ".join(out)
 
 
@@ -45,8 +45,8 @@ def _no_vector(text: str) -> ValueError:
     return ValueError(f"{short(text)} is not a tsvector such as 'cat':2 'fat':1")
 
 
-def _plain(quoted: str | None, bare: str | None) -> str:
-    text = (quoted or "").replace("''", "'") if quoted is not None else bare or ""
+def _plain(quoted: str | None, unquoted: str | None) -> str:
+    text = (quoted or "").replace("''", "'") if quoted is not None else unquoted or ""
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
 
 
@@ -66,7 +66,7 @@ class _Query:
     """A recursive reader; each method gives the text of what it read and how tightly that binds."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.tokens, self.place = text, [], 0
+        self.text, self.tokens, self.index = text, [], 0
         tokens: list[re.Match[str]] = []
         end = 0
         while match := _TOKEN.match(text, end):
@@ -81,9 +81,9 @@ class _Query:
 
     def next(self) -> str | None:
         """The operator that comes next: `&`, `<2>`; None for a word or the end."""
-        if self.place == len(self.tokens):
+        if self.index == len(self.tokens):
             return None
-        token = self.tokens[self.place]
+        token = self.tokens[self.index]
         return token[1] or (f"<{token[2]}>" if token[2] else None)
 
     def binary(self, level: int) -> tuple[str, int]:
@@ -91,7 +91,7 @@ class _Query:
             return self.single()
         text, binding = self.binary(level + 1)
         while (operator := self.next()) and _level(operator) == level:
-            self.place += 1
+            self.index += 1
             right, tight = self.binary(level + 1)
             # a phrase on the right of a phrase is not the same as one on its left
             loose = tight < level or (level == _PHRASE and tight == _PHRASE)
@@ -102,23 +102,23 @@ class _Query:
     def single(self) -> tuple[str, int]:
         operator = self.next()
         if operator == "!":
-            self.place += 1
+            self.index += 1
             text, binding = self.single()
             return "!" + _bracketed(text, binding < _NOT), _NOT
         if operator == "(":
-            self.place += 1
+            self.index += 1
             text, binding = self.binary(_OR)
             if self.next() != ")":
                 raise self.problem()
-            self.place += 1
+            self.index += 1
             return text, binding
-        if operator is not None or self.place == len(self.tokens):
+        if operator is not None or self.index == len(self.tokens):
             raise self.problem()
-        token = self.tokens[self.place]
-        self.place += 1
+        token = self.tokens[self.index]
+        self.index += 1
         marks = (token[5] or "").upper()
-        shown = ("*" if "*" in marks else "") + "".join(weight for weight in "ABCD" if weight in marks)
-        return _quoted(_plain(token[3], token[4])) + (f":{shown}" if shown else ""), _VALUE
+        suffix = ("*" if "*" in marks else "") + "".join(weight for weight in "ABCD" if weight in marks)
+        return _quoted(_plain(token[3], token[4])) + (f":{suffix}" if suffix else ""), _VALUE
 
 
 def _level(operator: str) -> int:
@@ -143,6 +143,6 @@ def query(text: str) -> str:
     if not reader.tokens:
         return ""
     shown, _ = reader.binary(_OR)
-    if reader.place < len(reader.tokens):
+    if reader.index < len(reader.tokens):
         raise reader.problem()
     return shown

@@ -75,26 +75,26 @@ def xml(text: str) -> str:
 
 
 def _address(address: str) -> str:
-    found = ip_address(address)
-    if isinstance(found, IPv6Address) and found.scope_id is None:
-        high, low = divmod(int(found), 1 << 32)
+    parsed = ip_address(address)
+    if isinstance(parsed, IPv6Address) and parsed.scope_id is None:
+        high, low = divmod(int(parsed), 1 << 32)
         # an IPv4 address at the end is shown as one
         if high == 0xFFFF or (high == 0 and low >= (1 << 16)):
             return f"{'::ffff:' if high else '::'}{ip_address(low)}"
-    return str(found)
+    return str(parsed)
 
 
 def inet(text: str) -> str:
     """`192.168.1.5/24`, `10.0.0.1`, `::1`: the mask only where it is not the whole address."""
     address, slash, mask = text.strip().partition("/")
     try:
-        shown = _address(address)
-        width = 128 if ":" in shown else 32
+        text_address = _address(address)
+        width = 128 if ":" in text_address else 32
         if slash and not (re.fullmatch(r"\d{1,3}", mask) and int(mask) <= width):
             raise ValueError
     except ValueError:
         raise ValueError(f"{short(text)} is not an address such as 192.168.1.5/24") from None
-    return shown + (f"/{int(mask)}" if slash and int(mask) != width else "")
+    return text_address + (f"/{int(mask)}" if slash and int(mask) != width else "")
 
 
 def cidr(text: str) -> str:
@@ -172,16 +172,16 @@ def _point(x: float, y: float) -> str:
 
 
 def _points(text: str) -> _Points:
-    found: _Points = []
+    points: _Points = []
     end = 0
     while match := _LIST.match(text, end):
-        found.append((_number(match[1]), _number(match[2])))
+        points.append((_number(match[1]), _number(match[2])))
         end = match.end()
         if match[3] != ",":
             break
-    if not found or end < len(text):
+    if not points or end < len(text):
         raise ValueError
-    return found
+    return points
 
 
 def _inside(text: str) -> str:
@@ -282,18 +282,18 @@ def hstore(text: str) -> str:
     >>> hstore('bb=>1,a=>NULL,"c d"=>"x\\"y",a=>2')
     '"a"=>NULL, "bb"=>"1", "c d"=>"x\\"y"'
     """
-    found: dict[str, str | None] = {}
+    pairs: dict[str, str | None] = {}
     end = 0
     while match := _PAIR.match(text, end):
         key, value = (_unescaped(match[i]) for i in (1, 2))
-        found.setdefault(key, None if match[2].upper() == "NULL" else value)
+        pairs.setdefault(key, None if match[2].upper() == "NULL" else value)
         end = match.end()
         if match[3] != ",":
             break
     if end < len(text.rstrip()):
         raise ValueError(f'{short(text)} is not keys and values such as "a"=>"1", "b"=>NULL')
-    order = sorted(found, key=lambda key: (len(key.encode()), key.encode()))
-    return ", ".join(f"{_escaped(key)}=>{'NULL' if (v := found[key]) is None else _escaped(v)}" for key in order)
+    order = sorted(pairs, key=lambda key: (len(key.encode()), key.encode()))
+    return ", ".join(f"{_escaped(key)}=>{'NULL' if (v := pairs[key]) is None else _escaped(v)}" for key in order)
 
 
 def _unescaped(word: str) -> str:
