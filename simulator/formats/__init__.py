@@ -60,8 +60,8 @@ def open_codec(text: str, source: Source, *, broker: Broker = "kafka", allow_und
     name, options = parse_format(text)
     format = find(name)
     if source.id not in format.sources and not allow_undocumented:
-        others = [each for each in FORMATS if _offered(each, format.product, source)]
-        raise _refusal(name, format, format.sources, source, others)
+        alternatives = [id for id in FORMATS if _offered(id, format.product, source)]
+        raise _refusal(name, format, format.sources, source, alternatives)
     if broker not in format.brokers and not allow_undocumented:
         raise NotOffered(
             f"-f {name}: {format.product} writes {format.title} to {', '.join(format.brokers)}, not to {broker}; "
@@ -75,10 +75,10 @@ def open_codec(text: str, source: Source, *, broker: Broker = "kafka", allow_und
 
 
 def _refusal(
-    text: str, format: Format, offered: Sequence[str], source: Source, others: Sequence[str] = ()
+    text: str, format: Format, offered: Sequence[str], source: Source, alternatives: Sequence[str] = ()
 ) -> NotOffered:
     so = " so" if text != format.id else ""
-    hint = f", of which it writes {', '.join(others)}" if others else ""
+    hint = f", of which it writes {', '.join(alternatives)}" if alternatives else ""
     return NotOffered(
         f"-f {text}: {format.product}, writing {format.title}{so}, reads {', '.join(offered)}, not {source.id}{hint};"
         " --allow-undocumented writes it all the same, as far as the types are known."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILE: Final = Path(__file__).with_name("listing.json")
 
 
-def known() -> dict[str, str]:
+def names() -> dict[str, str]:
     """All names, plug-ins' included, sorted."""
     return registry.names("format", FORMATS)
 
@@ -28,7 +28,7 @@ def listed() -> list[dict[str, Any]]:
     from simulator.formats import find
 
     written = {row["id"]: row for row in json.loads(FILE.read_text("utf-8"))}
-    return [written[name] if name in written else row(find(name)) for name in known()]
+    return [written[name] if name in written else row(find(name)) for name in names()]
 
 
 def row(format: Format) -> dict[str, Any]:

@@ -63,8 +63,8 @@ class Effect:
 
     def missing(self, options: object, source: str, broker: str, sends: Callable[[Kind], bool]) -> str:
         """Why the option has none; "" where it has some."""
-        here = not self.sources or source in self.sources or source not in KNOWN  # others may be of any family
-        if not here and not any(_holds(options, name, values) for name, values in self.elsewhere.items()):
+        applies = not self.sources or source in self.sources or source not in KNOWN  # others may be of any family
+        if not applies and not any(_holds(options, name, values) for name, values in self.elsewhere.items()):
             return f"on {source}; it is for {', '.join(self.sources)}"
         if self.brokers and broker not in self.brokers:
             return f"on {broker}; it is for {', '.join(self.brokers)}"
@@ -105,8 +105,8 @@ def option(
     message or code of the vendor or its users: it is decided here."""
     effect = Effect(sources, elsewhere or {}, brokers, routes, kinds, where or {}, unless or {}, offered or {})
     metadata = {"doc": doc, "choices": choices, "parse": parse, "effect": effect, "decided": decided}
-    made: Any = dataclasses.field(default=default, metadata=metadata)
-    return made  # type: ignore[no-any-return]
+    field: Any = dataclasses.field(default=default, metadata=metadata)
+    return field  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,55 +166,55 @@ def _typed(default: Any) -> str | None:
     return str(default) if isinstance(default, int | str) else ""
 
 
-def parsed(format: str, options: type[T], given: Mapping[str, str]) -> T:
+def parsed(format: str, options: type[T], texts: Mapping[str, str]) -> T:
     """The options of a format from the texts that were given. Raises OptionError for an unknown name or value."""
-    known = {each.name: each for each in described(options)}
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(name, known, f" It has {', '.join(known) or 'none'}.")
+    by_name = {option.name: option for option in described(options)}
+    for name in texts:
+        if name not in by_name:
+            hint = did_you_mean(name, by_name, f" It has {', '.join(by_name) or 'none'}.")
             raise OptionError(f"-f {format}: there is no option {name!r}.{hint}")
-    return options(**{name: known[name].value(format, text) for name, text in given.items()})
+    return options(**{name: by_name[name].value(format, text) for name, text in texts.items()})
 
 
 def refuse_without_effect(
-    format: str, options: object, given: Mapping[str, str], source: str, broker: str, sends: Callable[[Kind], bool]
+    format: str, options: object, texts: Mapping[str, str], source: str, broker: str, sends: Callable[[Kind], bool]
 ) -> None:
     """Raises OptionError for an option that was given where it has no effect."""
-    for each in described(type(options)):
-        if each.name in given and given[each.name] not in each.effect.offered.get(source, (given[each.name],)):
-            values = " or ".join(each.effect.offered[source])
-            raise OptionError(f"-f {format},{each.name}={given[each.name]}: on {source} it is {values}.")
-        if each.name in given and (why := each.effect.missing(options, source, broker, sends)):
-            raise OptionError(f"-f {format},{each.name}={given[each.name]}: it has no effect {why}. Leave it out.")
+    for option in described(type(options)):
+        if option.name in texts and texts[option.name] not in option.effect.offered.get(source, (texts[option.name],)):
+            values = " or ".join(option.effect.offered[source])
+            raise OptionError(f"-f {format},{option.name}={texts[option.name]}: on {source} it is {values}.")
+        if option.name in texts and (why := option.effect.missing(options, source, broker, sends)):
+            raise OptionError(f"-f {format},{option.name}={texts[option.name]}: it has no effect {why}. Leave it out.")
 
 
-def refuse_without_route(format: str, options: object, given: Mapping[str, str], route: str) -> None:
+def refuse_without_route(format: str, options: object, texts: Mapping[str, str], route: str) -> None:
     """The same for the policy of `--route`."""
-    for each in described(type(options)):
-        if each.name in given and each.effect.routes and route not in each.effect.routes:
-            routes = " or ".join(each.effect.routes)
+    for option in described(type(options)):
+        if option.name in texts and option.effect.routes and route not in option.effect.routes:
+            routes = " or ".join(option.effect.routes)
             problem = f"it has no effect with --route {route}; it is for {routes}. Leave it out."
-            raise OptionError(f"-f {format},{each.name}={given[each.name]}: {problem}")
+            raise OptionError(f"-f {format},{option.name}={texts[option.name]}: {problem}")
 
 
-def shared(options: object, into: type[T], **others: Any) -> T:
-    """Options of another class: the values of those that both have, and `others`."""
-    names = {each.name for each in described(into)}
-    return into(**{name: value for name, value in vars(options).items() if name in names}, **others)
+def shared(options: object, into: type[T], **changes: Any) -> T:
+    """Options of another class: the values of those that both have, and `changes`."""
+    names = {option.name for option in described(into)}
+    return into(**{name: value for name, value in vars(options).items() if name in names}, **changes)
 
 
 def parse_format(text: str) -> tuple[str, dict[str, str]]:
     """`canal-json,version=1.1.5` is ("canal-json", {"version": "1.1.5"})."""
     name, *parts = text.split(",")
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     for part in parts:
         key, equals, value = part.partition("=")
         if not equals or not key:
             raise UsageError(f"-f {text}: {part!r} is no option: write OPTION=VALUE, such as 'version=1.1.8'.")
-        if key.strip() in given:
+        if key.strip() in options:
             raise UsageError(f"-f {text}: the option {key.strip()!r} is there twice: leave one out.")
-        given[key.strip()] = value.strip()
-    return name.strip(), given
+        options[key.strip()] = value.strip()
+    return name.strip(), options
 
 
 # ------------------------------------------------------------------------------------------------- values of options

@@ -194,7 +194,7 @@ class SqlStream(LogStream):
             steps=outcome.steps,
         )
 
-    def held(self, turn: int) -> Sequence[TableRows]:
+    def rows_before(self, turn: int) -> Sequence[TableRows]:
         """The rows before a turn: the script is run up to it. At turn 0 they are the rows of `-- @snapshot`."""
         if not turn:
             return self.before

@@ -21,7 +21,7 @@ def formats(format: str | None, as_json: bool) -> None:
         return
     from simulator.formats.facts import format_facts
 
-    facts = [format_facts(find(name)) for name in ([format] if format else listing.known())]
+    facts = [format_facts(find(name)) for name in ([format] if format else listing.names())]
     click.echo(listings.as_json(facts) if as_json else listings.format_text(facts[0]))
 
 

@@ -68,7 +68,7 @@ def row_key(tables: ByName, *, as_json: bool) -> Key:
         if batch.kind in MARKS:
             return None
         values = column_texts(batch, batch.table.row_key_positions, texts, "before", "")
-        pieces = [piece for each in values for piece in (SEPARATOR, each)][1:]
+        pieces = [piece for value in values for piece in (SEPARATOR, value)][1:]
         keys = join(pieces or [tables.name(batch.table)], len(batch))
         return join(['"', escape(keys), '"'], len(batch)) if as_json else keys
 

@@ -26,10 +26,10 @@ class Names:
 
     def check(self, table: Table, format: str, title: str) -> None:
         """Raises NotOffered for a name that DRS refuses."""
-        for what, name, pattern in self._names(table):
+        for noun, name, pattern in self._names(table):
             if pattern and (refused := re.search(pattern, name)):
                 raise NotOffered(
-                    f"-f {format}: the {what} {name!r} holds {refused[0]!r}, which DRS refuses in names of {title}: "
+                    f"-f {format}: the {noun} {name!r} holds {refused[0]!r}, which DRS refuses in names of {title}: "
                     "rename it, or use another format."
                 )
 
