@@ -23,8 +23,10 @@ _READERS: Final[Mapping[Any, Callable[[str], Any]]] = {
     bool: bool,
     int | None: int,
     str | None: str,
+    tuple[int, int]: lambda cell: tuple(map(int, cell.split())),
     tuple[int, ...]: lambda cell: tuple(map(int, cell.split())),
     tuple[str, ...]: lambda cell: tuple(cell.split()),
+    frozenset[str]: lambda cell: frozenset(cell.split()),
     pa.DataType: pa.type_for_alias,
 }
 
@@ -63,11 +65,12 @@ class CsvTable(Mapping[str, Row]):
             return {key: cast(Row, value) for key, value in map(dict.values, rows(self._module, self._file))}
         readers = {name: _READERS[hint] for name, hint in get_type_hints(self._row).items()}
         return {
-            next(iter(cells.values())): self._row(
-                **{name: read(cells[name]) for name, read in readers.items() if cells.get(name)}
-            )
-            for cells in rows(self._module, self._file)
+            key: self._row(**{name: read(cells[name]) for name, read in readers.items() if cells.get(name)})
+            for key, cells in self._cells().items()
         }
+
+    def _cells(self) -> dict[str, dict[str, str]]:
+        return {next(iter(cells.values())): cells for cells in rows(self._module, self._file)}
 
     def __getitem__(self, key: str) -> Row:
         return self._rows[key]
@@ -77,3 +80,12 @@ class CsvTable(Mapping[str, Row]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+class CsvColumns(CsvTable[Row]):
+    """Columns of a CSV file by their names: its first column has the names of the fields, its last explains them."""
+
+    def _cells(self) -> dict[str, dict[str, str]]:
+        lines = list(rows(self._module, self._file))
+        field, *names, _ = lines[0]
+        return {name: {line[field]: line[name] for line in lines} for name in names}
