@@ -47,10 +47,15 @@ def words(module: str, file: str) -> frozenset[str]:
 
 
 @cache
+def document(module: str, file: str) -> Any:
+    """The content of a YAML file beside a module; all scalars are text."""
+    return yaml.load(Path(module).with_name(file).read_text("utf-8"), Loader=yaml.BaseLoader)
+
+
+@cache
 def lists(module: str, file: str) -> Mapping[str, tuple[str, ...]]:
-    """The lists of a YAML file beside a module, by name; all that stands in them is text."""
-    text = Path(module).with_name(file).read_text("utf-8")
-    return {name: tuple(values) for name, values in yaml.load(text, Loader=yaml.BaseLoader).items()}
+    """The lists of a YAML file beside a module, by name."""
+    return {name: tuple(values) for name, values in document(module, file).items()}
 
 
 class CsvTable(Mapping[str, Row]):
