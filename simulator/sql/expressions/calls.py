@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from simulator.sql.assignment.conversion import from_stored
 from simulator.sql.catalog.definitions import Compiled
-from simulator.sql.catalog.servers import Server
 from simulator.sql.errors import SqlError, Unsupported
 from simulator.sql.expressions import casts
 from simulator.sql.expressions.branches import UNIFIED, unified_branches
@@ -19,7 +18,7 @@ from simulator.sql.expressions.defaults import default
 from simulator.sql.expressions.scope import Scope, Source, compiled, constant
 from simulator.sql.functions import dates, texts
 from simulator.sql.functions.json import json_extract, json_unquote
-from simulator.sql.functions.table import ALIASES, FUNCTIONS, NOT_57, NOT_MARIADB
+from simulator.sql.functions.table import FUNCTIONS, facts_of, known_as
 from simulator.sql.values.documents import Document
 from simulator.sql.values.kinds import truth_of
 from simulator.sql.values.temporal import Temporal, of_us, rounded
@@ -126,8 +125,8 @@ def make_function(node: Any, scope: Scope) -> Compiled:
         return _with_unit(name, arguments, scope)
     if name in ("row_", "row"):
         raise Unsupported("a row as a value")
-    name = ALIASES.get(name, name)
-    if _is_unknown_function(name, session.server):
+    name = known_as(name)
+    if session.server.id in facts_of(name).lacking:
         raise SqlError(13050, f"FUNCTION {session.database}.{typed}")
     call = FUNCTIONS.get(name)
     if call is None:
@@ -174,12 +173,6 @@ def _encoded_alike(part: Compiled, node: Any, name: str, scope: Scope) -> Compil
         return value
 
     return checked
-
-
-def _is_unknown_function(name: str, server: Server) -> bool:
-    if server.mariadb:
-        return name in NOT_MARIADB
-    return server.id == "mysql-5.7" and name in NOT_57
 
 
 def stored_function(name: str, arguments: Sequence[Any], scope: Scope) -> Compiled:

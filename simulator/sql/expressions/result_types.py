@@ -12,7 +12,7 @@ from sqlglot import exp
 from simulator.model import ColumnType
 from simulator.sources.mysql import type_table as mysql_table
 from simulator.sql.expressions.scope import Scope, literal_value
-from simulator.sql.functions.table import ALIASES
+from simulator.sql.functions.table import facts_of, known_as
 from simulator.sql.values.kinds import scale_of
 
 
@@ -34,37 +34,6 @@ _FAMILIES: Final = {
     "time": "time", "text": "text", "enum": "text", "set": "text", "binary": "bytes", "geometry": "bytes",
     "json": "json",
 }  # fmt: skip
-_FUNCTIONS: Final = {
-    "int": (
-        "ascii", "bit_count", "bit_length", "ceil", "char_length", "connection_id", "crc32", "datediff", "day",
-        "dayofweek", "dayofyear", "field", "find_in_set", "floor", "found_rows", "hour", "instr", "interval", "isnull",
-        "json_contains", "json_depth", "json_length", "json_valid", "last_insert_id", "length", "locate",
-        "microsecond", "minute", "month", "ord", "period_add", "period_diff", "quarter", "row_count", "second", "sign",
-        "strcmp", "time_to_sec", "timestampdiff", "to_days", "week", "weekday", "weekofyear", "year", "yearweek",
-        "regexp_like",
-    ),
-    "double": (
-        "acos", "asin", "atan", "cos", "cot", "degrees", "exp", "ln", "log", "log10", "log2", "pi", "pow", "radians",
-        "rand", "sin", "sqrt", "tan",
-    ),
-    "text": (
-        "bin", "concat", "concat_ws", "conv", "database", "date_format", "dayname", "elt", "format", "hex", "inet_ntoa",
-        "insert", "json_type", "json_unquote", "left", "lower", "lpad", "ltrim", "md5", "monthname", "oct", "quote",
-        "regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rpad", "rtrim", "sha1", "sha2",
-        "soundex", "space", "substring", "substring_index", "time_format", "to_base64", "trim", "upper", "user", "uuid",
-        "version", "bin_to_uuid",
-    ),
-    "bytes": ("char", "from_base64", "unhex", "uuid_to_bin"),
-    "date": ("curdate", "current_date", "date", "from_days", "last_day", "makedate", "utc_date"),
-    "datetime": ("current_timestamp", "from_unixtime", "localtime", "localtimestamp", "now", "sysdate", "utc_timestamp",
-                 "convert_tz", "timestamp"),
-    "time": ("addtime", "curtime", "current_time", "maketime", "sec_to_time", "subtime", "time", "timediff",
-             "utc_time"),
-    "json": ("json_array", "json_array_append", "json_array_insert", "json_extract", "json_insert", "json_keys",
-             "json_merge", "json_merge_patch", "json_merge_preserve", "json_object", "json_remove", "json_replace",
-             "json_search", "json_set"),
-}  # fmt: skip
-_KIND_OF: Final = {name: ResultType(kind) for kind, names in _FUNCTIONS.items() for name in names}
 _NODES: Final = {
     "CurrentTimestamp": "datetime", "Localtime": "datetime", "Localtimestamp": "datetime", "CurrentDate": "date",
     "CurrentTime": "time", "Trim": "text", "Substring": "text", "StrPosition": "int", "Extract": "int", "Exists": "int",
@@ -106,13 +75,13 @@ def type_of(node: Any, scope: Scope) -> ResultType | None:
                 return inner
             return ResultType("decimal", inner.scale + (4 if isinstance(node, exp.Avg) else 0))
         case exp.Anonymous():
-            name = str(node.this).lower()
-            name = ALIASES.get(name, name)
+            name = known_as(str(node.this).lower())
             if name in ("coalesce", "greatest", "least"):
                 return unified([type_of(child, scope) for child in node.expressions])
             if name in ("nullif", "any_value", "abs"):
                 return type_of(node.expressions[0], scope) if node.expressions else None
-            return _KIND_OF.get(name)
+            result = facts_of(name).result
+            return ResultType(result) if result else None
         case exp.Predicate() | exp.Connector() | exp.Not():
             return _INT
     kind = _NODES.get(type(node).__name__)

@@ -6,7 +6,7 @@ import hashlib
 import math
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from simulator.sql.errors import Unsupported
 from simulator.sql.functions import date_formats, dates, geometry, numbers, texts
@@ -15,6 +15,27 @@ from simulator.sql.functions.json import JSON_FUNCTIONS
 from simulator.sql.values.comparison import compare
 from simulator.sql.values.kinds import FixedDouble, bytes_of, number_of, text_of, truth_of
 from simulator.sql.values.temporal import parts_of
+from simulator.tables import CsvTable
+
+
+class Facts(NamedTuple):
+    """`result`: the type of its result; `stands_for`: the function that it is another name of; `lacking`: servers."""
+
+    result: str = ""
+    stands_for: str = ""
+    lacking: tuple[str, ...] = ()
+
+
+FACTS: Final = CsvTable(__file__, "functions.csv", Facts)
+
+
+def facts_of(name: str) -> Facts:
+    return FACTS.get(name, Facts())
+
+
+def known_as(name: str) -> str:
+    """The name of a function in FUNCTIONS."""
+    return facts_of(name).stands_for or name
 
 
 def _uuid(session: Any) -> str:
@@ -202,21 +223,3 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "year": dates.date_part(lambda datetime: parts_of(datetime.day)[0]),
     "yearweek": strict(dates.yearweek),
 }  # fmt: skip
-
-
-# Other names of the same function.
-ALIASES: Final = {
-    "atan2": "atan", "ceiling": "ceil", "character_length": "char_length", "current_user": "user", "dayofmonth": "day",
-    "geomfromtext": "st_geomfromtext", "ifnull": "coalesce", "lcase": "lower", "mid": "substring", "nvl": "coalesce",
-    "octet_length": "length", "power": "pow", "schema": "database", "session_user": "user", "sha": "sha1",
-    "st_geometryfromtext": "st_geomfromtext", "st_geomcollfromtext": "st_geomfromtext",
-    "st_linefromtext": "st_geomfromtext", "st_linestringfromtext": "st_geomfromtext",
-    "st_mlinefromtext": "st_geomfromtext", "st_mpointfromtext": "st_geomfromtext",
-    "st_mpolyfromtext": "st_geomfromtext", "st_pointfromtext": "st_geomfromtext",
-    "st_polyfromtext": "st_geomfromtext", "st_polygonfromtext": "st_geomfromtext", "substr": "substring",
-    "system_user": "user", "ucase": "upper",
-}  # fmt: skip
-# Functions of some servers only; others report ERROR 1305.
-MYSQL_80_ONLY: Final = frozenset(("bin_to_uuid", "is_uuid", "json_overlaps", "member of", "regexp_like", "uuid_to_bin"))
-NOT_57: Final = MYSQL_80_ONLY | {"json_value", "regexp_instr", "regexp_replace", "regexp_substr"}
-NOT_MARIADB: Final = (MYSQL_80_ONLY - {"json_overlaps"}) | {"any_value"}
