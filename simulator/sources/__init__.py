@@ -1,7 +1,8 @@
 """The table of source systems, sorted, one line each; imported when first asked for.
 
 A source is written `mysql`, `mysql-5.7`, `oceanbase-mysql-4.3`: the id, and the version if it is not the default one.
-Read `source.py` first, the contract, and `log.py`; README.md tells how to add a source: one package, and one line here.
+Read `source.py` first, the contract, and `log.py`; README.md describes how to add a source: one package, and one line
+here.
 """
 
 from __future__ import annotations

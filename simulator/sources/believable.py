@@ -1,4 +1,4 @@
-"""What a column holds of which a scenario says nothing: a generator and its arguments, as a scenario writes them."""
+"""Default values of columns: a generator and its arguments, as in a scenario."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCUMENTS: Final[Drawn] = (
         "active": "true",
     },
 )
-# Types of which the rest of the world knows little show their boundary values one after the other.
+# System-specific types take their boundary values in turn.
 BOUNDARY: Final[Drawn] = ("boundary", True)
 
 _BY_FAMILY: Final = {
@@ -38,12 +38,12 @@ _BY_FAMILY: Final = {
 
 # Most whole numbers of real tables are small: (greatest value of the type, of the column).
 _SMALL: Final = ((255, 100), (65_535, 10_000), (16_777_215, 1_000_000))
-# Generated numbers have up to so many digits.
+# Maximal digits of generated numbers.
 _DIGITS: Final = 18
 
 
 def of_family(family: str) -> Drawn:
-    """Of a type of which its source says nothing more."""
+    """The default generator of a type without one of its own."""
     return _BY_FAMILY.get(family, BOUNDARY)
 
 
@@ -82,7 +82,8 @@ def bits(count: int) -> Drawn:
 
 
 def texts(most: int, *, fixed: bool = False, long: bool = False) -> Drawn:
-    """Of so many characters at most. Columns of a `fixed` short length mostly hold codes of that length."""
+    """The default generator of a text with a maximal length. Columns of a `fixed` short length mostly hold codes of
+    that length."""
     high = min(most, 60 if long else 24)
     low = high if fixed and most <= 8 else min(3, high)
     return "text", {"length": f"{low}..{high}", "alphabet": "letters"}

@@ -11,7 +11,7 @@ LARGE_BYTES: Final = 70_000
 
 
 def large(family: str) -> str:
-    """A value of so many bytes: JSON, XML, bytes, or else a text."""
+    """A value of this size in bytes: JSON, XML, bytes, or a text."""
     if family == "json":
         return json.dumps(["x" * (LARGE_BYTES - 4)])
     if family == "xml":
@@ -20,7 +20,7 @@ def large(family: str) -> str:
 
 
 def full(length: int) -> str:
-    """A text of so many characters."""
+    """A text with this number of characters."""
     return ("0123456789" * (length // 10 + 1))[:length]
 
 

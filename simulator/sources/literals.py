@@ -94,7 +94,7 @@ def finite_float(text: str) -> float:
 
 
 def hexadecimal(digits: str) -> bytes:
-    """Bytes of hexadecimal digits; an odd one stands alone in the first byte."""
+    """Bytes of hexadecimal digits; with an odd number of digits the first byte has only one."""
     return bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
 
 
@@ -120,7 +120,7 @@ def seconds(text: str, hour: str | None, minute: str | None, second: str | None)
 
 
 def fraction(digits: str | None, scale: int, unit_digits: int) -> int:
-    """A second's fraction in units of 10^-`unit_digits` s, rounded half up to so many places; may be a whole second.
+    """A second's fraction in units of 10^-`unit_digits` s, rounded half up to `scale` digits; may be a whole second.
 
     >>> fraction("5", 3, 6), fraction("9995", 3, 6)
     (500000, 1000000)

@@ -1,4 +1,4 @@
-"""Changes of which a log holds some columns: cut into batches whose rows have the same ones."""
+"""Changes with partial images: split into batches whose rows have the same logged columns."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from simulator.tables import CsvTable
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """How many arguments a portable type takes, and what stands in the brackets if nothing does."""
+    """The numbers of arguments that a portable type takes, and the default arguments."""
 
     counts: tuple[int, ...]
     default: tuple[str, ...] = ()

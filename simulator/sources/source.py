@@ -30,7 +30,7 @@ _DRAWN: Final[Mapping[str, pa.DataType]] = {
     "zoned": pa.timestamp("us"),
     "time": pa.duration("us"),
 }
-# What may stand in the brackets of a type.
+# Kinds of arguments of a type.
 _ARGUMENTS: Final = ("3", "20", "10,2", "38,10", "max", "'a','b'")
 
 
@@ -106,7 +106,7 @@ class Source(ABC):
         """The Arrow type that carries the values of a column."""
 
     def family(self, type: ColumnType) -> str:
-        """What the values of a type are, as `TypeRow` says."""
+        """The family of a type's values, see `TypeRow`."""
         return self.types[type.name].family
 
     def from_portable(self, text: str) -> ColumnType:
@@ -159,7 +159,7 @@ class Source(ABC):
 
     @abstractmethod
     def default_values(self, type: ColumnType) -> Drawn:
-        """A generator and its arguments for a column of which a scenario says nothing."""
+        """The default generator and its arguments of a column whose values the scenario does not set."""
 
     def generated(self, type: ColumnType) -> pa.DataType:
         """The Arrow type in which values are drawn: the carrier, but microseconds for times that travel as text."""
@@ -207,8 +207,8 @@ class Source(ABC):
         return name
 
     def table_id(self, database: str, name: str, schema: str | None = None) -> TableId:
-        """Where a table of a scenario is: in which database and, if the system has them, in which schema (None: the
-        default one)."""
+        """The id of a scenario's table: its database and, if the system has schemas, its schema (None: the default
+        one)."""
         return TableId(self.identifier(database), self.identifier(name))
 
     @property

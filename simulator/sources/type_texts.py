@@ -12,7 +12,7 @@ from simulator.tables import rows
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What stands in brackets: what it is called, and the least and most allowed."""
+    """An argument of a type: its name, and the smallest and largest value."""
 
     name: str
     low: int
@@ -30,7 +30,7 @@ def arguments(module: str) -> Mapping[str, tuple[Argument, ...]]:
 
 
 def check(text: str, type_name: str, values: Sequence[int | None], allowed: Sequence[Argument]) -> None:
-    """Raises UsageError for too many arguments, and for one out of its bounds; None stands for the most."""
+    """Raises UsageError for too many arguments, and for one out of its bounds; None is the maximum."""
     if len(values) > len(allowed):
         most = ("no argument", "one argument", "two arguments")[len(allowed)]
         raise UsageError(f"{text!r}: {type_name} takes {most} in brackets.")

@@ -1,4 +1,4 @@
-"""What a field is filled with: boundary values of every BSON type, and believable ones when nothing is said."""
+"""Values of a field: boundary values of every BSON type, and believable default values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _edges(type: ColumnType) -> Sequence[str]:
 
 
 def default_values(type: ColumnType) -> Drawn:
-    """How a field is filled of which a scenario says nothing; of a UUID an objectId is made.
+    """The default generator of a field whose values the scenario does not set; an objectId is derived from a UUID.
 
     >>> default_values(ColumnType("bool"))
     ('choices', ['false', 'true'])

@@ -35,7 +35,7 @@ class MongodbDdl(Ddl):
         return type_text(type)
 
     def drop_database(self, database: str) -> str:
-        """`{"dropDatabase": 1}`, said to the database."""
+        """`{"dropDatabase": 1}`, a command to the database."""
         return _command(dropDatabase=1)
 
     def drop_table(self, table: Table) -> str:

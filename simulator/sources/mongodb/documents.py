@@ -140,7 +140,7 @@ def replaced(batch: ChangeBatch) -> npt.NDArray[np.bool_]:
 
 
 def _was(batch: ChangeBatch, place: int, now: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """In which rows a field was there before the update; `now`: in which it is there."""
+    """The rows whose documents had a field before the update; `now`: the rows that have it after."""
     old = None if batch.before is None else batch.before[place]
     if old is None or isinstance(old, Absent):
         return now
@@ -190,7 +190,7 @@ def _spread(text: pa.Array, rows: Ints, count: int) -> pa.Array:
 def _nested(
     name: str, new: pa.Array, old: pa.Array, removed: Callable[[str], str], spelling: Spelling
 ) -> tuple[pa.Array, pa.Array]:
-    """Members of set and unset for changes of an object field; null where there are none."""
+    """Members of set and unset for changes of an object field; null without changes."""
     alike, found = _alike(name, new, old, spelling)
     if not alike.any():
         return _differing(name, new, old, removed, spelling)

@@ -52,7 +52,7 @@ _EASY_INSIDE: Final = r"^[ !#-%(-;?-\[\]-~]*$"
 _SMALL_LONG: Final = r'\{"\$numberLong": "(-?\d{1,9})"\}'
 # Doubles of up to seven digits before the point and eight behind it look the same in both, from 0.001 on.
 _HARD: Final = r'\\|[^ -~]|"\$|\d{10}|\d{8}\.|\.\d{9}|0\.00|\d[eE]'
-# What the driver prints as a date, in milliseconds; other moments are numbers.
+# Range of timestamps that the driver prints as a date, in milliseconds; it prints others as numbers.
 _FIRST_MS, _LAST_MS = -59_014_396_800_000, 253_399_536_000_000
 # 1582-10-15, the day after 1582-10-04 in Java's calendar, which has leap days as Julius Caesar had them before.
 _GREGORIAN_MS: Final = -12_219_292_800_000
@@ -97,7 +97,7 @@ def shell_long(value: int) -> str:
 
 
 def shell_date(ms: int) -> str:
-    """A moment in Java's calendar.
+    """A timestamp in Java's calendar.
 
     >>> shell_date(0), shell_date(-12_219_292_800_001), shell_date(-62_135_596_800_000)
     ('ISODate("1970-01-01T00:00:00.000Z")', 'ISODate("1582-10-04T23:59:59.999Z")', 'new Date(-62135596800000)')

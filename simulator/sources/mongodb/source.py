@@ -61,7 +61,7 @@ class MongodbSource(Source):
     unit_us = staticmethod(values.unit_us)
 
     def document_style(self, type: ColumnType) -> str:
-        """Documents keep their fields in the order in which they were written."""
+        """Documents keep the written order of their fields."""
         return "written"
 
     leaf_text = staticmethod(values.leaf_text)

@@ -71,5 +71,5 @@ def bounds(type: ColumnType) -> tuple[int, int]:
 
 
 def subtype(type: ColumnType) -> int:
-    """The subtype of a binData field; 0 (generic) if nothing is said."""
+    """The subtype of a binData field; 0 (generic) by default."""
     return type.scale or 0

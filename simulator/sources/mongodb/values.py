@@ -30,7 +30,7 @@ _UUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}
 _TIMESTAMP: Final = re.compile(r"(?:Timestamp\(\s*)?(\d+)\s*[:,]\s*(\d+)\)?")
 _REGEX: Final = re.compile(r"/(.*)/([a-z]*)", re.DOTALL)
 _BOOLS: Final = {"true": True, "1": True, "false": False, "0": False}
-# Ids made of numbers begin with this moment, 2024-05-01T00:00:00Z.
+# Ids derived from numbers begin with this timestamp, 2024-05-01T00:00:00Z.
 ID_SECONDS: Final = 1_714_521_600
 # The carrier holds microseconds in 64 bits.
 _MOST_MS: Final = (1 << 62) // 1000
@@ -221,7 +221,7 @@ def stored(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def unit_us(type: ColumnType) -> int:
-    """Dates have milliseconds; fewer where the portable type says so."""
+    """Dates have milliseconds; fewer fraction digits if the portable type has fewer."""
     return int(10 ** (6 - min(type.length if type.length is not None else 3, 3)))
 
 
@@ -245,7 +245,7 @@ def is_small(array: pa.Array) -> pa.Array:
 
 
 def extended_text(array: pa.Array, type: ColumnType) -> pa.Array:
-    """Each value in extended JSON, as it stands in a document; null stays null.
+    """Each value in extended JSON, as in a document; null stays null.
 
     >>> extended_text(pa.array([7, None]), ColumnType("long")).to_pylist()
     ['{"$numberLong": "7"}', None]

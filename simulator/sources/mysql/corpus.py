@@ -1,4 +1,4 @@
-"""What a MySQL column is filled with: boundary values of every type, and believable values when nothing is said."""
+"""Values of a MySQL column: boundary values of every type, and believable default values."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], list[str]]]] = {
 
 
 def default_values(type: ColumnType) -> Drawn:
-    """How a column is filled of which a scenario says nothing.
+    """The default generator of a column whose values the scenario does not set.
 
     >>> from simulator.sources.mysql.types import parse_type
     >>> default_values(parse_type("varchar(40)"))

@@ -19,7 +19,7 @@ from simulator.sources.mysql.type_table import (
 from simulator.sources.mysql.types import quote, type_text
 from simulator.tables import words
 
-# Compiled when it is needed: sets of so many characters take nine milliseconds.
+# Compiled on first use: sets of this size take nine milliseconds.
 _PLAIN_NAME: Final = r"[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*"
 _BARE_LITERAL: Final = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9A-Fa-f]+|[xX]'[0-9A-Fa-f]*'|[bB]'[01]*'"
@@ -122,7 +122,7 @@ class MysqlDdl(SqlDdl):
         return type.name not in _WITHOUT_DEFAULT and family(type) not in ("json", "geometry")
 
     def column(self, column: Column, default: str | None = None) -> str:
-        """`qty int NOT NULL DEFAULT 1`. A timestamp says NULL, since it would be NOT NULL otherwise."""
+        """`qty int NOT NULL DEFAULT 1`. A nullable timestamp needs an explicit NULL: its default is NOT NULL."""
         text = f"{self.name(column.name)} {self.type_definition(column.type)}"
         if not column.nullable:
             text += " NOT NULL"

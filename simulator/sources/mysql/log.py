@@ -17,17 +17,17 @@ from simulator.batch import Ints
 from simulator.sources.log import Entries, Log, spread, text
 from simulator.text.template import join
 
-# A file takes so many transactions, and each of them a share of its 1 GiB (max_binlog_size).
+# Transactions in a file; each has an equal share of its 1 GiB (max_binlog_size).
 TRANSACTIONS_PER_FILE: Final = 1024
 TRANSACTION_BYTES: Final = 1 << 20
-# Where the first event stands behind a file's header: in MySQL 8.0, and in 5.7.
+# Offset of the first event after a file's header: in MySQL 8.0, and in 5.7.
 FIRST_OFFSET: Final = 157
 FIRST_OFFSET_57: Final = 154
 # Bytes of the events that announce a transaction, of those that announce its first row, and of a row.
 BEGIN_BYTES: Final = 64
 FIRST_ROW_BYTES: Final = 64
 ROW_BYTES: Final = 32
-# The server, unless a format's options say otherwise.
+# The default server.
 SERVER_UUID: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 SERVER_ID: Final = 1
 # Connections to the server: each generated transaction is of one of them; a script is one session.
@@ -57,7 +57,7 @@ UTF8MB4_80: Final = 255
 
 
 class MysqlLog(Log):
-    """Events stand where they end. A file begins with its header, so the first transaction begins behind that."""
+    """The position of an event is its end. The first transaction of a file begins after the header."""
 
     def __init__(self, first_offset: int = FIRST_OFFSET, sql_mode: int = SQL_MODE) -> None:
         self.first_offset, self._sql_mode = first_offset, sql_mode
@@ -121,7 +121,7 @@ class MysqlLog(Log):
     def gtid_set(self, at: Entries, server_uuid: str = SERVER_UUID, *, before: int = 0) -> pa.Array:
         """The set of GTIDs executed with each transaction: `3e11fa47-…:1-7`; the first alone is `…:1`.
 
-        `before` are so many of the server's transactions that were executed before the stream.
+        `before`: the number of transactions that the server executed before the stream.
         """
         if at.header is not None:
             sets = [_set(server_uuid, before + header.last, header.others) for header in at.header]

@@ -86,7 +86,7 @@ _FIXED: Final[Mapping[str, Callable[[ColumnType], int]]] = {
 def _varying(type: ColumnType, array: pa.Array) -> Ints:
     sizes: Ints
     if pa.types.is_dictionary(array.type):
-        # one more place, for null
+        # one more entry, for null
         sizes = np.append(_varying(type, array.dictionary), 0)
         sizes = sizes[np.asarray(array.indices.fill_null(len(array.dictionary)))]
         return sizes

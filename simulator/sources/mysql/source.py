@@ -24,7 +24,7 @@ from simulator.tables import CsvTable
 class MysqlSource(Source):
     """A database is a schema.
 
-    `json_is_text`: JSON is no type of its own but checked text, kept as written.
+    `json_is_text`: JSON is validated text, kept as written.
     """
 
     types: ClassVar[Mapping[str, MysqlType]] = type_table.TYPES
@@ -53,7 +53,7 @@ class MysqlSource(Source):
     arrow_type = staticmethod(type_table.arrow_type)
 
     def parse_values(self, texts: Sequence[str | None], type: ColumnType) -> pa.Array:
-        """Of a JSON key that stands there twice the last value stays; in 5.7 the first."""
+        """The last value of a duplicate JSON key stays; in 5.7 the first."""
         parsed = values.parse_values(texts, type)
         if self.family(type) != "json" or (self.version != "5.7" and not self.json_is_text):
             return parsed

@@ -77,7 +77,7 @@ def arrow_type(type: ColumnType) -> pa.DataType:
 
 
 def precision_scale(type: ColumnType) -> tuple[int, int]:
-    """Precision and scale of a decimal, (10, 0) when it says nothing."""
+    """Precision and scale of a decimal, by default (10, 0)."""
     return type.length if type.length is not None else 10, type.scale or 0
 
 

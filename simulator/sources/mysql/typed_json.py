@@ -13,7 +13,7 @@ from typing import Final
 
 _SCALAR: Final = re.compile(r'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)( ?)')
 _MAYBE: Final = re.compile(r'[0-9"] (?:[,}\]]|$)')
-# The only member of the object that stands for a marked scalar.
+# The only member of an object that represents a marked scalar.
 MARK: Final = "\0"
 
 

@@ -179,7 +179,7 @@ def quote(text: str) -> str:
 
 
 def _arguments(text: str, spelling: _Spelling, row: MysqlType, implied: int | None) -> tuple[int | None, int | None]:
-    """Length and scale of a type, checked; `implied`: the length that an alias stands for."""
+    """Length and scale of a type, checked; `implied`: the length that an alias implies."""
     if row.arguments == "labels":
         _check_labels(text, row.name, spelling.labels)
         return None, None
@@ -299,7 +299,7 @@ def _shown_arguments(type: ColumnType, old: bool) -> str:
 
 
 def _label_list(labels: tuple[str, ...]) -> str:
-    # Captured: only quotes are doubled, a backslash stands alone ('b\s' for the label b\s).
+    # Captured: quotes are doubled, a backslash is not ('b\s' for the label b\s).
     return ",".join("'" + label.replace("'", "''") + "'" for label in labels)
 
 

@@ -1,4 +1,4 @@
-"""OceanBase's commit log: transaction ids, and where a change stands in the log stream of its tenant.
+"""OceanBase's commit log: transaction ids, and the offset of a change in the log stream of its tenant.
 
 Products that read the commit log print these. Those that read OceanBase as if it were MySQL or Oracle print the
 positions of such a log.
@@ -29,7 +29,7 @@ class OceanbaseLog(Log):
     """The commit log of a tenant."""
 
     def redo_lsn(self, at: Entries) -> Ints:
-        """Where in its log stream each entry stands, in bytes."""
+        """The offset of each entry in its log stream, in bytes."""
         inside = spread(np.maximum(at.seq, 0), step=ROW_BYTES, share=TRANSACTION_BYTES)
         return FIRST_LSN + at.txn * TRANSACTION_BYTES + inside
 

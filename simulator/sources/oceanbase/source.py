@@ -19,7 +19,7 @@ class OceanbaseMysqlSource(MysqlSource):
 
 
 class OceanbaseOracleSource(OracleSource):
-    """A tenant stands where Oracle has a pluggable database."""
+    """A tenant takes the role of a pluggable database in Oracle."""
 
     logs_equal_updates = False
     row_image_setting = "row_image"

@@ -1,4 +1,4 @@
-"""What an Oracle column is filled with: boundary values of every type, and believable values when nothing is said."""
+"""Values of an Oracle column: boundary values of every type, and believable default values."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], Sequence[str]]]] = {
 
 
 def default_values(type: ColumnType) -> Drawn:
-    """How a column is filled of which a scenario says nothing.
+    """The default generator of a column whose values the scenario does not set.
 
     >>> from simulator.sources.oracle.types import parse_type
     >>> default_values(parse_type("number(10,2)")), default_values(parse_type("number(1)"))

@@ -63,7 +63,7 @@ class OracleDdl(SqlDdl):
         return type.name not in _WITHOUT_DEFAULT
 
     def column(self, column: Column, default: str | None = None) -> str:
-        """`QTY NUMBER(10) DEFAULT 1 NOT NULL`: the default stands before the constraints."""
+        """`QTY NUMBER(10) DEFAULT 1 NOT NULL`: the default comes before the constraints."""
         text = f"{self.name(column.name)} {self.type_definition(column.type)}"
         if default is not None:
             text += f" DEFAULT {self.literal(default, column.type)}"

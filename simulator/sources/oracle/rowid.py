@@ -1,4 +1,4 @@
-"""ROWIDs: addresses of rows, made of numbers of the rows, so that a row keeps its own."""
+"""ROWIDs: addresses derived from row numbers, so a row keeps its ROWID."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from simulator.sources.oracle.type_table import OracleType
 from simulator.sources.source import Source
 from simulator.tables import CsvTable
 
-# The database (a service or pluggable database) of an Oracle source; OceanBase's tenant stands in that place.
+# The database (a service or pluggable database) of an Oracle source; in OceanBase the tenant.
 DATABASE: Final = "ORCL"
 
 # The longest text and RAW that a column of a table of the standard size holds.
@@ -89,7 +89,7 @@ class OracleSource(Source):
     microseconds = staticmethod(values.microseconds)
 
     def document_style(self, type: ColumnType) -> str:
-        """A JSON column is printed without blanks, with its members in the order in which they came."""
+        """A JSON column is printed without blanks, with its members in their written order."""
         return "compact" if type.name == "json" else "sorted"
 
     def identifier(self, name: str) -> str:

@@ -1,7 +1,7 @@
 """Oracle's dates, timestamps and intervals: literals to carriers.
 
-Up to six fraction digits a date or timestamp is microseconds; with more it is text with all declared digits, as a
-moment with its zone and an interval always are. Years are 1 to 9999: those before, which Oracle counts from 4712 BC,
+Up to six fraction digits a date or timestamp is microseconds; with more it is text with all declared digits; timestamps
+with a time zone and intervals are always text. Years are 1 to 9999: those before, which Oracle counts from 4712 BC,
 have no carrier.
 """
 
@@ -58,7 +58,7 @@ def _carrier(days: int, ns: int, digits: int) -> int | str:
 
 
 def wall_text(days: int, ns: int, digits: int) -> str:
-    """`2024-05-01 10:00:00.123456789`, with so many digits."""
+    """`2024-05-01 10:00:00.123456789`, with this number of fraction digits."""
     seconds, fraction_ns = divmod(ns, _NS)
     day = dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()
     text = f"{day} {literals.clock(seconds)}"

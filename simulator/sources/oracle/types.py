@@ -88,7 +88,7 @@ def _plain(text: str, typed: str, row: OracleType, implied: tuple[int, ...], ins
     for i, part in enumerate(parts):
         word = part.strip()
         if word == "*" and row.name in ("number", "float") and i == 0:
-            # a star is the most that there is; alone it says nothing
+            # a star is the maximum; alone it has no effect
             values.append(MOST_DIGITS if len(parts) > 1 else 126 if row.name == "float" else None)
         elif re.fullmatch(r"-?\d+", word):
             values.append(int(word))

@@ -71,8 +71,8 @@ def format_values(array: pa.Array, type: ColumnType) -> list[str | None]:
 def stored(array: pa.Array, type: ColumnType) -> pa.Array:
     """Generated values, or values of a type that this one widens, as Oracle stores them.
 
-    CHAR and NCHAR are filled up with blanks, an empty text or RAW is null (a LOB may be empty), moments are cut to the
-    column's digits and become text where they have a zone or more than six, a time of day becomes an interval.
+    CHAR and NCHAR are filled up with blanks, an empty text or RAW is null (a LOB may be empty), timestamps are cut to
+    the column's digits and become text with a zone or more than six digits, a time of day becomes an interval.
 
     >>> stored(pa.array(["ab", ""]), ColumnType("char", 4)).to_pylist()
     ['ab  ', None]
@@ -116,8 +116,8 @@ def _stored_text(array: pa.Array, type: ColumnType) -> pa.Array:
 
 
 def generated(type: ColumnType) -> pa.DataType:
-    """The Arrow type in which values of a type are made: the carrier, but microseconds for moments that are texts and
-    for intervals of days, and six digits behind the point for a NUMBER of which nothing is said."""
+    """The Arrow type in which values of a type are made: the carrier, but microseconds for timestamps that are texts
+    and for intervals of days, and six digits behind the point for a NUMBER of which nothing is said."""
     match family(type):
         case "datetime" | "zoned" | "timestamptz":
             return pa.timestamp("us")
@@ -135,7 +135,7 @@ def unit_us(type: ColumnType) -> int:
 
 
 def microseconds(array: pa.Array) -> list[int]:
-    """Moments or intervals of days as numbers that can be compared, whatever their carrier."""
+    """Timestamps or intervals of days as comparable numbers, whatever their carrier."""
     if pa.types.is_string(array.type):
         return [oracle_times.interval_us(text) if text[0] in "+-" else text_us(text) for text in array.to_pylist()]
     return [int(number) for number in numbers(array)]
@@ -178,7 +178,7 @@ def _float(text: str, type: ColumnType) -> str:
 
 
 def _rounded(value: Decimal, digits: int) -> Decimal:
-    """To so many significant digits, half up."""
+    """Rounded half up to this number of significant digits."""
     over = len(value.as_tuple().digits) - digits
     if over <= 0 or not value:
         return value

@@ -1,4 +1,4 @@
-"""What a PostgreSQL column is filled with: boundary values of every type, and believable ones when nothing is said."""
+"""Values of a PostgreSQL column: boundary values of every type, and believable default values."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], Sequence[str]]]] = {
 
 
 def default_values(type: ColumnType) -> Drawn:
-    """How a column is filled of which a scenario says nothing.
+    """The default generator of a column whose values the scenario does not set.
 
     >>> default_values(ColumnType("character varying", 40))
     ('text', {'length': '3..24', 'alphabet': 'letters'})

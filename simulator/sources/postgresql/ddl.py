@@ -29,7 +29,7 @@ _TYPED: Final = {
 
 
 def quote(text: str) -> str:
-    """A string literal: `'it''s'`; backslashes stand for themselves."""
+    """A string literal: `'it''s'`; backslashes are literal."""
     return "'" + text.replace("'", "''") + "'"
 
 

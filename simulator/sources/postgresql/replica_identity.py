@@ -44,7 +44,7 @@ def as_logged(batch: ChangeBatch, identity: str) -> list[ChangeBatch]:
 
 
 def _identity(table: Table, identity: str) -> list[int]:
-    """Places of the columns that stand for a row; none: all do."""
+    """The positions of the identity's columns; none: all columns."""
     if identity == "default":
         return list(table.key_positions)
     if identity == "index":

@@ -259,7 +259,7 @@ def interval_parts(text: str, digits: int = 6) -> tuple[int, int, int]:
 
 
 def show_interval(months: int, days: int, us: int) -> str:
-    """The style `postgres`: a sign stands before what follows a negative part."""
+    """The style `postgres`: parts after a negative part have an explicit sign."""
     parts: list[str] = []
     negative = False
     sign = -1 if months < 0 else 1

@@ -38,7 +38,7 @@ class Dialect:
 
 POSTGRESQL_16: Final = Dialect("postgresql", "PostgreSQL", 16)
 
-# Names of which a length is missing have this one.
+# The default length of types.
 _DEFAULTS: Final = {"character": 1, "bit": 1}
 # Scales below 0 or above the precision: PostgreSQL since this version.
 _ANY_SCALE_SINCE: Final = 15
@@ -169,7 +169,7 @@ def type_text(type: ColumnType, *, style: str | None = None) -> str:
 
 
 def enum_name(type: ColumnType) -> str:
-    """The name of an enum type; one that nobody named is called by its labels.
+    """The name of an enum type; by default it is derived from the labels.
 
     >>> enum_name(parse_type("mood enum('sad','ok')")), enum_name(parse_type("enum('New York','ok')"))
     ('mood', 'enum_new_york_ok')

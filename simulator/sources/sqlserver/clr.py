@@ -45,7 +45,7 @@ def _ordinal(digits: str) -> str:
         raise ValueError(f"{digits} is outside -72 to {_LAST_ORDINAL}, the ordinals of a hierarchyid known here")
     first, prefix, pattern = next(row for row in reversed(_ORDINALS) if row[0] <= number)
     bits = list(f"{number - first:0{pattern.count('x')}b}")
-    # the last bit says that the level ends here
+    # the last bit marks the end of the level
     return prefix + "".join(bits.pop(0) if bit == "x" else bit for bit in pattern) + "1"
 
 

@@ -1,4 +1,4 @@
-"""What a SQL Server column is filled with: boundary values of each type, and believable ones when nothing is said."""
+"""Values of a SQL Server column: boundary values of every type, and believable default values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _BOUNDARIES: Final[Mapping[str, Callable[[ColumnType], Sequence[str]]]] = {
 
 
 def default_values(type: ColumnType) -> Drawn:
-    """How a column is filled of which a scenario says nothing.
+    """The default generator of a column whose values the scenario does not set.
 
     >>> from simulator.sources.sqlserver.types import parse_type
     >>> default_values(parse_type("nvarchar(40)"))

@@ -70,7 +70,7 @@ _WIDENS: Final[Mapping[str, Rule]] = {
 
 
 class SqlserverDdl(SqlDdl):
-    """Brackets only where a name needs them; a new column stands behind the others: there is no AFTER."""
+    """Brackets only where a name needs them; a new column is the last one: there is no AFTER."""
 
     schema = "dbo"
 

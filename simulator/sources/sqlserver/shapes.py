@@ -53,7 +53,7 @@ def _rows(stored: bytes, at: int, row: struct.Struct) -> tuple[list[tuple[int, .
 
 
 def _shown(place: int, points: list[str], figures: list[int], shapes: list[tuple[int, ...]], *, named: bool) -> str:
-    """The shape at a place, with its parts."""
+    """The shape at an index, with its parts."""
     _, first, kind = shapes[place]
     name = _NAMES[kind] if named else ""
     if kind <= 3:

@@ -49,7 +49,7 @@ def _clock(text: str, hour: str | None, minute: str | None, second: str | None, 
 
 
 def _rounded(steps: int, scale: int) -> int:
-    """Half up to so many digits."""
+    """Rounded half up to `scale` digits."""
     unit = int(10 ** (7 - scale))
     return (steps + unit // 2) // unit * unit
 
@@ -111,7 +111,7 @@ def offset_text(text: str, type: ColumnType) -> str:
 
 
 def datetime_text(steps: int, scale: int) -> str:
-    """`2024-02-29 12:34:56.1234567` with so many digits."""
+    """`2024-02-29 12:34:56.1234567` with `scale` fraction digits."""
     days, time_steps = divmod(steps, DAY)
     return f"{dt.date.fromordinal(days - FIRST_DAY + 1).isoformat()} {clock_text(time_steps, scale)}"
 

@@ -46,7 +46,7 @@ def parse_type(text: str) -> ColumnType:
 def _arguments(
     text: str, typed: str, row: SqlServerType, typed_arguments: str | None, implied: int | None
 ) -> tuple[int | None, int | None]:
-    """Length and scale of a type, checked; `implied`: the length that an alias stands for."""
+    """Length and scale of a type, checked; `implied`: the length that an alias implies."""
     if typed_arguments is None:
         if implied is not None:
             return implied, None

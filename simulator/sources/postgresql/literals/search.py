@@ -15,7 +15,7 @@ _LEXEME: Final = re.compile(
 
 
 def vector(text: str) -> str:
-    """Lexemes in the order of their bytes, each once, with their places.
+    """Distinct lexemes with their positions, in byte order.
 
     >>> vector("fat:1 cat:2"), vector("b:3,1A,2D a 'it''s':1")
     ("'cat':2 'fat':1", "'a' 'b':1A,2,3 'it''s':1")

@@ -114,7 +114,7 @@ def cidr(text: str) -> str:
 
 
 def _class(parts: list[str]) -> int:
-    """The mask of a network that says none: that of its class, or of as many bytes as are written."""
+    """The default mask of a network: that of its class, or of the written bytes."""
     first = int(parts[0])
     of_class = 8 if first < 128 else 16 if first < 192 else 24 if first < 224 else 4 if first < 240 else 32
     return max(of_class, 8 * len(parts))
@@ -185,7 +185,7 @@ def _points(text: str) -> _Points:
 
 
 def _inside(text: str) -> str:
-    """What stands in the outer brackets of a list of points, if there are any."""
+    """The text inside the outer brackets of a list of points, if it has brackets."""
     if text[:1] == "[" and text[-1:] == "]":
         return text[1:-1]
     return text[1:-1] if re.match(r"\(\s*\(", text) and re.search(r"\)\s*\)$", text) else text
@@ -248,7 +248,7 @@ _GEOMETRIES: Final[dict[str, Callable[[str], str]]] = {
 
 
 def lsn(text: str) -> str:
-    """A place in the write-ahead log: `16/B374D848`."""
+    """A position in the write-ahead log: `16/B374D848`."""
     match = re.fullmatch(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})", text.strip())
     if not match:
         raise ValueError(f"{short(text)} is not a place in the log such as 16/B374D848")
