@@ -87,7 +87,7 @@ class CompiledColumn:
 
     @property
     def most_bytes(self) -> int:
-        """No value has more than about so many bytes."""
+        """The approximate maximal size of a value in bytes."""
         return self.generator.most_bytes
 
     def array(self, state: State) -> pa.Array:

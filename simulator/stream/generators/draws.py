@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from simulator.stream.engine.history import State
 
-# Numbers and times have about so many bytes as text.
+# Approximate bytes of numbers and times as text.
 SHORT_BYTES: Final = 20
 
 

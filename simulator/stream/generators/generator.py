@@ -28,7 +28,7 @@ def _yes(value: bool) -> bool:
 
 # The arguments of a generator that has none: `uuid`, or `{uuid: yes}`.
 FLAG: Final = Annotated[bool, AfterValidator(_yes), WithJsonSchema({"const": True})]
-# Of `Generator.alone`: the name does not stand alone.
+# Value of `Generator.alone`: the generator needs arguments.
 NEEDED: Final = object()
 
 

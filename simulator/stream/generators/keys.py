@@ -37,7 +37,7 @@ class KeyHistory:
 
 
 class KeyColumn:
-    """A key made of the values of others; of nothing but the row where the table has no key."""
+    """A key composed of the values of other columns; of the row alone if the table has no key."""
 
     def __init__(
         self, source: Source, column: Column, parts: Sequence[tuple[Column, Part]], ticks: range, salt: np.uint64

@@ -20,8 +20,8 @@ from simulator.stream.literal.transactions import Ddl, Row, RowChange, TableRows
 class HistoryStream(LiteralStream):
     """Turn i is transaction i. Cells are literals of the source, as `Source.parse_values` reads them.
 
-    `before` are the rows before the first transaction, `after` those after the last one; None: the log tells them.
-    `tables` are further tables that exist. `partial_setting` is a part of error messages: why rows in the log lack
+    `before` are the rows before the first transaction, `after` those after the last one; None: they follow from the
+    log. `tables` are further tables that exist. `partial_setting` is a part of error messages: why rows in the log lack
     columns at `{turn}`, and what to do. `steps` are names, each with the first turn that has it.
     """
 
@@ -67,7 +67,8 @@ class HistoryStream(LiteralStream):
         return {turn: self.steps[at - 1][0] for turn in turns if (at := bisect_right(first, turn))}
 
     def create_table(self, table: Table, turn: int) -> str:
-        """The server's own text, if `numbered_rows` has read one for this turn; else a text made of the columns."""
+        """The server's own text, if `numbered_rows` has read one for this turn; else a text derived from the
+        columns."""
         return self._texts.get((turn, table.id)) or super().create_table(table, turn)
 
     def column(self, table: Table, position: int, cells: Sequence[Any]) -> pa.Array:

@@ -92,7 +92,7 @@ class Shape:
         return self.literals[position].arrays[self.types[position]].take(pa.array(cells))
 
     def key(self, row: Cells) -> tuple[int, ...]:
-        """What tells rows apart; only after the literals are parsed."""
+        """The identity of a row; available after the literals are parsed."""
         return self.identities(row, self.table.key_positions)
 
     def identities(self, row: Cells, positions: Sequence[int]) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ _CELLS: Final = pa.list_(pa.string())
 _POSITIONS: Final = pa.list_(pa.int32())
 _SCHEMA: Final = pa.schema(
     [
-        ("what", pa.string()),  # transaction, row, ddl, text, or held: a row that is there
+        ("what", pa.string()),  # transaction, row, ddl, text, or held: an existing row
         ("table", pa.int32()),
         ("kind", pa.int8()),
         ("before", _CELLS),
@@ -232,7 +232,7 @@ def read(path: str) -> Recorded:
 
 
 def _read(path: str, count: int) -> Iterator[dict[str, Any]]:
-    """The records, of which there must be so many. Raises UsageError."""
+    """The records; their number must be `count`. Raises UsageError."""
     try:
         with pa.OSFile(path) as file:
             for batch in pa.ipc.open_stream(file):

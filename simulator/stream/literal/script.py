@@ -19,9 +19,9 @@ from simulator.stream.scenario.tables import column_names
 
 
 class ScriptStream(LiteralStream):
-    """The literal history that a scenario's `script` tells. It is run once, when the stream is made.
+    """The literal history of a scenario's `script`. It is run once, when the stream is created.
 
-    Raises ScenarioError for a script that cannot happen: a row that is not there, a key that is there twice.
+    Raises ScenarioError for a script that cannot happen: a missing row, a duplicate key.
     """
 
     def __init__(self, scenario: Scenario) -> None:

@@ -139,7 +139,7 @@ class LiteralStream(Stream):
 
     @cached_property
     def partial_turn(self) -> int | None:
-        """The first turn with a row of which the log lacks columns."""
+        """The first turn with a row whose columns are not all in the log."""
         return next(
             (
                 turn

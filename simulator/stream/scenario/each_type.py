@@ -74,7 +74,7 @@ def _of_type(spec: TableSpec, text: str) -> TableSpec:
 
 
 def _name(pattern: str, text: str, tables: dict[str, TableSpec]) -> str:
-    """`type_{type}` for VARCHAR2(40 CHAR): `type_varchar2_40_char`, with a number behind it where that is taken."""
+    """`type_{type}` for VARCHAR2(40 CHAR): `type_varchar2_40_char`, with a number appended if that name is taken."""
     word = re.sub(r"[^0-9a-z]+", "_", text.lower()).strip("_")[:MOST_LETTERS].strip("_")
     name, number = pattern.replace(TYPE_PLACEHOLDER, word), 1
     while name in tables:

@@ -147,7 +147,7 @@ def _keys(loc: tuple[Any, ...], root: Any) -> set[str]:
 
 
 def _inside(inner: Any, part: Any) -> Any:
-    """The annotation behind a key or index; the annotation itself for a part that names a union's branch."""
+    """The annotation of a key or index; the annotation itself for a part that names a union's branch."""
     inner = _without_optional(inner)
     if inner is Values:
         return find(part).arguments

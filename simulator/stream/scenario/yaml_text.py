@@ -15,7 +15,7 @@ from simulator.stream.scenario.lines import Items, Mapping
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
-# Keys and values of a file with its aliases expanded: reading so many takes some ten seconds.
+# Maximal keys and values of a file with its aliases expanded: reading them takes some ten seconds.
 MOST_NODES: Final = 2_000_000
 
 
@@ -43,7 +43,7 @@ def parse(text: str) -> Any:
 
 
 class _Builder:
-    """Builds data from YAML's events; no part of the file is held twice, so long scripts stay affordable."""
+    """Builds data from YAML's events; no part of the file is kept twice, so long scripts need little memory."""
 
     def __init__(self, events: Iterator[Any]) -> None:
         self.events = events

@@ -31,7 +31,7 @@ AGGREGATES = ("sum", "count", "min", "max")
 
 @dataclass(frozen=True)
 class Number:
-    """Whole numbers that stand for themselves divided by 10^scale."""
+    """Integers that represent decimals: their value is divided by 10^scale."""
 
     unscaled: Ints
     scale: int
@@ -72,7 +72,7 @@ class Scope:
 
 
 def parse(text: str) -> ast.expr:
-    """The expression's tree. Raises ValueError with a sentence if it is none of ours."""
+    """The expression's tree. Raises ValueError with a sentence if it is not supported."""
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:

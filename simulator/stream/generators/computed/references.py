@@ -87,7 +87,7 @@ class References(Draws):
         return with_nulls(values, missing)
 
     def _permanent(self, drawn: Bits) -> tuple[Ints, Ints, Ints]:
-        """(cohort, slot, row) of permanent rows; of any, where there are none."""
+        """(cohort, slot, row) of permanent rows; of any rows if there are none."""
         rows = self.permanent.rows
         if not rows:
             first = np.full(len(drawn), self.living.cohorts[0], dtype=np.int64)

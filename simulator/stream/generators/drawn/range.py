@@ -79,7 +79,7 @@ def draw(target: Target, ends: tuple[str, str]) -> Draws:
     if pa.types.is_timestamp(type) or pa.types.is_duration(type):
         unit = target.source.unit_us(target.field.type)
         if target.field.type.name == "date" and ":" not in "".join(ends):
-            unit = max(unit, US_PER_DAY)  # a date may have a time of day, but here nobody speaks of one
+            unit = max(unit, US_PER_DAY)  # a date may have a time of day, which a range does not set
     return Range(int(low), int(high), unit, target)
 
 

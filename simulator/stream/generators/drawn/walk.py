@@ -63,7 +63,7 @@ class Walk(Draws):
             level += self._wave(state, changes, n, salt) * (self.step * 2 ** (n / 2))
         if self.trend:
             level %= self.pairs
-        else:  # behind an end it turns back
+        else:  # it turns back at either end
             level %= 2 * self.pairs
             level = np.where(level >= self.pairs, 2 * self.pairs - level, level)
         pair = np.minimum(level.astype(np.int64), self.pairs - 1)

@@ -138,7 +138,7 @@ class ColumnCheck:
             self.fail(f"{name} cannot be null, as an empty text is in {self.source.title}", *under)
 
     def room(self, characters: int, *under: str | int) -> None:
-        """There must be room for so many characters or bytes."""
+        """The type must have room for this number of characters or bytes."""
         room = self.field.type.length
         if room is not None and characters > room:
             self.fail(f"{characters} characters do not fit into {self.field.type.name}({room})", *under)

@@ -120,7 +120,7 @@ def _check_link(loaded: Loaded, table: str, key: Sequence[str], fields: Fields, 
 
 
 def _copies_are_unique(loaded: Loaded, table: str, values: Sequence[Values], homes: Mapping[str, Home]) -> bool:
-    """Whether copies of another table's key tell rows apart: with `row`, or where there is one row for each."""
+    """Whether copies of another table's key make rows unique: with `row`, or if there is one row for each."""
     copies = [
         source
         for source, column in (value.arguments.split(".") for value in values if value.kind == "of")
@@ -135,7 +135,7 @@ def _check_unique(loaded: Loaded, key: Unique, fields: Fields, homes: Mapping[st
     """No two rows that are alive at the same time have the same values, except of nulls that the system lets repeat."""
 
     def lasts(field: Field) -> bool:
-        """Whether the column's nulls, and the default that older rows have of it, are in nobody's way."""
+        """Whether neither nulls nor the default of older rows make values repeat."""
         null = [field.column.name == fields[key.table][name].column.name for name in key.fields]
         nulls = field.spec.nulls or (field.since is not None and field.added_default is None)
         return (not nulls or source.may_repeat(null)) and field.added_default is None

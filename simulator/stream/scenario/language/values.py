@@ -16,7 +16,8 @@ from simulator.stream.generators.generator import NEEDED, Generator
 
 @dataclass(frozen=True)
 class Values:
-    """`{range: [1, 9]}` is the generator `range` with its arguments, read; a name alone stands for one without."""
+    """`{range: [1, 9]}` is the generator `range` with its arguments, parsed; a plain name is a generator without
+    arguments."""
 
     kind: str
     arguments: Any
@@ -97,6 +98,6 @@ def _written(values: Values) -> dict[str, Any]:
 
 
 def is_leaf(node: dict[str, Any]) -> bool:
-    """Whether a mapping in a document stands for values: it has a generator's name and nothing else. Otherwise it is an
+    """Whether a mapping in a document is a generator: it has a generator's name and nothing else. Otherwise it is an
     object of the document."""
     return len(node) == 1 and generators.is_known(next(iter(node)))
