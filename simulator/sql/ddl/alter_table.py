@@ -275,10 +275,8 @@ class _Alter:
         if words.take("INDEX"):  # the embedded engine ignores whether queries see an index
             words.name()
             server = self.session.server
-            visibilities = (
-                ("IGNORED", "NOT IGNORED") if server.mariadb else ("VISIBLE", "INVISIBLE") if server.modern else ()
-            )
-            if not words.one_of(*visibilities):
+            states = ("IGNORED", "NOT IGNORED") if server.mariadb else ("VISIBLE", "INVISIBLE") if server.modern else ()
+            if not words.one_of(*states):
                 raise words.problem()
             self.kinds.append(K.ALTER_TABLE)
             return

@@ -139,14 +139,11 @@ def _with_hidden_columns(node: exp.Insert, data: Data) -> tuple[exp.Insert, Any,
     node = node.copy()
     body = node.expression
     tables = [body.args["from_"].this] if body.args.get("from_") else []
-    aliases = {
-        assignment.alias_or_name.lower()
-        for assignment in [*tables, *(join.this for join in body.args.get("joins") or ())]
-    }
+    aliases = {item.alias_or_name.lower() for item in [*tables, *(join.this for join in body.args.get("joins") or ())]}
     target = data.definition.id.name.lower()
     hidden: list[exp.Column] = []
-    for assignment in node.args["conflict"].expressions:
-        for column in list(assignment.expression.find_all(exp.Column)):
+    for item in node.args["conflict"].expressions:
+        for column in list(item.expression.find_all(exp.Column)):
             if column.table.lower() == target in aliases:
                 raise SqlError(1052, f"{column.table}.{column.name}", "field list")
             if column.table.lower() in aliases:

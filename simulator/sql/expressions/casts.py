@@ -94,13 +94,9 @@ def _signed(value: Any, session: Any) -> int:
         if session.refuses_texts and not re.fullmatch(r"\s*[+-]?\d+\s*", value):
             raise SqlError(12920, "INTEGER", value)
         digits = value.strip().split(".")[0].split("e")[0]
-        integer = int(digits) if digits.lstrip("+-").isdecimal() else int(number)
-    else:
-        number = number_of(value)
-        integer = (
-            round(number) if isinstance(number, float) else int(Decimal(number).to_integral_value("ROUND_HALF_UP"))
-        )
-    return integer
+        return int(digits) if digits.lstrip("+-").isdecimal() else int(number)
+    number = number_of(value)
+    return round(number) if isinstance(number, float) else int(Decimal(number).to_integral_value("ROUND_HALF_UP"))
 
 
 def _decimal(value: Any, precision: int, scale: int, session: Any) -> Decimal:

@@ -142,9 +142,9 @@ def from_days(session: Any, value: Any) -> Any:
 
 def week(session: Any, value: Any, mode: Any = 0) -> Any:
     datetime = datetime_of(session, value)
-    return (
-        None if datetime is None or temporal.is_partial(datetime.day) else week_and_year(datetime, integer_of(mode))[0]
-    )
+    if datetime is None or temporal.is_partial(datetime.day):
+        return None
+    return week_and_year(datetime, integer_of(mode))[0]
 
 
 def yearweek(session: Any, value: Any, mode: Any = 0) -> Any:
@@ -174,9 +174,7 @@ def week_and_year(datetime: Temporal, mode: int) -> tuple[int, int]:
             year_start -= days
             weekday_of_first = (weekday_of_first + 53 * 7 - days) % 7
     late = (first_weekday and weekday_of_first != 0) or (not first_weekday and weekday_of_first >= 4)
-    days = (
-        datetime.day - (year_start + (7 - weekday_of_first)) if late else datetime.day - (year_start - weekday_of_first)
-    )
+    days = datetime.day - year_start - (7 - weekday_of_first if late else -weekday_of_first)
     if week_year and days >= 52 * 7:
         length = first_day(year + 1, 1) - first_day(year, 1)
         weekday_of_first = (weekday_of_first + length) % 7

@@ -98,16 +98,14 @@ def trim(session: Any, value: Any, characters: Any = " ", position: str = "BOTH"
 
 
 def pad(session: Any, value: Any, length: Any, fill: Any, left: bool) -> Any:
-    text, target_length, filler = text_of(value), integer_of(length), text_of(fill)
-    if target_length < 0 or _too_long(
-        session, "lpad" if left else "rpad", target_length * (1 if isinstance(value, bytes) else 4)
-    ):
+    text, size, filler = text_of(value), integer_of(length), text_of(fill)
+    if size < 0 or _too_long(session, "lpad" if left else "rpad", size * (1 if isinstance(value, bytes) else 4)):
         return None
-    if target_length <= len(text):
-        return text[:target_length]
+    if size <= len(text):
+        return text[:size]
     if not filler:
         return "" if session.server.id == "mysql-8.0" else None
-    padding = (filler * (target_length // len(filler) + 1))[: target_length - len(text)]
+    padding = (filler * (size // len(filler) + 1))[: size - len(text)]
     return padding + text if left else text + padding
 
 

@@ -61,9 +61,7 @@ def _type_problem(column: str, spelled: str, context: Context) -> SqlError | Non
 def _duplicate(labels: tuple[str, ...]) -> str:
     """The first label that another one repeats, ignoring case."""
     folded = [label.casefold() for label in labels]
-    return next(
-        (label for label, folded_label in zip(labels, folded, strict=True) if folded.count(folded_label) > 1), ""
-    )
+    return next((label for label, key in zip(labels, folded, strict=True) if folded.count(key) > 1), "")
 
 
 def check_charset(charset: str) -> None:

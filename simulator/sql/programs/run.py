@@ -255,9 +255,7 @@ class Programs:
                     frame.cursors[declaration.name] = (declaration.query, None)
                 case Handler():
                     frame.handlers.append((number, declaration))
-        own_names = {
-            name for declaration in block.declared if isinstance(declaration, Declare) for name in declaration.names
-        }
+        own_names = {name for item in block.declared if isinstance(item, Declare) for name in item.names}
         try:
             self._run_all(frame, block.body)
         except _JumpTaken as error:

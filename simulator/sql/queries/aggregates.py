@@ -69,12 +69,10 @@ def aggregate_of(node: Any, scope: Scope) -> Aggregate:
         return lambda rows: _array(session, [as_json(session, read(row)) for row in rows]) if rows else None
 
     def values(rows: list[Any]) -> list[Any]:
-        value_rows = [
-            values_of_row for row in rows if None not in (values_of_row := tuple(argument(row) for argument in reads))
-        ]
+        tuples = [cells for row in rows if None not in (cells := tuple(reader(row) for reader in reads))]
         if distinct:
-            value_rows = _distinct(value_rows, collation)
-        return [values_of_row[0] for values_of_row in value_rows]
+            tuples = _distinct(tuples, collation)
+        return [cells[0] for cells in tuples]
 
     if kind not in _COMPUTED:
         raise Unsupported(f"the aggregate {node.sql('mysql')[:40]!r}")
@@ -158,16 +156,12 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
     """GROUP_CONCAT(DISTINCT a, b ORDER BY c SEPARATOR ';'), cut at group_concat_max_len."""
     inner, orders = node.this, []
     if isinstance(inner, exp.Order):
-        orders = [(compiled(argument.this, scope), bool(argument.args.get("desc"))) for argument in inner.expressions]
+        orders = [(compiled(item.this, scope), bool(item.args.get("desc"))) for item in inner.expressions]
         inner = inner.this
     distinct = isinstance(inner, exp.Distinct)
     nodes = inner.expressions if distinct else [inner]
-    nodes = [
-        part
-        for argument in nodes
-        for part in (argument.expressions if isinstance(argument, exp.Concat) else [argument])
-    ]
-    reads = [compiled(argument, scope) for argument in nodes]
+    nodes = [part for item in nodes for part in (item.expressions if isinstance(item, exp.Concat) else [item])]
+    reads = [compiled(item, scope) for item in nodes]
     separator = node.args.get("separator")
     mark = "," if separator is None else str(separator.name)
     session, collation = scope.session, collation_of(scope, *nodes)
@@ -175,17 +169,15 @@ def _group_concat(node: exp.GroupConcat, scope: Scope) -> Aggregate:
     def joined(rows: list[Any]) -> Any:
         for read, desc in reversed(orders):
             rows = sorted(rows, key=lambda row: sort_key(read(row), collation), reverse=desc)
-        value_rows = [
-            values_of_row for row in rows if None not in (values_of_row := tuple(read(row) for read in reads))
-        ]
+        tuples = [cells for row in rows if None not in (cells := tuple(read(row) for read in reads))]
         if distinct:
-            value_rows = _distinct(value_rows, collation)
-        if not value_rows:
+            tuples = _distinct(tuples, collation)
+        if not tuples:
             return None
-        raw = bytes_of(mark.join("".join(map(text_of, values_of_row)) for values_of_row in value_rows))
+        raw = bytes_of(mark.join("".join(map(text_of, cells)) for cells in tuples))
         maximum = int(session.variable("group_concat_max_len"))
         if len(raw) > maximum and session.refuses_texts:
-            raise SqlError(1260, len(value_rows))
+            raise SqlError(1260, len(tuples))
         if len(raw) > maximum:
             session.warnings.append(f"GROUP_CONCAT() is cut at group_concat_max_len ({maximum})")
         return raw[:maximum].decode("utf-8", "ignore")
@@ -204,8 +196,7 @@ def _json_objectagg(node: exp.JSONObjectAgg, scope: Scope) -> Aggregate:
         if not session.server.mariadb:
             return session.as_document(dict(pairs))
         texts = [
-            f"{documents.text_of(name, 'mariadb')}:{documents.text_of(value_of_pair, 'mariadb')}"
-            for name, value_of_pair in pairs
+            f"{documents.text_of(name, 'mariadb')}:{documents.text_of(member, 'mariadb')}" for name, member in pairs
         ]
         return session.as_document(documents.JsonNumber("{" + ", ".join(texts) + "}"))
 

@@ -199,9 +199,7 @@ def join_tables(
 def _using(names: Sequence[str], before: Sequence[Source], source: Source) -> Any:
     conditions = []
     for name in names:
-        left = next(
-            earlier for earlier in before if name.lower() in [column_name.lower() for column_name in earlier.names]
-        )
+        left = next(earlier for earlier in before if name.lower() in map(str.lower, earlier.names))
         conditions.append(
             exp.EQ(this=exp.column(name, table=left.alias), expression=exp.column(name, table=source.alias))
         )

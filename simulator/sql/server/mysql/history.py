@@ -205,9 +205,7 @@ class ServerRun(Follower):
 
     def _executed(self) -> list[str]:
         """The GTIDs that the server had executed before, one set per server."""
-        return [
-            gtid_set for gtid_set in str(self.control.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if gtid_set
-        ]
+        return [gtids for gtids in str(self.control.value("SELECT @@GLOBAL.gtid_executed")).split(",\n") if gtids]
 
     def statement(self, part: Statement) -> None:
         """Raises SqlError with the server's number and text."""

@@ -120,15 +120,8 @@ def _template(programs: Path) -> Path:
     scratch = Path(tempfile.mkdtemp(prefix="cdcsim-initdb-"))
     try:
         _hand_over(scratch)
-        options = [
-            "--no-locale",
-            "--encoding=UTF8",
-            "--auth=trust",
-            "--no-sync",
-            "--wal-segsize=1",
-            f"--username={USER}",
-        ]
-        _output([str(programs / "initdb"), "-D", str(scratch / "data"), *options])
+        flags = ["--no-locale", "--encoding=UTF8", "--auth=trust", "--no-sync", "--wal-segsize=1", f"--username={USER}"]
+        _output([str(programs / "initdb"), "-D", str(scratch / "data"), *flags])
         copy = Path(tempfile.mkdtemp(dir=cache)) / "data"
         shutil.copytree(scratch / "data", copy)
         try:
