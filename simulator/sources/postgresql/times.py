@@ -157,7 +157,7 @@ def show_clock(us: int) -> str:
 def show_timestamp(us: int, offset_us: int | None = None) -> str:
     """`2024-02-29 12:34:56.5`; with an offset from UTC, the time there and the offset: `2024-02-29 20:34:56.5+08`.
 
-    >>> show_moment(0), show_moment(-62_135_596_800_000_001), show_moment(0, 19_800_000_000)
+    >>> show_timestamp(0), show_timestamp(-62_135_596_800_000_001), show_timestamp(0, 19_800_000_000)
     ('1970-01-01 00:00:00', '0001-12-31 23:59:59.999999 BC', '1970-01-01 05:30:00+05:30')
     """
     if abs(us) == INFINITE_US:
