@@ -51,7 +51,8 @@ def destination(kind: str, address: str, topic: str) -> str:
     if broker == "rabbitmq":
         more = "&queue_type=quorum" if how == "quorum" else ""
         return f"amqp://{address}/?topic={topic}&queue={{topic}}&partitions={PARTITIONS}&exchange=amq.direct{more}"
-    more = {"kafka exactly-once": "&exactly-once=true", "rocketmq": "&client=native"}.get(kind, "")
+    native = "&client=native"
+    more = {"kafka exactly-once": "&exactly-once=true", "rocketmq": native, "rocketmq workers": native}.get(kind, "")
     return f"{broker}://{address}/{topic}?partitions={PARTITIONS}{more}"
 
 
@@ -60,7 +61,8 @@ def contents(kind: str, address: str, topic: str, request: pytest.FixtureRequest
     if broker == "kafka":
         return {number: [message.value() for message in found] for number, found in read(address, topic).items()}
     if broker == "rabbitmq":
-        return {n: queue_bodies(address, f"{topic}.{n}", how or "classic") for n in range(PARTITIONS)}
+        queue = "quorum" if how == "quorum" else "classic"
+        return {n: queue_bodies(address, f"{topic}.{n}", queue) for n in range(PARTITIONS)}
     return topic_bodies(request.getfixturevalue("java"), address, topic)
 
 
@@ -106,7 +108,9 @@ def position(file: Path) -> Any:
     return found and (found.position.acknowledged or None)
 
 
-@pytest.mark.parametrize("kind", kinds(*BROKERS, "kafka exactly-once", "kafka workers"))
+@pytest.mark.parametrize(
+    "kind", kinds("kafka", "kafka exactly-once", "kafka workers", "rabbitmq workers", "rocketmq workers")
+)
 def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """SIGKILL at any moment; CDCSIM_KILLS says how often."""
     address, topic = request.getfixturevalue(kind.split()[0]), f"test_{uuid.uuid4().hex}"
