@@ -51,10 +51,16 @@ def default_workers(plan: Plan) -> int:
     turns = LONG_CHANGES if plan.stop is None else plan.stop - plan.first
     if min(turns, LONG_CHANGES if plan.changes is None else plan.changes) < LONG_CHANGES:
         return 1
-    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:  # shared memory is a file, too
+    if _file_limit() is not None:
         return 1
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return min(cores, MOST_CORES)
+
+
+def _file_limit() -> int | None:
+    """How many bytes a file may have in this process, if there is a limit: shared memory is a file, too."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 class WorkerEnded(SimulatorError):
@@ -122,9 +128,15 @@ class Process:
 
 
 class Workers:
-    """The processes of a run, in place of its `Renderer`."""
+    """The processes of a run, in place of its `Renderer`. Raises UsageError where files may not be large, and
+    SimulatorError when the system starts no more processes."""
 
     def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
+        if (limit := _file_limit()) is not None:
+            raise UsageError(
+                f"--workers {count}: processes share memory through a file, and `ulimit -f` lets a file have only"
+                f" {limit:,} bytes: raise it, or leave --workers out."
+            )
         # two blocks are with the threads that begin them, and finish and send them
         self.ahead = ASKED * count - 2
         self.processes: list[Process] = []

@@ -164,6 +164,8 @@ def test_long_runs_use_the_cores_of_the_machine(limits: Limits, several: bool, m
     assert default_workers(job.plan(limits)) == (3 if several else 1)
     monkeypatch.setattr(resource, "getrlimit", lambda what: (1 << 30, 1 << 30))
     assert default_workers(job.plan(limits)) == 1
+    with pytest.raises(UsageError, match=r"^--workers 2: .* a file have only 1,073,741,824 bytes: raise it, or leave"):
+        Workers(2, job, lambda topic: 1)
 
 
 def test_a_slot_is_free_when_nothing_refers_to_its_arrays() -> None:
