@@ -40,7 +40,7 @@ public class RocketmqRead {
                     consumer.start();
                     known = words[0];
                 }
-                read(consumer, words[1], out);
+                out.print(answer(consumer, words[1]));
             } catch (Exception e) {
                 out.print(("ERROR " + e).replace('\n', ' ') + "\n");
             }
@@ -63,7 +63,22 @@ public class RocketmqRead {
         throw new IllegalStateException("the broker's queues do not catch up with its commit log");
     }
 
-    private static void read(DefaultMQPullConsumer consumer, String topic, PrintStream out) throws Exception {
+    /** The client waits three seconds for an answer; a busy broker or name server is asked again. */
+    private static StringBuilder answer(DefaultMQPullConsumer consumer, String topic) throws Exception {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return read(consumer, topic);
+            } catch (Exception e) {
+                if (attempt == 20) {
+                    throw e;
+                }
+                Thread.sleep(500);
+            }
+        }
+    }
+
+    private static StringBuilder read(DefaultMQPullConsumer consumer, String topic) throws Exception {
+        StringBuilder out = new StringBuilder();
         Set<MessageQueue> queues = consumer.fetchSubscribeMessageQueues(topic);
         MQClientInstance client = consumer.getDefaultMQPullConsumerImpl().getRebalanceImpl().getmQClientFactory();
         client.updateTopicRouteInfoFromNameServer(topic);
@@ -83,11 +98,12 @@ public class RocketmqRead {
                         facts.put("keys", message.getKeys());
                         facts.put("properties", message.getProperties());
                         facts.put("body", Base64.getEncoder().encodeToString(message.getBody()));
-                        out.print(JSON.toJSONString(facts) + "\n");
+                        out.append(JSON.toJSONString(facts)).append('\n');
                     }
                 }
                 at = found.getNextBeginOffset();
             }
         }
+        return out;
     }
 }
