@@ -99,7 +99,7 @@ def job(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
         topic = f"main-job.{uuid.uuid4().hex}"
         topics.append(topic)
         facts = tmp_path_factory.mktemp("main-job") / "summary.json"
-        url = f"kafka://{kafka}/{topic}?partitions={partitions}"
+        url = f"kafka://{kafka}/{topic}?partitions={partitions}&timeout_secs=300"
         limit = ["--limit", str(CHANGES), "--summary-to", str(facts)]
         done = cdcsim("run", SCENARIO, "-f", FORMAT, "--snapshot", "--to", url, *limit, *arguments)
         assert done.stdout == ""

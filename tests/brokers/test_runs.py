@@ -46,13 +46,15 @@ def kinds(*names: str) -> list[Any]:
 BROKERS = ("kafka", "rabbitmq", "rocketmq")
 
 
-def destination(kind: str, address: str, topic: str) -> str:
+def destination(kind: str, address: str, topic: str, *, seconds: int = 300) -> str:
+    """With as much time to connect as there is for an outage: a busy broker may need more than five seconds."""
     broker, _, how = kind.partition(" ")
     if broker == "rabbitmq":
-        more = "&queue_type=quorum" if how == "quorum" else ""
+        more = f"&timeout_secs={seconds}" + ("&queue_type=quorum" if how == "quorum" else "")
         return f"amqp://{address}/?topic={topic}&queue={{topic}}&partitions={PARTITIONS}&exchange=amq.direct{more}"
     native = "&client=native"
     more = {"kafka exactly-once": "&exactly-once=true", "rocketmq": native, "rocketmq workers": native}.get(kind, "")
+    more += f"&timeout_secs={seconds}"
     return f"{broker}://{address}/{topic}?partitions={PARTITIONS}{more}"
 
 
@@ -175,7 +177,7 @@ def test_a_broker_that_stops_and_starts_again_only_costs_time(
 def test_a_broker_that_goes_away_is_reported(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     broker = request.getfixturevalue(f"{kind}_broker")
     topic, facts, file = f"test_{uuid.uuid4().hex}", tmp_path / "summary.json", tmp_path / "position"
-    url = f"{destination(kind, broker.address, topic)}&timeout_secs=8"
+    url = destination(kind, broker.address, topic, seconds=8)
     arguments = ["run", "crud", "-f", "canal-json", "--rate", "2000/s", "--allow-undocumented", "--to", url]
     with start(*arguments, "--summary-to", facts, "--resume", file) as process:
         wait_for_progress(process, file)

@@ -30,7 +30,8 @@ BACK_OFF_SECS: Final = (0.1, 0.2, 0.5, 1.0, 2.0)
 # How long close() and a failed run wait for confirms.
 LEAVE_SECS: Final = 5.0
 # A queue that lost its leader may forget a message without a word: after so long without a confirm all are sent again.
-STALL_SECS: Final = 10.0
+# A busy broker may take long, and would then have more to do.
+STALL_SECS: Final = 30.0
 SHORT_STRING: Final = 255
 
 
