@@ -58,7 +58,7 @@ def change_object(session: Session, words: Reader, text: str, verb: str) -> None
     if object_type == "VIEW":
         _view(session, words, verb, head, definer, text)
     elif object_type == "TRIGGER":
-        _trigger(session, words, verb, text)
+        _trigger(session, words, verb)
         or_replace = "OR REPLACE " if "REPLACE" in head else ""
         log(
             session,
@@ -163,7 +163,7 @@ def _drop_views(session: Session, words: Reader, text: str) -> None:
 # ------------------------------------------------------------------------------------------------- triggers, routines
 
 
-def _trigger(session: Session, words: Reader, verb: str, text: str) -> None:
+def _trigger(session: Session, words: Reader, verb: str) -> None:
     exists = words.one_of("IF NOT EXISTS", "IF EXISTS")
     typed, name = words.qualified()
     database = typed or session.database

@@ -244,7 +244,7 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
         inner = scope.in_clause("where clause")
         test = compiled(where.this, inner)
         session.division_fails = False
-    candidates = _by_key(session, where.this, data, scope) if where is not None else None
+    candidates = _by_key(where.this, data) if where is not None else None
     if candidates is None:
         limited = node.args.get("limit") is not None
         where_scope = scope.in_clause("where clause")
@@ -266,7 +266,7 @@ def _matching(session: Session, node: Any, data: Data, scope: Scope) -> list[tup
     return select.limit_of(node)(matches)
 
 
-def _by_key(session: Session, where: Any, data: Data, scope: Scope) -> list[tuple[int, Row]] | None:
+def _by_key(where: Any, data: Data) -> list[tuple[int, Row]] | None:
     """The only row that can match if WHERE compares the primary key with a literal: no table scan. None: any other
     condition."""
     index = data.indexes[0] if data.indexes and data.indexes[0].key.kind == "primary" else None

@@ -252,11 +252,11 @@ def make_member_of(node: Any, scope: Scope) -> Compiled:
 
 
 def make_char(node: Any, scope: Scope) -> Compiled:
-    parts, session = [compiled(argument, scope) for argument in node.expressions], scope.session
+    parts = [compiled(argument, scope) for argument in node.expressions]
     charset = node.args.get("charset")
     if not charset:
-        return lambda env: texts.char(session, *[part(env) for part in parts])
-    return lambda env: texts.in_charset(texts.char(session, *[part(env) for part in parts]), charset.name.lower())
+        return lambda env: texts.char(*[part(env) for part in parts])
+    return lambda env: texts.in_charset(texts.char(*[part(env) for part in parts]), charset.name.lower())
 
 
 def make_substring(node: Any, scope: Scope) -> Compiled:

@@ -57,7 +57,7 @@ def _formatted(datetime: Temporal, format: str, hours: int) -> str:
     am_pm = "PM" if hours % 24 >= 12 else "AM"
 
     def part(letter: str) -> str | None:
-        if letter in "aWwUuVvXxj" and temporal.is_partial(datetime.day) and letter not in "j":
+        if letter in "aWwUuVvXx" and temporal.is_partial(datetime.day):
             return None
         match letter:
             case "Y":
@@ -162,7 +162,7 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
             at += 1
     text = text_of(value)
     match = re.match(pattern, text, re.IGNORECASE)
-    result = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters, expanded)
+    result = None if match is None else _assembled(dict(zip(letters, match.groups(), strict=True)), letters)
     if session.refuses_texts and result is None:
         raise SqlError(1411, "datetime", text, "str_to_date")
     if session.refuses_texts and match is not None and result is not None and text[match.end() :].strip():
@@ -170,7 +170,7 @@ def str_to_date(session: Any, value: Any, format: Any) -> Any:
     return result
 
 
-def _assembled(parts: dict[str, str], letters: str, format: str) -> Any:
+def _assembled(parts: dict[str, str], letters: str) -> Any:
     number = {letter: int(text) for letter, text in parts.items() if text.isdecimal()}
     year = number.get("Y", 0)
     if "y" in number or ("Y" in number and len(parts["Y"]) <= 2):

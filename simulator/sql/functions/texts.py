@@ -139,7 +139,7 @@ def unhex(session: Any, value: Any) -> Any:
         return None
 
 
-def char(session: Any, *values: Any) -> bytes:
+def char(*values: Any) -> bytes:
     out = b""
     for value in values:
         if value is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from simulator.model import SchemaChangeKind
@@ -121,34 +122,43 @@ def _change(session: Session, text: str, put_in: Callable[[Any], Any]) -> None:
 PROGRAMS: Final = Programs(_execute, _change)
 
 
-def run_body(session: Session, body: str, rows: TriggerRows) -> None:
+@contextmanager
+def _inside_statement(session: Session) -> Iterator[None]:
     outer, session.inside_statement = session.inside_statement, True
     try:
-        PROGRAMS.trigger(session, body, rows)
+        yield
     finally:
         session.inside_statement = outer
+
+
+def run_body(session: Session, body: str, rows: TriggerRows) -> None:
+    with _inside_statement(session):
+        PROGRAMS.trigger(session, body, rows)
 
 
 def call_function(session: Session, routine: Routine, arguments: list[Any]) -> Any:
-    outer, session.inside_statement = session.inside_statement, True
-    try:
+    with _inside_statement(session):
         return PROGRAMS.function(session, routine, arguments)
-    finally:
-        session.inside_statement = outer
 
 
 # ---------------------------------------------------------------------------------------------------------------- DDL
 # A DDL statement ends the open transaction first.
 
 
-def _create(session: Session, words: Reader, text: str) -> None:
-    start = words.at
-    words.take("OR", "REPLACE")
+def _takes_temporary(session: Session, words: Reader) -> bool:
+    """Whether TEMPORARY comes next; a statement without it commits."""
     temporary = words.take("TEMPORARY")
     if temporary:
         session.temporary_touched = session.temporary_touched or session.in_transaction
     else:
         session.commit()
+    return temporary
+
+
+def _create(session: Session, words: Reader, text: str) -> None:
+    start = words.at
+    words.take("OR", "REPLACE")
+    temporary = _takes_temporary(session, words)
     if words.one_of("DATABASE", "SCHEMA"):
         tables.create_database(session, words, text)
     elif words.take("TABLE"):
@@ -168,11 +178,7 @@ def _drop(session: Session, words: Reader, text: str) -> None:
     if words.peek("PREPARE"):
         prepared.deallocate(session, words)
         return
-    temporary = words.take("TEMPORARY")
-    if temporary:
-        session.temporary_touched = session.temporary_touched or session.in_transaction
-    else:
-        session.commit()
+    temporary = _takes_temporary(session, words)
     if words.one_of("DATABASE", "SCHEMA"):
         tables.drop_database(session, words, text)
     elif words.one_of("TABLE", "TABLES"):

@@ -242,10 +242,6 @@ def _gtid_next(session: Session, value: Any) -> None:
     session.gtid_next = text
 
 
-def _insert_id(session: Session, value: Any) -> None:
-    session.forced_id = _integer("insert_id", value)
-
-
 def _step(key: str) -> Callable[[Session, Any], None]:
     """auto_increment_increment and _offset: values outside 1 to 65535 become the nearest limit."""
 
@@ -253,10 +249,6 @@ def _step(key: str) -> Callable[[Session, Any], None]:
         session.settings[key] = 1 if _word(value) == "default" else max(1, min(65_535, _integer(key, value)))
 
     return change
-
-
-def _last_insert_id(session: Session, value: Any) -> None:
-    session.last_insert_id = _integer("last_insert_id", value)
 
 
 def _collation(session: Session, value: Any) -> None:
@@ -288,8 +280,8 @@ _VARIABLES: Final[Mapping[str, Callable[[Session, Any], None]]] = {
     "collation_connection": _collation,
     "foreign_key_checks": _switch("foreign_key_checks"),
     "gtid_next": _gtid_next,
-    "insert_id": _insert_id,
-    "last_insert_id": _last_insert_id,
+    "insert_id": lambda session, value: setattr(session, "forced_id", _integer("insert_id", value)),
+    "last_insert_id": lambda session, value: setattr(session, "last_insert_id", _integer("last_insert_id", value)),
     "sql_log_bin": _switch("log_bin"),
     "sql_mode": _sql_mode,
     "time_zone": _time_zone,
