@@ -155,7 +155,7 @@ def prepare(loaded: Loaded, source: Source) -> Prepared:
 class _Preparation:
     def __init__(self, loaded: Loaded, source: Source) -> None:
         self.loaded, self.source = loaded, source
-        self.current: dict[str, Shape] = {}
+        self.current: dict[str, Shape] = {}  # by name as the source stores it
         self.shapes: list[Shape] = []
         self.literals: list[Literals] = []
         self.versions: dict[TableId, int] = {}
@@ -165,7 +165,7 @@ class _Preparation:
         for name, table in spec.tables.items():
             if table.created:
                 self.databases.add(table.database or spec.database)
-                self.current[self._stored_name(name)] = self._created(tables.first_version(loaded, name, source))
+                self.current[self.source.identifier(name)] = self._created(tables.first_version(loaded, name, source))
 
     def script(self) -> Prepared:
         loaded = self.loaded
@@ -208,17 +208,13 @@ class _Preparation:
 
     # ------------------------------------------------------------------------------------------------------ statements
 
-    def _stored_name(self, name: str) -> str:
-        """A name as the source stores it: tables are known by that, whatever the scenario writes."""
-        return self.source.identifier(name)
-
     def _shape(self, path: Key, name: str) -> Shape:
-        if self._stored_name(name) not in self.current:
+        if self.source.identifier(name) not in self.current:
             declared = self.loaded.spec.tables.get(name)
             if declared is not None:
                 self.loaded.fail(path, f"the table {name!r} is not there at this point of the script")
             unknown(self.loaded, path, "table", name, self.current)
-        return self.current[self._stored_name(name)]
+        return self.current[self.source.identifier(name)]
 
     def _statement(self, path: Key, statement: ScriptedStatement) -> Statement:
         kind = "insert" if statement.insert else "update" if statement.update else "delete"
@@ -375,7 +371,7 @@ class _Preparation:
 
     def _check_new_table(self, path: Key, change: ScriptedChange) -> None:
         loaded, name = self.loaded, change.table
-        if self._stored_name(name) in self.current:
+        if self.source.identifier(name) in self.current:
             loaded.fail(
                 (*path, "table"), f"a table {name!r} is there already; one that a script creates says created: no"
             )
