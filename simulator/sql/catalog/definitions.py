@@ -17,7 +17,7 @@ class Field:
     """A column: its type, and what a server does with it.
 
     `default` is the text of its DEFAULT (a SQL expression), None without one; `typed_in` are the types, as typed, of
-    all columns that the same statement defined; `bare`: its default was dropped, so not even NULL is its default.
+    all columns that the same statement defined; `default_dropped`: not even NULL is its default.
     `inline_key`: PRIMARY KEY was typed with the column; `retyped`: a later statement typed the column without it.
     """
 
@@ -30,7 +30,7 @@ class Field:
     generated: str | None = None
     stored: bool = False
     invisible: bool = False
-    bare: bool = False
+    default_dropped: bool = False
     collation: str = ""
     typed_in: tuple[str, ...] = ()
     inline_key: bool = False

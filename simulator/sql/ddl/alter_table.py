@@ -289,9 +289,9 @@ class _Alter:
             else:
                 words.one_of("-", "+")
                 words.next()
-            changed = replace(field, default=words.between(start, words.at), bare=False)
+            changed = replace(field, default=words.between(start, words.at), default_dropped=False)
         elif words.take("DROP", "DEFAULT"):
-            changed = replace(field, default=None, bare=not self.session.server.mariadb)
+            changed = replace(field, default=None, default_dropped=not self.session.server.mariadb)
         elif self.session.server.modern and (visibility := words.one_of("SET INVISIBLE", "SET VISIBLE")):
             changed = replace(field, invisible=visibility == "SET INVISIBLE")
         else:

@@ -39,7 +39,12 @@ def selected_column(field: Field, definition: Definition, server: Server) -> str
     """The column that a server derives from a selected one; unusual character sets and collations are written out."""
     default = "0" if field.auto else field.default
     field = replace(
-        field, auto=False, default=default, generated=None, invisible=False, bare=field.bare and not server.mariadb
+        field,
+        auto=False,
+        default=default,
+        generated=None,
+        invisible=False,
+        default_dropped=field.default_dropped and not server.mariadb,
     )
     text = _column(field, definition, server)
     type = mysql_types.type_text(field.type, style=server.type_style)
@@ -108,22 +113,22 @@ def _uncommented(field: Field, definition: Definition, server: Server) -> str:
         text += f" GENERATED ALWAYS AS ({field.generated}) {'STORED' if field.stored else 'VIRTUAL'}"
         return text if field.nullable else text + " NOT NULL"
     if field.default is not None and (now := _NOW.fullmatch(field.default)):
-        text = text.removesuffix(field.default) + _now(now[1], server)
+        text = text.removesuffix(field.default) + _current_timestamp(now[1], server)
     if field.type.name == "timestamp" and field.nullable:
         text = text.replace(" DEFAULT", " NULL DEFAULT", 1)
-    if field.nullable and not field.bare and " DEFAULT" not in text:
+    if field.nullable and not field.default_dropped and " DEFAULT" not in text:
         # unlike AS SELECT; in MySQL only JSON and geometry columns lack it
         text += " DEFAULT NULL" if server.mariadb or mysql_table.family(field.type) in ("json", "geometry") else ""
-    if field.bare:
+    if field.default_dropped:
         text = text.removesuffix(" DEFAULT NULL")
     if field.on_update:
-        text += f" ON UPDATE {_now(str(field.type.length or ''), server)}"
+        text += f" ON UPDATE {_current_timestamp(str(field.type.length or ''), server)}"
     if field.invisible:
         text += " INVISIBLE" if server.mariadb else " /*!80023 INVISIBLE */"
     return text
 
 
-def _now(digits: str | None, server: Server) -> str:
+def _current_timestamp(digits: str | None, server: Server) -> str:
     if server.mariadb:
         return f"current_timestamp({digits or ''})"
     return "CURRENT_TIMESTAMP" + (f"({digits})" if digits else "")

@@ -121,15 +121,15 @@ class Inserter:
         """The columns without a value in the statement (AUTO_INCREMENT last), and the columns of a minimal row image:
         named, generated, or set by the clock."""
         auto = self.data.auto_position
-        named = set(self.positions) if auto is None else {*self.positions, auto}
-        unnamed = [i for i in range(len(self.fields)) if i not in named]
+        written = set(self.positions) if auto is None else {*self.positions, auto}
+        unnamed = [i for i in range(len(self.fields)) if i not in written]
         if auto is not None and auto not in self.positions:
             unnamed.append(auto)
         for i, field in enumerate(self.fields):
             computed = field.generated is not None and in_images(field, self.session)
             if computed or (field.default or "")[:3].upper() == "CUR":
-                named.add(i)
-        return unnamed, frozenset(named)
+                written.add(i)
+        return unnamed, frozenset(written)
 
     def insert(self, values: Iterable[Any], row_number: int) -> None:
         """Insert one row; `values` belong to the named columns, DEFAULT stands for a column's default. Each value is
@@ -240,7 +240,7 @@ class Inserter:
         default = self.plan.defaults.get(position)
         if default is not None:
             return default(())
-        if field.auto or (field.nullable and not field.bare) or field.generated is not None:
+        if field.auto or (field.nullable and not field.default_dropped) or field.generated is not None:
             return None
         if self.rules.strict or (named and not self.mode and self.session.strict):
             if mysql_table.family(field.type) == "enum":

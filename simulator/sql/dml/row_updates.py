@@ -100,22 +100,22 @@ def change_row(
                 row[position] = 0
         else:
             row[position] = to_stored(value, field, row_number, rules)
-    named = {position for position, _ in sets}
+    written = {position for position, _ in sets}
     for trigger in plan.triggers:
         triggers.fire(session, trigger, "update", True, old, row, rules, row_number)
     if tuple(row) != old:
         for i, field in enumerate(fields):
-            if field.on_update and i not in named:
+            if field.on_update and i not in written:
                 digits = field.type.length or 0
                 us = rounded(session.now_us, digits, truncate=True)
                 row[i] = us if field.type.name == "timestamp" else session.zone.to_local(us)
-                named.add(i)
+                written.add(i)
     if plan.generated or plan.checks or plan.triggers:
         finish(session, data, row, rules, row_number)
         mariadb = session.server.mariadb  # its image has all stored generated columns, changed or not
         for position, _ in plan.generated:
             if (mariadb or row[position] != old[position]) and in_images(fields[position], session):
-                named.add(position)
+                written.add(position)
     new = tuple(row)
     if _same(new, old):
         # the row matched but did not change
@@ -138,7 +138,7 @@ def change_row(
     counts = inserts or session.server.counts_updates
     if auto is not None and counts and new[auto] is not None and new[auto] >= data.next_auto:
         data.next_auto = new[auto] + 1
-    session.log_row(data, number, UPDATE, old, new, also | named)
+    session.log_row(data, number, UPDATE, old, new, also | written)
     for trigger in plan.triggers:
         triggers.fire(session, trigger, "update", False, old, row, rules, row_number)
     return True

@@ -273,7 +273,7 @@ def _by_key(where: Any, data: Data) -> list[tuple[int, Row]] | None:
     if (
         index is None
         or len(index.positions) > 1
-        or not index.plain
+        or not index.unfolded
         or mysql_table.family(index.fields[0].type) != "integer"
     ):
         return None

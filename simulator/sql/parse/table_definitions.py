@@ -72,7 +72,7 @@ def _attribute(words: Reader, context: Context, items: Items, field: Field) -> F
     if words.take("DEFAULT"):
         return replace(field, default=_default(words, context))
     if words.take("ON", "UPDATE"):
-        _now(words)
+        _skip_now(words)
         return replace(field, on_update=True)
     if words.take("AUTO_INCREMENT"):
         return replace(field, auto=True, nullable=False)
@@ -134,7 +134,7 @@ def _default(words: Reader, context: Context) -> str:
             raise words.problem()
         return f"({words.brackets()})"
     if words.upper in ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP"):
-        _now(words)
+        _skip_now(words)
         return words.between(start, words.at)
     if words.take("VALUE"):  # SERIAL DEFAULT VALUE
         return "NULL"
@@ -151,7 +151,7 @@ def _default(words: Reader, context: Context) -> str:
     return words.between(start, words.at)
 
 
-def _now(words: Reader) -> None:
+def _skip_now(words: Reader) -> None:
     words.next()
     if words.peek("("):
         words.brackets()
@@ -309,9 +309,9 @@ def _needs_length(field: Field, key: Key, mariadb: bool) -> None:
 
 def _free_name(key: Key, keys: list[Key]) -> str:
     base = key.names[0] or "functional_index"
-    taken = {other.name.lower() for other in keys}
+    names = {other.name.lower() for other in keys}
     name, number = base, 2
-    while name.lower() in taken:
+    while name.lower() in names:
         name, number = f"{base}_{number}", number + 1
     return name
 

@@ -88,7 +88,7 @@ def path_of(
     count = max(1, len(scanned))
     scan = page + 1.1 + count * row + 1
     best: tuple[float, Key, list[tuple[int, Row]]] | None = None
-    others: list[tuple[float, Key | None]] = [(scan, None)]
+    alternatives: list[tuple[float, Key | None]] = [(scan, None)]
     for key in data.definition.keys if conditions and scanned else ():
         within = _range(data, key, conditions, scanned)
         if within is None:
@@ -100,18 +100,18 @@ def path_of(
         elif used is not None and _covers(data, key, used):
             pages = 1
         cost = pages * page + len(rows) * row + 0.01
-        others.append((cost, key))
+        alternatives.append((cost, key))
         if (cost < scan or limited) and (best is None or cost < best[0]):
             best = cost, key, rows
-    others += [(best[0] if best else scan, key) for key in _maybe_used(data, where)]
+    alternatives += [(best[0] if best else scan, key) for key in _maybe_used(data, where)]
     if best is not None:
         cost, key, rows = best
         numbered = rows if _is_clustered(data, key) else in_index_order(data, key, rows)
-        return AccessPath(key, numbered, _is_close(data, cost, numbered, others))
+        return AccessPath(key, numbered, _is_close(data, cost, numbered, alternatives))
     covering = None if used is None else shortest_covering(data, used)
     if covering is not None:
         return AccessPath(covering, in_index_order(data, covering, scanned))
-    return AccessPath(None, scanned, _is_close(data, scan, scanned, others))
+    return AccessPath(None, scanned, _is_close(data, scan, scanned, alternatives))
 
 
 def _maybe_used(data: Data, where: Any) -> list[Key]:
@@ -122,10 +122,10 @@ def _maybe_used(data: Data, where: Any) -> list[Key]:
 
 
 def _is_close(
-    data: Data, cost: float, numbered: Sequence[tuple[int, Row]], others: Sequence[tuple[float, Key | None]]
+    data: Data, cost: float, numbered: Sequence[tuple[int, Row]], alternatives: Sequence[tuple[float, Key | None]]
 ) -> bool:
     """Whether another index costs about as much and reads the rows in another order."""
-    keys = [key for other, key in others if max(other, cost) < CLOSE * min(other, cost)]
+    keys = [key for other, key in alternatives if max(other, cost) < CLOSE * min(other, cost)]
     if len(keys) < 2 or len(numbered) < 2:
         return False
     numbers = {number for number, _ in numbered}
@@ -137,25 +137,25 @@ def _is_close(
 def condition_of(node: Any, scope: Scope, number: int) -> Condition | None:
     """A condition on a column of one source that an index can answer."""
     ranges, points = _RANGES.get(type(node), 0), isinstance(node, exp.EQ | exp.NullSafeEQ)
-    column, others = _sides(node)
+    column, operands = _sides(node)
     if isinstance(node, exp.Is) or (isinstance(node, exp.Not) and isinstance(node.this, exp.Is)):
         inner = node if isinstance(node, exp.Is) else node.this
-        column, others, ranges, points = inner.this, [inner.expression], 1, isinstance(node, exp.Is)
+        column, operands, ranges, points = inner.this, [inner.expression], 1, isinstance(node, exp.Is)
     elif isinstance(node, exp.In) and node.args.get("query") is None:
-        column, others, points = node.this, node.expressions, True
-        ranges = len({other.sql() for other in others})
+        column, operands, points = node.this, node.expressions, True
+        ranges = len({operand.sql() for operand in operands})
     elif isinstance(node, exp.Like) and not node.args.get("negate"):
-        column, others, ranges = node.this, [node.expression], 1
+        column, operands, ranges = node.this, [node.expression], 1
         if not isinstance(node.expression, exp.Literal) or node.expression.this[:1] in ("%", "_", ""):
             return None
-    if not ranges or not isinstance(column, exp.Column) or not all(map(is_constant, others)):
+    if not ranges or not isinstance(column, exp.Column) or not all(map(is_constant, operands)):
         return None
     try:
         source, position = scope.find(column.table, column.name)
     except SqlError:
         return None
     fields = scope.sources[source].fields
-    if source != number or fields is None or not _comparable(fields[position], others):
+    if source != number or fields is None or not _comparable(fields[position], operands):
         return None
     return Condition(position, ranges, points, compiled(node, scope))
 
@@ -172,11 +172,11 @@ def is_constant(node: Any) -> bool:
     return not any(True for _ in node.find_all(exp.Column, exp.Query, exp.Window, exp.AggFunc))
 
 
-def _comparable(field: Field, others: Sequence[Any]) -> bool:
+def _comparable(field: Field, operands: Sequence[Any]) -> bool:
     """Whether an index can answer the comparison: a text column is not searched for a number."""
     if mysql_table.family(field.type) not in ("text", "enum", "set"):
         return True
-    return not any(isinstance(other, exp.Literal) and not other.is_string for other in others)
+    return not any(isinstance(operand, exp.Literal) and not operand.is_string for operand in operands)
 
 
 def _range(

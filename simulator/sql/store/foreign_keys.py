@@ -30,14 +30,14 @@ def check_foreign_keys(session: Session, definition: Definition) -> None:
     """Check parents, columns and names of a new table's foreign keys; each server has its own errors. Raises
     SqlError."""
     server, id = session.server, definition.id
-    taken = {
+    names = {
         key.name
         for other in session.all_tables()
         if other.definition.id.database == id.database and other.definition.id != id
         for key in other.definition.foreign
     }
     for key in definition.foreign:
-        if key.name in taken:
+        if key.name in names:
             if server.mariadb:
                 raise SqlError(1005, id.database, id.name, 121, "Duplicate key on write or update")
             raise SqlError(1826, key.name) if server.modern else SqlError(1022, id.name)

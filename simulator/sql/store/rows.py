@@ -33,10 +33,10 @@ class Index:
     positions: tuple[int, ...]
     fields: tuple[Field, ...]
     rows: dict[Any, int] = field(default_factory=dict)
-    plain: bool = False  # one column that needs no folding
+    unfolded: bool = False  # one column that needs no folding
 
     def key_of(self, row: Row) -> Any:
-        if self.plain:
+        if self.unfolded:
             return row[self.positions[0]]
         key_values = tuple(
             index_value(row[position], column, prefix)
@@ -92,8 +92,8 @@ class Data:
     def _index(self, key: Key) -> Index:
         positions = tuple(self.definition.position(name) or 0 for name in key.names)
         fields = tuple(self.definition.fields[position] for position in positions)
-        plain = len(positions) == 1 and mysql_table.family(fields[0].type) not in ("text", "binary")
-        return Index(key, positions, fields, plain=plain)
+        unfolded = len(positions) == 1 and mysql_table.family(fields[0].type) not in ("text", "binary")
+        return Index(key, positions, fields, unfolded=unfolded)
 
     def _clustered(self) -> Index | None:
         """The primary key, else the first unique key without NULLs."""

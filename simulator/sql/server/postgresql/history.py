@@ -195,7 +195,7 @@ class Session:
             old_cells = event.before if event.before is not None else event.after
             assert old_cells is not None
             number, before = tracked.remove(row(old_cells, empty))
-            if not event.whole:
+            if not event.full:
                 logged_before = () if event.before is None else tuple(sorted(identity))
         if event.after is not None:
             after = row(event.after, before or empty)

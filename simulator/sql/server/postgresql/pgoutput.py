@@ -54,14 +54,14 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of one row. `before` is the logged old row: None, all columns (`whole`), or the identity's columns with
+    """A change of one row. `before` is the logged old row: None, all columns (`full`), or the identity's columns with
     null in the others."""
 
     oid: int
     kind: Kind
     before: tuple[Cell, ...] | None
     after: tuple[Cell, ...] | None
-    whole: bool
+    full: bool
 
 
 @dataclass(frozen=True, slots=True)
