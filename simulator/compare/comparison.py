@@ -11,7 +11,7 @@ from simulator.errors import UsageError
 from simulator.formats import FORMATS, find
 from simulator.formats.documents import MEANINGS, members_of
 from simulator.formats.format import Broker, Codec
-from simulator.model import HEARTBEAT, READ, Heartbeat, Kind, Message, SchemaChange
+from simulator.model import DDL, HEARTBEAT, READ, ROW_KINDS, Heartbeat, Kind, Message, OrderKey, SchemaChange
 from simulator.run.job import SINGLE_TURNS, Job, Partitions, open_job
 from simulator.run.plan import Limits, Plan
 from simulator.run.scenario import Draft, load
@@ -24,7 +24,10 @@ UNDESCRIBED: Final = "other"
 
 # A message's address (topic, partition, key …) and its members: names with texts.
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-Place: TypeAlias = tuple[int, int]
+# Phase and turn, and what of the turn: its row changes (0), or the DDL or the heartbeat that comes before them.
+Place: TypeAlias = tuple[int, int, int]
+ROWS: Final = 0
+BEFORE_ROWS: Final = {HEARTBEAT: -2, DDL: -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A turn of the stream: what happens in it, in words, the kinds of its changes, and what each format sends."""
+    """A turn of the stream: what happens in it, in words, the kinds of its changes, and what each format sends.
+
+    DDL and heartbeats that come before the row changes of a turn are events of their own.
+    """
 
     name: str
     kinds: tuple[str, ...]
@@ -129,7 +135,7 @@ def compare(
         format: job.plan(limits, snapshot=asked, most_turns=SINGLE_TURNS).counted() for format, job in jobs.items()
     }
     words = _words(next(iter(plans.values())))
-    sent = {format: dict(_messages(job, plans[format])) for format, job in jobs.items()}
+    sent = {format: dict(_messages(job, plans[format], _with_rows(words))) for format, job in jobs.items()}
     places = sorted({*words, *(place for found in sent.values() for place in found)})
     events = []
     for place in places:
@@ -159,19 +165,32 @@ def _words(plan: Plan) -> dict[Place, tuple[str, tuple[str, ...]]]:
 
 
 def _happens(block: Block) -> Iterator[tuple[Place, str, Kind]]:
+    with_rows = set()
     for batch in block.batches:
         verb = "snapshot row of" if batch.kind is READ else batch.kind.name
         for turn in batch.envelope.turn.tolist():
-            yield (batch.envelope.phase, turn), f"{verb} {batch.table.id}", batch.kind
+            with_rows.add((batch.envelope.phase, turn))
+            yield (batch.envelope.phase, turn, ROWS), f"{verb} {batch.table.id}", batch.kind
     for event in block.events:
-        place = (event.order.phase, event.order.turn)
         if isinstance(event, SchemaChange) and event.order.phase:
-            yield place, event.sql, Kind.DDL
+            yield _place(event.order, DDL, with_rows), event.sql, DDL
         elif isinstance(event, Heartbeat):
-            yield place, "heartbeat", HEARTBEAT
+            yield _place(event.order, HEARTBEAT, with_rows), "heartbeat", HEARTBEAT
 
 
-def _messages(job: Job, plan: Plan) -> Iterator[tuple[Place, list[Shown]]]:
+def _with_rows(words: dict[Place, tuple[str, tuple[str, ...]]]) -> set[tuple[int, int]]:
+    """Phases and turns in which rows change."""
+    row_kinds = {kind.name.lower() for kind in ROW_KINDS}
+    return {(phase, turn) for (phase, turn, _), (_, kinds) in words.items() if row_kinds & set(kinds)}
+
+
+def _place(order: OrderKey, kind: Kind, with_rows: set[tuple[int, int]]) -> Place:
+    """Where an event or a message belongs."""
+    apart = order.phase and order.ordinal < 0 and (order.phase, order.turn) in with_rows
+    return (order.phase, order.turn, BEFORE_ROWS.get(kind, ROWS) if apart else ROWS)
+
+
+def _messages(job: Job, plan: Plan, with_rows: set[tuple[int, int]]) -> Iterator[tuple[Place, list[Shown]]]:
     """The messages of each place."""
     found: dict[Place, list[Shown]] = {}
     known = members_of(job.codec.format)
@@ -179,7 +198,7 @@ def _messages(job: Job, plan: Plan) -> Iterator[tuple[Place, list[Shown]]]:
     for where in plan.all_blocks():
         if (batch := renderer.render_block(where)) is not None:
             for message in batch.messages():
-                place = (message.order.phase, message.order.turn)
+                place = _place(message.order, message.kind, with_rows)
                 found.setdefault(place, []).append(shown(message, job.codec, tuple(known)))
     yield from found.items()
 

@@ -97,6 +97,26 @@ def test_side_by_side(command: Command, monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
+def test_ddl_and_heartbeats_are_events_of_their_own(tmp_path: Path) -> None:
+    """Of a stream in which each turn changes rows, `--kind ddl` shows the statement without these rows."""
+    scenario = tmp_path / "busy.yaml"
+    scenario.write_text(
+        "heartbeat: 1s\n"
+        "tables: {users: {key: id, columns: {id: {type: int64, values: sequence}, n: int32}, rows: 10}}\n"
+        "schema_changes: [{at: 3, table: users, add_column: {name: m, column: int32}}]\n"
+    )
+    for kind, name in (("ddl", "ALTER TABLE users ADD COLUMN m int"), ("heartbeat", "heartbeat")):
+        formats = ["canal-json", "oms-default,heartbeat=on"]
+        (event,) = compare(str(scenario), formats, kinds=[kind], limit=6, settings=["transactions={1: 1}"]).events
+        assert (event.name, event.kinds) == (name, (kind,))
+        assert [len(messages) for messages in event.messages.values()] == [kind == "ddl", 1]
+    whole = compare(str(scenario), ["canal-json"], limit=6).events
+    assert [event.name for event in whole if event.kinds in (("ddl",), ("heartbeat",))] == [
+        "heartbeat", "ALTER TABLE users ADD COLUMN m int",
+    ]  # fmt: skip
+    assert sum(len(event.kinds) for event in whole) == len(whole)
+
+
 def test_a_script_is_compared_up_to_its_error(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "twice.sql"
     file.write_text("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY);\nINSERT INTO d.t VALUES (1);\n" * 2)
