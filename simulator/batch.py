@@ -230,6 +230,9 @@ MESSAGE_SCHEMA: Final = pa.schema(
 )
 
 
+_KINDS: Final = tuple(Kind)  # by number, without the enum's call
+
+
 @dataclass(frozen=True, slots=True)
 class MessageBatch:
     """Messages in stream order: an Arrow record batch with `MESSAGE_SCHEMA`. What sinks, files and readers exchange.
@@ -281,25 +284,45 @@ class MessageBatch:
         return OrderKey(*(self[name][row].as_py() for name in ("phase", "turn", "ordinal")))
 
     def messages(self, steps: Mapping[int, str] = MappingProxyType({})) -> Iterator[Message]:
-        """One `Message` per row, for people and tests; slow. `steps` are those of the turns that have one."""
-        for row in self.columns.to_pylist():
+        """One `Message` per row, for people and tests. `steps` are those of the turns that have one."""
+        # column by column, which takes a fifth of the time of Arrow's rows as dicts
+        names = (
+            "phase", "turn", "ordinal", "kind", "changes", "topic", "partition", "key", "value", "headers", "tag",
+            "timestamp_ms",
+        )  # fmt: skip
+        for phase, turn, ordinal, kind, changes, topic, partition, key, value, headers, tag, timestamp_ms in zip(
+            *(_objects(self[name]) for name in names), strict=True
+        ):
             yield Message(
-                order=OrderKey(row["phase"], row["turn"], row["ordinal"]),
-                kind=Kind(row["kind"]),
-                changes=row["changes"],
-                topic=row["topic"],
-                partition=row["partition"],
-                key=row["key"],
-                value=row["value"],
-                headers=tuple((h["name"], h["value"]) for h in row["headers"] or ()),
-                tag=row["tag"],
-                timestamp_ms=row["timestamp_ms"],
+                order=OrderKey(phase, turn, ordinal),
+                kind=_KINDS[kind],
+                changes=changes,
+                topic=topic,
+                partition=partition,
+                key=key,
+                value=value,
+                headers=tuple((header["name"], header["value"]) for header in headers or ()),
+                tag=tag,
+                timestamp_ms=timestamp_ms,
                 # what stands before a turn's changes is no part of its step
-                step=steps.get(row["turn"]) if row["phase"] == 1 and row["ordinal"] >= 0 else None,
+                step=steps.get(turn) if phase == 1 and ordinal >= 0 else None,
             )
 
     def slice(self, offset: int, length: int | None = None) -> MessageBatch:
         return MessageBatch(self.columns.slice(offset, length))
+
+
+def _objects(column: pa.Array) -> list[Any]:
+    """The values of a column as Python's, as `to_pylist` gives them, which asks Arrow for each."""
+    if column.null_count == len(column):
+        return [None] * len(column)
+    if pa.types.is_dictionary(column.type):
+        values = column.dictionary.to_pylist()
+        return [None if index is None else values[index] for index in _objects(column.indices)]
+    whole_numbers = pa.types.is_integer(column.type)  # with nulls NumPy would make floats of them
+    if pa.types.is_nested(column.type) or (whole_numbers and column.null_count):
+        return list(column.to_pylist())
+    return list(column.to_numpy(zero_copy_only=False).tolist())
 
 
 def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageBatch:

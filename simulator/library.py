@@ -53,7 +53,7 @@ def messages(
     """Messages of a scenario, one by one: `messages("orders", "canal-json", limit=20)`.
 
     They are generated a block at a time, on demand; closing the iterator stops the work. `limit` counts row changes,
-    `turns` steps of the stream; both end at a transaction border. A script ends by itself, other scenarios need one of
+    `turns` steps of the stream; both end with a transaction. A script ends by itself, other scenarios need one of
     them. `settings` changes values of the scenario: `{"tables.users.rows": 1_000_000}`, or the first commit time:
     `{"start": "now"}`. `partitions` is what the router assumes of topics; names, keys and tags are those that the
     product has for this kind of `broker`. Raises UsageError at once; the error that ended a SQL script is raised after
@@ -106,7 +106,7 @@ def publish(
 ) -> Summary:
     """Generate, encode and send: `publish("orders", "canal-json", "kafka://localhost:9092/cdc", limit=10_000)`.
 
-    `to` is a URL as `--to` takes it, the path of a folder or of a `.jsonl` file, or a sink, which stays open. `rate` is
+    `to` is a URL as `--to` takes it, a `Path` of a folder or of a `.jsonl` file, or a sink, which stays open. `rate` is
     `50000/s` or a profile, `duration` `10m`; `resume` names the file that keeps the position, `summary_to` and `record`
     those that get the summary and the record as JSON, also of a run that fails; Prometheus may ask at `metrics`
     (`127.0.0.1:9100`); `workers` processes render, if more than one. `report` is called with the run about twice a
@@ -227,10 +227,14 @@ class Simulation:
     plan: Plan
     typed: bool = False
 
+    def __repr__(self) -> str:
+        """Short, since a failing test prints it."""
+        return f"<Simulation of {self.job.scenario.file} on {self.job.source} as {self.job.format}>"
+
     @cached_property
     def messages(self) -> list[Message]:
         """The messages in stream order."""
-        return [message for batch in self._batches for message in batch.messages()]
+        return [message for batch in self._batches for message in self.job.single(batch)]
 
     @cached_property
     def changes(self) -> list[RowChange]:
@@ -320,7 +324,9 @@ def _whole(name: str, value: int | None, low: int = 0) -> int | None:
 
 
 def _settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
-    """As `--set` has them: yes, no and null as scenarios spell them."""
+    """As `--set` has them: yes, no and null as scenarios spell them. Raises UsageError."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise UsageError(f'settings is {settings!r}: it is a mapping, such as {{"tables.users.rows": 1000}}.')
     words = {True: "yes", False: "no", None: "null"}
     return tuple(
         start_setting("now")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # A broker of yours instead of the one in the test process: `CDCSIM_KAFKA=localhost:9092 pytest`.
 BROKER_VARIABLE: Final = "CDCSIM_KAFKA"
+# Less than this fits into a partition of the broker in the test process, keys and all.
+MOCK_BYTES: Final = 2_000_000
 # What rows are known by.
 Key: TypeAlias = tuple[str, ...]
 # A row, each value as the text that the database's client prints and as Python's.
@@ -143,6 +145,14 @@ class Broker:
                 self._mock.create(topic)
         with _sentences():
             run.send(f"kafka://{self.servers}/{pattern}?partitions={partitions}")
+        if self._mock is not None and sum(len(message.value or b"") for message in run.messages) > MOCK_BYTES:
+            for topic in topics:
+                if count := self._mock.dropped(topic):
+                    pytest.fail(
+                        f"the broker in the test process keeps 5 MiB of a partition and dropped {count:,} messages:"
+                        f" take a smaller limit or smaller tables, or name a real broker in {BROKER_VARIABLE}.",
+                        pytrace=False,
+                    )
 
 
 class Golden:

@@ -105,6 +105,7 @@ def test_a_path_and_going_on(tmp_path: Path) -> None:
         ({"seed": True}, "seed is True: it is a whole number from 0 on."),
         ({"clock": "real"}, "clock is 'real': it is 'simulated' or 'wall'."),
         ({"settings": {"tables.users.rows": None, "tables.nobody.rows": 1}}, "--set tables.nobody.rows=1: there is no"),
+        ({"settings": ["seed=5"]}, "settings is ['seed=5']: it is a mapping, such as {\"tables.users.rows\": 1000}."),
         ({"route": "columns:nope"}, "--route columns:nope: no table of scenarios/crud.yaml has a column 'nope'."),
         ({"record": "nowhere/r.json"}, "record nowhere/r.json: there is no folder 'nowhere'."),
         ({"metrics": "9100"}, "--metrics 9100: write a host and a port, as in 127.0.0.1:9100."),
@@ -116,6 +117,13 @@ def test_arguments_are_checked_before_anything_is_sent(arguments: dict[str, Any]
     with pytest.raises(simulator.UsageError, match=f"^{re.escape(problem)}"):
         simulator.publish("crud", "canal-json", sink, **{"limit": 1, **arguments})
     assert not sink.batches
+
+
+def test_a_simulation_has_the_messages_of_the_stream_and_a_short_text() -> None:
+    found = simulator.simulate("orders", "dts-avro", limit=3000)
+    assert found.messages == list(simulator.messages("orders", "dts-avro", limit=3000))
+    assert {"place", "pay", None} <= {message.step for message in found.messages}
+    assert repr(found) == "<Simulation of scenarios/orders.yaml on mysql-8.0 as dts-avro>"
 
 
 @pytest.mark.parametrize("run", [simulator.messages, simulator.simulate])

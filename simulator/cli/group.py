@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,8 +13,23 @@ class ReaderGone(Exception):
     """The program that reads the output (head, less) has closed it."""
 
 
+# What an argument may be, by its name.
+ARGUMENTS: Final = {
+    "scenario": "A name from `cdcsim scenarios`, or a file: YAML (.yaml), a SQL script (.sql), a recording (.cdc); `-` "
+    "reads YAML from standard input.",
+}
+
+
 class _Command(click.Command):
-    """A command that refuses an option given twice; click would take the last one."""
+    """A command that refuses an option given twice, of which click would take the last one, and whose help explains
+    its arguments, too."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        arguments = [each for each in self.params if isinstance(each, click.Argument) and each.name in ARGUMENTS]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl([(each.make_metavar(ctx), ARGUMENTS[str(each.name)]) for each in arguments])
+        super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         _, _, given = self.make_parser(ctx).parse_args(list(args))
@@ -25,9 +40,16 @@ class _Command(click.Command):
 
 
 class _Commands(click.Group):
-    """A group that raises ReaderGone at a broken pipe; click would exit with status 1."""
+    """A group that raises ReaderGone at a broken pipe, where click would exit with status 1, and whose help has each
+    command's first sentence, which click would cut off."""
 
     command_class = _Command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(limit=200)) for name in self.list_commands(ctx)]
+            )
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:

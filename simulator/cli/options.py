@@ -91,7 +91,8 @@ snapshot_option = click.option(
 )
 start_option = click.option(
     "--start-at", type=WholeNumber(0, MOST_TURNS), default=0, metavar="TURN", show_default=True,
-    help="Begin at the first transaction border at or after this turn.",
+    help="Begin with the first transaction that starts at or after this turn (turns number the steps of the stream "
+    "from 0).",
 )  # fmt: skip
 route_option = click.option(
     "--route",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from simulator.batch import MessageBatch
 from simulator.delivery.router import parse_route
 from simulator.delivery.routing import Route
 from simulator.errors import NotOffered, OptionError, UsageError, did_you_mean
@@ -224,14 +225,18 @@ class Job:
         def single() -> Iterator[Message]:
             for where in plan.all_blocks():
                 if (batch := renderer.render_block(where)) is not None:
-                    for at in range(0, len(batch), SINGLE_MESSAGES):
-                        part = batch.slice(at, SINGLE_MESSAGES)
-                        turns = part["turn"].to_numpy()[part["phase"].to_numpy() == 1]
-                        yield from part.messages(self.stream.steps_of(np.unique(turns).tolist()))
+                    yield from self.single(batch)
             if self.failure is not None:
                 raise self.failure
 
         return single()
+
+    def single(self, batch: MessageBatch) -> Iterator[Message]:
+        """The messages of a batch one by one, with the steps of their turns."""
+        for at in range(0, len(batch), SINGLE_MESSAGES):
+            part = batch.slice(at, SINGLE_MESSAGES)
+            turns = part["turn"].to_numpy()[part["phase"].to_numpy() == 1]
+            yield from part.messages(self.stream.steps_of(np.unique(turns).tolist()))
 
 
 def _fitting(format: str, broker: Broker, loaded: Loaded | Script) -> Source | None:

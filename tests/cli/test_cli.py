@@ -303,6 +303,9 @@ def test_help(command: Command, name: str) -> None:
     assert command(*filter(None, [name]), "-h").out == asked.out
     if not name:
         assert all(re.search(rf"^  {command} ", asked.out, re.MULTILINE) for command in COMMANDS)
+        assert "..." not in asked.out, "a sentence is cut off"
+    elif "SCENARIO" in asked.out.partition("\n")[0]:
+        assert re.search(r"^Arguments:\n  \[?SCENARIO\]?  A name from `cdcsim scenarios`, or a file", asked.out, re.MULTILINE)
 
 
 def test_version(command: Command) -> None:

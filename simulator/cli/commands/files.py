@@ -29,7 +29,7 @@ from simulator.errors import UsageError
     "--at",
     type=WholeNumber(0, MOST_TURNS),
     metavar="TURN",
-    help="Write the rows before the first transaction border at or after this turn; default: the end of a script.",
+    help="Write the rows before the first transaction that starts at or after this turn; default: the end of a script.",
 )
 @click.option("--to", "folder", required=True, type=click.Path(path_type=Path), metavar="DIR", help="A new folder.")
 @click.option(

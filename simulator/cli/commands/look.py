@@ -121,7 +121,7 @@ def check(
     "--limit", type=WholeNumber(1, MOST_CHANGES), default=100_000, show_default=True, metavar="N",
     help="Estimate a run of so many row changes.",
 )  # fmt: skip
-@click.option("--rate", metavar="RATE", help="Tell the time at this rate, such as 50000/s.")
+@click.option("--rate", metavar="RATE", help="Estimate the time at this rate, such as 50000/s.")
 @start_option
 @snapshot_option
 @job_options
@@ -172,7 +172,7 @@ def explain(
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
-    help="Compare so many row changes; default: a script's all, 5 of another scenario.",
+    help="Compare so many row changes; default: all of a script, 5 of another scenario.",
 )  # fmt: skip
 @start_time_option
 @start_option

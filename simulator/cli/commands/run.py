@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
-    help="Stop at the first transaction border at or after N row changes; default: no limit.",
+    help="Stop after the transaction that reaches N row changes; default: no limit.",
 )  # fmt: skip
 @click.option(
     "--turns",
     type=WholeNumber(0, MOST_TURNS),
     metavar="N",
-    help="Stop at the first transaction border at or after N turns; default: no limit.",
+    help="Stop after the transaction that reaches N turns; default: no limit.",
 )
 @start_option
 @snapshot_option
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--duration", metavar="TIME",
-    help="Stop at the first transaction border after this time: 90s, 10m; default: no limit.",
+    help="Stop after the transaction that reaches this time: 90s, 10m; default: no limit.",
 )  # fmt: skip
 @click.option(
     "--clock", type=click.Choice(["simulated", "wall"]), default="simulated", show_default=True,

@@ -1,7 +1,8 @@
 """A Kafka cluster inside this process, for tests: librdkafka's mock broker, on a free port of 127.0.0.1.
 
 It keeps messages in memory, serves producers and consumers, also those of other processes, and consumer groups. It
-cannot be asked to make topics: they are made on first use, with four partitions each.
+cannot be asked to make topics: they are made on first use, with four partitions each. Of a partition it keeps the last
+5 MiB, and drops what came before without a word.
 """
 
 from __future__ import annotations
@@ -32,3 +33,14 @@ class MockCluster:
     def create(self, topic: str) -> None:
         """Make a topic, unless it is there."""
         self._client.list_topics(topic, timeout=ANSWER_SECS)
+
+    def dropped(self, topic: str) -> int:
+        """How many messages of a topic it has dropped."""
+        from confluent_kafka import Consumer, TopicPartition
+
+        consumer = Consumer({"bootstrap.servers": self.servers, "group.id": "cdcsim"})
+        try:
+            partitions = [TopicPartition(topic, partition) for partition in range(PARTITIONS)]
+            return sum(consumer.get_watermark_offsets(each, timeout=ANSWER_SECS)[0] for each in partitions)
+        finally:
+            consumer.close()
