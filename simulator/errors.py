@@ -120,6 +120,11 @@ class DeliveryFailed(SimulatorError):
     """Some messages were not delivered: how many, which first (its order key), and the broker's words."""
 
 
+# A name is looked for inside of others if it is not shorter, and not if more of them have it.
+LEAST_PART: Final = 4
+MOST_GUESSES: Final = 3
+
+
 def short(text: str) -> str:
     """A text as messages quote it: sixty characters at the most."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
@@ -134,6 +139,11 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
-    """The end of a message, with a blank before it: ` Did you mean 'canal-json'?`, or what is said otherwise."""
+    """The end of a message, with a blank before it: ` Did you mean 'canal-json'?`, or what is said otherwise. Where no
+    name is near, those that contain this one are named, unless they are many."""
+    known = list(known)
     guess = closest(name, known)
-    return f" Did you mean {guess!r}?" if guess else otherwise
+    guesses = [guess] if guess else [each for each in known if len(name) >= LEAST_PART and name.lower() in each.lower()]
+    if not 0 < len(guesses) <= MOST_GUESSES:
+        return otherwise
+    return f" Did you mean {' or '.join(map(repr, guesses))}?"

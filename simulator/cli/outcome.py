@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +29,14 @@ class Outcome:
     quiet: bool
 
     def report(
-        self, summary: Summary, record_of: Callable[[dict[str, Any]], object], failure: SimulatorError | None
+        self,
+        summary: Summary,
+        record_of: Callable[[dict[str, Any]], object],
+        failure: SimulatorError | None,
+        resumed: Mapping[str, str] | None = None,
     ) -> None:
-        """Write the files that are asked for, and the summary. Raises what failed, also in a script."""
+        """Write the files that are asked for, and the summary; `resumed` is the identity of a run that began earlier.
+        Raises what failed, also in a script."""
         from simulator.native import library
 
         job = self.job
@@ -39,7 +44,7 @@ class Outcome:
         failure = failure or job.failure
         if not self.quiet and not (failure and summary.next_turn == 0 == summary.messages):  # nothing came before it
             click.echo(progress.summary(summary, job, self.to), err=True)
-            if command := progress.expected_command(self.opening, job, summary):
+            if command := progress.expected_command(self.opening, job, summary, resumed):
                 click.echo(f"rows that a consumer must hold now: {command}", err=True)
             if library.missing():
                 click.echo("The compiled core was not built, so runs take longer: README.md says how it is.", err=True)

@@ -6,7 +6,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -207,10 +207,13 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
-def expected_command(opening: Opening, job: Job, done: Summary) -> str | None:
-    """The command that writes what a consumer of the run must hold; None where it has not got every row."""
-    script_from_its_start = job.stream.turns is not None and not done.first_turn
-    if done.failed or not (done.snapshot_rows or script_from_its_start):
+def expected_command(opening: Opening, job: Job, done: Summary, identity: Mapping[str, str] | None) -> str | None:
+    """The command that writes what a consumer of the run must hold; None where it has not got every row. `identity` is
+    that of a run which began earlier, and is resumed."""
+    first_turn = done.first_turn if identity is None else int(identity["--start-at"])
+    snapshot = done.snapshot_rows or (identity is not None and identity["snapshot"] == "true")
+    script_from_its_start = job.stream.turns is not None and not first_turn
+    if done.failed or not (snapshot or script_from_its_start):
         return None
     more = f" --source {job.source}" + ("" if opening.seed is None else f" --seed {opening.seed}")
     more += "".join(f" --set {shlex.quote(setting)}" for setting in opening.all_settings)

@@ -272,7 +272,7 @@ class _Drafting:
         if [key.lower() for key in parent.key] != [link.parent_columns[0].lower()]:
             return "a reference leads to a key of one column"
         if parent is draft:
-            return "a reference leads to another table"
+            return "a table cannot refer to itself here"
         others = [one for other, one in draft.columns.items() if other != name and other not in draft.key]
         if any(map(self._is_short, draft.columns.values())) and not any(map(fitting.changes, others)):
             return "the rows stay, and something of them must change"
@@ -302,7 +302,7 @@ class _Drafting:
         updates = any(map(self.fitting.changes, draft.changes))
         if fewest < LASTING and updates:
             draft.mix = {"update": 100}
-            draft.notes.append("The rows stay: the numbers of others would soon not fit into a column.")
+            draft.notes.append("Updates only: the keys of new rows would soon be too large for a column.")
         elif draft.permanent:
             draft.mix = {"insert": 10, "update": 90}
         elif _LOG.search(names.words_of(draft.name)):

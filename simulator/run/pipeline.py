@@ -240,13 +240,15 @@ class Run:
             return
         block, stop = item.block, item.block.first_turn + item.block.turns
         messages = item.messages()
-        if messages is not None and self.resumed is not None:
-            messages = self.resumed.missing(messages, self.sink)
+        first = block.first_turn
+        if self.resumed is not None:
+            messages = None if messages is None else self.resumed.missing(messages, self.sink)
+            first = min(self.resumed.first_turn(first, messages), stop)
         if item.snapshot:
             self.summary.snapshot_rows += block.changes
             self.summary.ddl += sum(map(self.renderer.codec.sends_event, block.events))
         elif self._clock is None:
-            self._count_block(block, stop)
+            self._count_block(block, first, stop)
         if messages is not None and len(messages):
             if self._clock is None or item.snapshot:
                 if self.resumed is not None:
@@ -260,7 +262,7 @@ class Run:
             if self.resumed is not None:
                 self.resumed.save(self.sink)
         if self._clock is not None and not item.snapshot:
-            self._count_block(block, stop)
+            self._count_block(block, first, stop)
 
     def _deliver(self, messages: MessageBatch, *, due: Seconds | None = None, whole: bool = True) -> None:
         """Send, and count what the sink has taken on, whether it failed or not."""
@@ -271,13 +273,18 @@ class Run:
             if self.sink.ledger.sent > before:
                 self._count(messages)
 
-    def _count_block(self, block: Block, stop: int) -> None:
-        """The turns of a block up to one."""
+    def _count_block(self, block: Block, first: int, stop: int) -> None:
+        """The turns [first, stop) of a block."""
         summary = self.summary
-        whole = stop == block.first_turn + block.turns
+        whole = first == block.first_turn and stop == block.first_turn + block.turns
+        if summary.next_turn == summary.first_turn:  # of a resumed run the first turns of this block arrived before
+            summary.first_turn = min(first, stop)
         summary.next_turn = stop
-        summary.changes += block.changes if whole else int(self.plan.stream.count(block.first_turn, stop).sum())
-        events = [event for event in block.events if event.order.turn < stop]
+        if whole:
+            summary.changes += block.changes
+        elif first < stop:
+            summary.changes += int(self.plan.stream.count(first, stop).sum())
+        events = [event for event in block.events if first <= event.order.turn < stop]
         statements = [event for event in events if isinstance(event, SchemaChange)]
         summary.ddl += len(statements)
         summary.ddl_not_sent += sum(not self.renderer.codec.sends_event(event) for event in statements)

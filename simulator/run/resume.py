@@ -57,6 +57,14 @@ class Resumed:
         """The first order key that may be missing somewhere."""
         return self.before.position.next
 
+    def first_turn(self, first: int, missing: MessageBatch | None) -> int:
+        """The first turn at or after `first` of which not all had arrived; these messages of its block are missing."""
+        start = None if self.begins else self.start
+        if start is None or start.phase == 0 or start.turn < first:
+            return first
+        in_part = missing is not None and start.turn in np.asarray(missing["turn"])
+        return start.turn if start.ordinal <= 0 or in_part else start.turn + 1
+
     def missing(self, batch: MessageBatch, sink: Sink) -> MessageBatch:
         """The messages that have not arrived yet."""
         start, arrived = self.start, self.before.position.acknowledged

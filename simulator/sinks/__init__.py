@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simulator import registry
-from simulator.errors import UsageError
+from simulator.errors import UsageError, closest
 
 if TYPE_CHECKING:
     from simulator.sinks.sink import Sink
@@ -50,7 +50,7 @@ def open_sink(
     each message on RabbitMQ. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
-    if scheme == url and url not in (*SINKS, "-") and ("/" in url or "." in url):
+    if scheme == url and url not in SINKS and ("/" in url or "." in url or not closest(url, SINKS)):
         raise UsageError(f"--to {url}: write file:{url} for a file or a folder.")
     hint = "--to is -, file:DIR, parquet:DIR, kafka://HOST:PORT/TOPIC, rocketmq://HOST:PORT/TOPIC or amqp://HOST/VHOST."
     opener = registry.load("sink", SINKS, scheme, hint)

@@ -109,7 +109,10 @@ class FolderSink(Sink):
             raise SinkError(f"{self.SCHEME}:{folder}: the folder cannot be made: {error.strerror}.") from None
         there = next(iter(sorted(folder.glob(self._taken()))), None)
         if there is not None and sizes is None:
-            raise SinkError(f"{self.SCHEME}:{folder}: {there.name} is already there; {self.ADVICE}, or remove it.")
+            raise SinkError(f"{self._named(there)} is already there; {self.ADVICE}, or remove it.")
+
+    def _named(self, file: Path) -> str:
+        return f"{self.SCHEME}:{self._folder}: {file.name}"
 
     def _taken(self) -> str:
         """The files that must not be there."""
@@ -190,6 +193,9 @@ class FileSink(FolderSink):
 
     def _taken(self) -> str:
         return glob.escape(self._path.name)
+
+    def _named(self, file: Path) -> str:
+        return f"{self.SCHEME}:{self._path}"
 
     def file_name(self, topic: str, partition: int) -> str:
         return self._path.name

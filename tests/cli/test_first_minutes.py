@@ -38,10 +38,8 @@ def test_one_file_holds_all_messages_in_stream_order(command: Command, tmp_path:
     expected = [message.value for message in simulator.messages("crud", "canal-json", limit=300)]
     assert (tmp_path / "all.jsonl").read_bytes().splitlines() == expected
     again = command("run", "crud", "-f", "canal-json", "--limit", "1", "--to", f"file:{tmp_path}/all.jsonl")
-    assert (again.status, again.err.endswith("all.jsonl is already there; name another file, or remove it.\n")) == (
-        1,
-        True,
-    )
+    already = f"cdcsim: file:{tmp_path}/all.jsonl is already there; name another file, or remove it.\n"
+    assert (again.status, again.err) == (1, already)
     wrong = command("run", "crud", "-f", "dts-avro", "--limit", "1", "--to", f"file:{tmp_path}/b.jsonl", status=2)
     assert wrong.err.endswith("the messages make a .avro file; name it so.\n")
 
@@ -53,6 +51,22 @@ def test_one_file_goes_on(command: Command, tmp_path: Path, monkeypatch: pytest.
     command(*run, "--limit", "250", status=0)
     expected = [message.value for message in simulator.messages("crud", "canal-json", limit=250)]
     assert (tmp_path / "all.jsonl").read_bytes().splitlines() == expected
+
+
+def test_a_resumed_run_counts_what_it_sends(command: Command, tmp_path: Path) -> None:
+    """Not again what had arrived; the command that computes a consumer's rows fits the whole run."""
+    run = ("run", "crud", "-f", "canal-json", "--snapshot", "--set", "tables.users.rows=500", "--to")
+    run = (*run, f"file:{tmp_path}/messages", "--resume", tmp_path / "mark")
+    command(*run, "--limit", "100", status=0)
+    for expected in (
+        "150 messages written to file:{to}: 150 row changes; … turns 100 to 249, next turn 250\n",
+        "0 messages written to file:{to}: 0 row changes; … no turns, next turn 250\n",
+    ):
+        err = re.sub(r"; .*MB/s; ", "; … ", command(*run, "--limit", "250", status=0).err)
+        assert err == (
+            expected.format(to=tmp_path / "messages") + "rows that a consumer must hold now: cdcsim expected crud"
+            " --at 250 --source mysql-8.0 --set tables.users.rows=500 --to DIR\n"
+        )
 
 
 def test_values_are_set(command: Command) -> None:

@@ -564,6 +564,8 @@ def test_yaml_errors_name_the_line() -> None:
     # the words are those of the parser at hand
     with pytest.raises(ScenarioError, match=r"^f\.yaml:2: invalid YAML: mapping values are not allowed .*\.$"):
         read("source: mysql\ntables: a: b\n", "f.yaml")
+    with pytest.raises(ScenarioError, match=r"^f\.yaml:2: invalid YAML: a tab indents the line; write spaces\.$"):
+        read("tables:\n\tusers: {}\n", "f.yaml")
 
 
 def test_finding_files(tmp_path: Path) -> None:

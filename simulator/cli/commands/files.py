@@ -91,8 +91,8 @@ def record(
     force: bool,
     sql_engine: str | None,
 ) -> None:
-    """Write a history to a file, which every command takes for a scenario, without a server: that of a SQL script,
-    which is run, or one that a MySQL or MariaDB server has in its binlog.
+    """Write the history of a SQL script, or of a MySQL or MariaDB server's binlog, to a file that every command takes
+    as a scenario, without a server.
 
     \b
     cdcsim record fixture.sql --source postgresql --to fixture.cdc

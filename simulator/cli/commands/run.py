@@ -167,5 +167,6 @@ def _run_here(job: Job, span: Span, sending: Sending, about: About, workers: int
             except KeyboardInterrupt:  # the second: what is on its way is counted as failed
                 sink.close()
                 this.summary.delivered, this.summary.failed = sink.delivered, sink.failed
-        outcome.report(this.summary, lambda facts: account.document(facts, failure or job.failure), failure)
+        earlier = None if resumed is None or resumed.begins else identity
+        outcome.report(this.summary, lambda facts: account.document(facts, failure or job.failure), failure, earlier)
         return INTERRUPTED if this.summary.interrupted else 0

@@ -6,6 +6,7 @@ they are. Anchors and merge keys work; duplicate keys, tags and second documents
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
@@ -34,7 +35,10 @@ def parse(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
-        raise YamlError(line, f"invalid YAML: {error.problem or error.context}") from None
+        problem = error.problem or error.context
+        if mark is not None and re.match(r" *\t", "".join(text.split("\n")[mark.line : mark.line + 1])):
+            problem = "a tab indents the line; write spaces"  # libyaml: "found character that cannot start any token"
+        raise YamlError(line, f"invalid YAML: {problem}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1 if isinstance(error.position, int) else None
         raise YamlError(line, f"invalid YAML: {error.reason}") from None
