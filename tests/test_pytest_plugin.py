@@ -102,7 +102,9 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "goldens/test_mine/test_golden.txt differs; if this is right: pytest 'test_mine.py::test_golden'" in out
     assert re.search(r'^E +-  "CREATE"$', out, re.MULTILINE)
     assert "no scenario 'ordesr'. Did you mean 'orders'?" in out
-    assert re.search(r"keeps 5 MiB of a partition and dropped [\d,]+ messages: take a smaller limit or smaller tables", out)
+    assert re.search(
+        r"keeps 5 MiB of a partition and dropped [\d,]+ messages: take a smaller limit or smaller tables", out
+    )
     assert "Traceback" not in out
 
     assert "1 passed" in pytest_in(tmp_path, "-q", "test_mine.py::test_golden", "--cdc-update")

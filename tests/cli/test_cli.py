@@ -307,7 +307,9 @@ def test_help(command: Command, name: str) -> None:
         assert all(re.search(rf"^  {command} ", asked.out, re.MULTILINE) for command in COMMANDS)
         assert "..." not in asked.out.partition("Commands:")[2], "a sentence is cut off"
     elif "SCENARIO" in asked.out.partition("\n")[0]:
-        assert re.search(r"^Arguments:\n  \[?SCENARIO\]?  A name from `cdcsim scenarios`, or a file", asked.out, re.MULTILINE)
+        assert re.search(
+            r"^Arguments:\n  \[?SCENARIO\]?  A name from `cdcsim scenarios`, or a file", asked.out, re.MULTILINE
+        )
 
 
 def test_version(command: Command) -> None:
