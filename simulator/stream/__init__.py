@@ -21,9 +21,10 @@ def open_stream(scenario: Scenario, heartbeat_ms: int | None = None) -> ChangeSt
         from simulator.stream.literal.script import ScriptStream
 
         return ScriptStream(scenario)
+    from simulator.stream.engine.compiled import compiled
     from simulator.stream.engine.stream import ChangeStream
 
-    return ChangeStream(scenario, heartbeat_ms)
+    return ChangeStream(scenario, heartbeat_ms, compiled(scenario, heartbeat_ms))
 
 
 def source_of(loaded: Loaded, requested: str | None) -> Source:

@@ -16,6 +16,7 @@ from random_scenarios import loaded, scenarios
 
 from simulator import sources
 from simulator.stream import open_stream
+from simulator.stream.engine.stream import ChangeStream
 from simulator.stream.scenario.loader import load, read
 from simulator.stream.scenario.resolve import resolve
 from simulator.stream.scenario.scenario import Scenario
@@ -163,3 +164,18 @@ def test_a_script_has_a_fingerprint_too() -> None:
     assert there == here
     assert rows(there) == rows(here)
     assert here.fingerprint != resolve(load("tour"), sources.find("oracle")).fingerprint
+
+
+def test_a_scenario_is_compiled_once() -> None:
+    """…, by its fingerprint; streams that share it read what a stream alone reads."""
+    one, same, other = (open_stream(resolve(load("orders"), MYSQL, seed=seed)) for seed in (1, 1, 2))
+    assert isinstance(one, ChangeStream)
+    assert isinstance(same, ChangeStream)
+    assert isinstance(other, ChangeStream)
+    assert one.compiled is same.compiled is not other.compiled
+    alone = ChangeStream(one.scenario)
+    assert alone.compiled is not one.compiled
+    middle, stop = one.border(500), one.border(1000)
+    for first, last in ((middle, stop), (0, middle)):
+        read = [[batch.image() for batch in stream.read(first, last).batches] for stream in (one, same, alone)]
+        assert read[0] == read[1] == read[2]

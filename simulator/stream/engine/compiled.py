@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 from typing import Final
 
@@ -208,6 +209,12 @@ class Compiled:
                 f"{peak.rows * turns:,} values of {peak.value_bytes:,} bytes may be in one transaction, and a block "
                 f"holds at most {COLUMN_BYTES >> 20} MiB of a column; shorten the values or the transactions",
             )
+
+
+@lru_cache(maxsize=4)
+def compiled(scenario: Scenario, heartbeat_ms: int | None = None) -> Compiled:
+    """A scenario compiled; the last few are kept, since comparisons, tests and Spark's workers open one many times."""
+    return Compiled(scenario, heartbeat_ms)
 
 
 class _Always:

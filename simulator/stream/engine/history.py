@@ -68,6 +68,7 @@ class Ticks:
         self.life_of_tick: Ints = self.life_of_step[steps] if self.total else steps
         self.cohort_program = _ints(cohort.program for cohort in plan.cohorts)
         self._histories: dict[tuple[int, tuple[bytes, ...]], History] = {}
+        self._of_settings: dict[tuple[str, tuple[tuple[bool, ...], ...]], History] = {}
         self._programs: dict[str, list[int]] = {}
         self._permanent: dict[str, Mask] = {}
         self._rows: dict[str, Ints] = {}
@@ -127,6 +128,12 @@ class Ticks:
 
     def history(self, table: str, field: str) -> History:
         """The past of a column in every program that has its table. Columns with the same past share one object."""
+        settings = tuple(self._setting(number, table, field) for number in self._programs.get(table, ()))
+        if (table, settings) not in self._of_settings:
+            self._of_settings[table, settings] = self._history(table, field)
+        return self._of_settings[table, settings]
+
+    def _history(self, table: str, field: str) -> History:
         span = self.span(table)
         last = np.full(len(span), -1, dtype=np.int64)
         back = np.zeros(len(span), dtype=np.int64)
@@ -175,11 +182,14 @@ class Ticks:
     def set_by(self, program: int, table: str, field: str) -> Ints:
         """The statements of a program, counted from 0, that set a column: inserts of its table, and updates; with ""
         for the column inserts alone."""
-        acts = self.plan.programs[program].distinct_acts
-        sets = (
-            act.table == table and act.kind is not DELETE and (act.kind is INSERT or field in act.sets) for act in acts
+        return np.flatnonzero(self.plan.programs[program].by_tick(self._setting(program, table, field)))
+
+    def _setting(self, program: int, table: str, field: str) -> tuple[bool, ...]:
+        """Of each distinct statement of a program, whether it sets a column."""
+        return tuple(
+            act.table == table and act.kind is not DELETE and (act.kind is INSERT or field in act.sets)
+            for act in self.plan.programs[program].distinct_acts
         )
-        return np.flatnonzero(self.plan.programs[program].by_tick(sets))
 
 
 def _ints(values: Iterable[int]) -> Ints:

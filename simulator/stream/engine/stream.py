@@ -58,11 +58,12 @@ class ChangeStream(Stream):
 
     last_turn: int
 
-    def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None) -> None:
+    def __init__(self, scenario: Scenario, heartbeat_ms: int | None = None, compiled: Compiled | None = None) -> None:
+        """`compiled`: the scenario, where it is compiled already."""
         self.scenario, self.file, self.source = scenario, scenario.file, scenario.source
         self.row_image = scenario.row_image
         self.database = self.source.table_id(scenario.spec.database, "").database
-        self.compiled = compiled = Compiled(scenario, heartbeat_ms)
+        self.compiled = compiled = compiled or Compiled(scenario, heartbeat_ms)
         self.timeline, self.traffic, self.plan = compiled.timeline, compiled.traffic, compiled.plan
         self.first_tables, self.last_turn = scenario.first_tables, compiled.last_turn
         self.first_txn, self.first_offset = compiled.first_txn, compiled.first_offset
