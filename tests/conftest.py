@@ -35,7 +35,7 @@ sys.modules.setdefault("dateutil", None)  # type: ignore[arg-type]
 # In CI a property is tried with the same examples each time: a new counterexample is found at a desk, where someone
 # can look at it, not by a change that has nothing to do with it.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("desk", deadline=None, max_examples=50)
+settings.register_profile("desk", deadline=None, max_examples=30)  # others in each run
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
@@ -119,10 +119,12 @@ def pytest_collection_finish() -> None:
 def group_of(item: pytest.Item) -> str:
     """The group of a test, "" for one that runs alone. One of two groups would be of a third one, with a broker of its
     own: so the JVMs and Spark that tests of brokers use are theirs."""
-    if (marker := item.get_closest_marker("broker")) is not None:
-        return str(marker.args[0])
-    marked = [name for name in ("jvm", "spark") if item.get_closest_marker(name) is not None]
-    return (marked or [name for name in GROUPS if name == item.path.parent.name] or [""])[0]
+    markers = {marker.name: marker for marker in reversed([*item.iter_markers()])}  # the closest one last
+    if "broker" in markers:
+        return str(markers["broker"].args[0])
+    marked = [name for name in ("jvm", "spark") if name in markers]
+    folder = item.path.parent.name
+    return marked[0] if marked else folder if folder in GROUPS else ""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -297,7 +297,8 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         count = draw(st.integers(1, 2))
         scenario = {"tables": {f"t{i}": draw(short_tables()) for i in range(count)}}
         first = scenario["tables"]["t0"]
-        if first["mix"]["update"] > 2 and not first["mix"]["delete"] and not first.get("key_updates"):
+        permanent = first["mix"]["update"] > 2 and not first["mix"]["delete"] and not first.get("key_updates")
+        if permanent and first["rows"] > 1:
             scenario["tables"]["pairs"] = pairs(first["rows"] // 4, draw(st.booleans()))
     scenario["seed"] = draw(st.integers(0, 1000))
     scenario["arrivals"] = draw(gaps)

@@ -14,6 +14,9 @@ from typing import Final
 
 import pytest
 
+# One process reads all files.
+pytestmark = pytest.mark.xdist_group("architecture")
+
 ROOT: Final = Path(__file__).parent.parent / "simulator"
 
 # Top may import below; side by side may not import each other. A package stands for all its modules.
@@ -111,7 +114,7 @@ def imports(path: Path) -> Iterator[Import]:
                 yield Import(name_of(path), node.lineno, name, lazy, typing_only)
             if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
                 function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-                guard = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+                guard = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
                 yield from inside(node, lazy or function, typing_only or guard)
 
     return inside(parsed(path), lazy=False, typing_only=False)
@@ -122,7 +125,9 @@ def module_exists(name: str) -> bool:
     return name.startswith("simulator.") and (path.is_dir() or path.with_suffix(".py").is_file())
 
 
-ALL: Final = tuple(found for path in files() for found in imports(path))
+@cache
+def all_imports() -> tuple[Import, ...]:
+    return tuple(found for path in files() for found in imports(path))
 
 
 def part(dotted: str) -> str:
@@ -135,13 +140,12 @@ def test_every_part_has_its_layer() -> None:
     assert parts == set(RANK), "a new part of the program wants its place in LAYERS"
 
 
-@pytest.mark.parametrize("name", sorted(RANK))
-def test_layers(name: str) -> None:
+def test_layers() -> None:
     wrong = []
-    for found in ALL:
+    for found in all_imports():
         own = found.file.removesuffix(".py").split("/")[0]
         target = part(found.module)
-        if own != name or not found.module.startswith("simulator.") or target == own:
+        if own == "__init__" or not found.module.startswith("simulator.") or target == own:
             continue
         if RANK[target] <= RANK[own]:
             wrong.append(str(found))
@@ -149,14 +153,14 @@ def test_layers(name: str) -> None:
 
 
 def test_the_root_imports_nothing_but_for_types() -> None:
-    mine = [found for found in ALL if found.file == "__init__.py" and found.module.startswith("simulator")]
+    mine = [found for found in all_imports() if found.file == "__init__.py" and found.module.startswith("simulator")]
     assert mine
     assert all(found.typing_only for found in mine)
 
 
 def test_third_party_packages_stay_at_home() -> None:
     wrong = []
-    for found in ALL:
+    for found in all_imports():
         package = found.module.split(".")[0]
         if package == "simulator" or package in sys.stdlib_module_names:
             continue
@@ -233,9 +237,9 @@ def test_vendor_names_are_found() -> None:
 
 
 def test_streams_know_no_format_and_formats_no_broker() -> None:
-    wrong = [str(f) for f in ALL if f.file.startswith("stream/") and f.module.startswith("simulator.formats")]
+    wrong = [str(f) for f in all_imports() if f.file.startswith("stream/") and f.module.startswith("simulator.formats")]
     clients = {"confluent_kafka", "rocketmq", "pika", "pyspark"}
-    wrong += [str(f) for f in ALL if f.file.startswith("formats/") and f.module.split(".")[0] in clients]
+    wrong += [str(f) for f in all_imports() if f.file.startswith("formats/") and f.module.split(".")[0] in clients]
     assert not wrong, "\n".join(wrong)
 
 
@@ -250,7 +254,7 @@ def graph(*, whenever: bool = False) -> dict[str, set[str]]:
     """Each module and those that it imports when it is imported; `whenever`: or later, or only for its types."""
     names = {name_of(path): dotted(path) for path in files()}
     found: dict[str, set[str]] = {name: set() for name in names.values()}
-    for each in ALL:
+    for each in all_imports():
         if (whenever or not (each.lazy or each.typing_only)) and each.module in found.keys() - {names[each.file]}:
             found[names[each.file]].add(each.module)
     return found

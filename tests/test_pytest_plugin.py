@@ -11,7 +11,8 @@ import pytest
 from command import ROOT, environment
 
 # By name, so that it is the same whether or not the package is installed with its entry point.
-PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cdcsim", "-p", "simulator.pytest_plugin", "-p", "no:cacheprovider")
+OPTIONS = ["-p", "no:cdcsim", "-p", "simulator.pytest_plugin", "-p", "no:cacheprovider"]
+END = "--- end of run ---\n"
 
 README = re.findall(r"```python\n(# test_\w+\.py\n.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
@@ -75,13 +76,15 @@ def test_no_such_scenario(cdc):
 """
 
 
-def pytest_in(folder: Path, *arguments: str) -> str:
+def pytest_in(folder: Path, *runs: list[str]) -> list[str]:
+    """What pytest prints with each of these lists of arguments, one run after the other in one process."""
+    program = f"import pytest\nfor run in {runs}:\n    pytest.main([*{OPTIONS}, *run])\n    print({END!r})"
     # other plugins that are installed here are no concern of it
     alone = {**environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [*PYTEST, *arguments], cwd=folder, env=alone, capture_output=True, text=True, timeout=900, check=False
+        [sys.executable, "-c", program], cwd=folder, env=alone, capture_output=True, text=True, timeout=900, check=True
     )
-    return done.stdout + done.stderr
+    return done.stdout.split(END)[:-1]
 
 
 def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +96,7 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     golden.parent.mkdir(parents=True)
     golden.write_text('[\n  "CREATE"\n]\n')
 
-    out = pytest_in(tmp_path, "-q")
+    out, updated = pytest_in(tmp_path, ["-q"], ["-q", "test_mine.py::test_golden", "--cdc-update"])
     assert re.search(r"2 failed, \d+ passed, 2 errors", out), out
     assert re.search(r"shop\.orders: 3 rows are not as expected, of \d+\.", out)
     assert re.search(r"id=\d+: status is 'x', expected '\w+'\n.*last change: UPDATE at turn \d", out)
@@ -107,7 +110,7 @@ def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert "Traceback" not in out
 
-    assert "1 passed" in pytest_in(tmp_path, "-q", "test_mine.py::test_golden", "--cdc-update")
+    assert "1 passed" in updated, updated
     assert '"UPDATE"' in golden.read_text()
 
 

@@ -13,9 +13,10 @@ from functools import cache
 from importlib import import_module
 from typing import Final, cast
 
-from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, encoded, table_of
+from building import Beat, Case, Ddl, Row, Rows, Times, batch_of, codec_of, table_of
 
 from simulator import sources
+from simulator.delivery.pack import cut, pack
 from simulator.errors import NotOffered, UnsupportedType
 from simulator.model import DELETE, INSERT, READ, UPDATE, Column, ColumnType, SchemaChangeKind, Table, TableId
 
@@ -925,5 +926,6 @@ def _refuses_name(format: str, source: str, name: str, column: Column | None = N
 
 
 def _write(format: str, source: str, table: Table) -> None:
-    nothing: list[str | None] = [None] * len(table.columns)
-    encoded(codec_of(format, source), batch_of(table, INSERT, [nothing], source=source))
+    batch = batch_of(table, INSERT, [[None] * len(table.columns)], source=source)
+    layout = codec_of(format, source).layout
+    layout.writer.pieces(cut(batch, pack(batch, layout.packing), topic="t", partition=None, key=None))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -29,48 +31,84 @@ def lines_of(folder: Path) -> int:
     return count
 
 
-def begun(folder: Path, process: subprocess.Popen[bytes], sign: bytes = b"{") -> None:
-    """Wait until messages with this text are written."""
-    while not any(sign in path.read_bytes() for path in folder.glob("*.jsonl")):
+def begun(folder: Path, process: subprocess.Popen[bytes]) -> None:
+    """Wait until messages are written."""
+    while not any(path.stat().st_size for path in folder.glob("*.jsonl")):
         if process.poll() is not None:
             pytest.fail(f"the run ended by itself: {process.communicate()[1].decode()}")
         time.sleep(0.01)
 
 
 def interrupted(
-    tmp_path: Path, *arguments: str, sign: bytes = b"{", seconds: float = SIGNAL_SECONDS, number: int = signal.SIGINT
-) -> tuple[dict[str, Any], str]:
-    """Run until a signal, some time after a first message; gives the summary and what stands on stderr."""
+    command: Command,
+    tmp_path: Path,
+    *arguments: str,
+    sign: bytes = b"{",
+    seconds: float = SIGNAL_SECONDS,
+    number: int = signal.SIGINT,
+) -> dict[str, Any]:
+    """Run in this process until a signal, some time after a message with this text; gives the summary."""
     folder, facts = tmp_path / "messages", tmp_path / "summary.json"
-    with start("run", *arguments, "--to", f"file:{folder}?partitions=2", "--summary-to", facts) as process:
-        begun(folder, process, sign)
-        time.sleep(seconds)
-        process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE_SECS)
-    assert process.returncode == 130, err.decode()
-    assert out == b""
-    told = summary(facts)
+    ended = threading.Event()
+
+    def send_signal() -> None:
+        while not any(sign in path.read_bytes() for path in folder.glob("*.jsonl")):
+            if ended.wait(0.01):
+                return
+        if not ended.wait(seconds):
+            os.kill(os.getpid(), number)
+
+    # where the tests run in the background, they ignore Ctrl-C, and the run would, too; after its end it is harmless
+    before = signal.signal(number, lambda number, frame: None)
+    sender = threading.Thread(target=send_signal)
+    sender.start()
+    try:
+        done = command("run", *arguments, "--to", f"file:{folder}?partitions=2", "--summary-to", facts)
+    finally:
+        ended.set()
+        sender.join()
+        signal.signal(number, before)
+    return accounted(tmp_path, *done)
+
+
+def accounted(tmp_path: Path, status: int, out: str, err: str) -> dict[str, Any]:
+    """The summary of an interrupted run, which says what is in its files and on stderr."""
+    assert status == 130, err
+    assert out == ""
+    told = summary(tmp_path / "summary.json")
     assert told["interrupted"]
     assert told["failed"] == 0
-    assert lines_of(folder) == told["messages"] == told["delivered"] > 0
-    line = next(line for line in err.decode().splitlines() if line.startswith("interrupted: "))
+    assert lines_of(tmp_path / "messages") == told["messages"] == told["delivered"] > 0
+    line = next(line for line in err.splitlines() if line.startswith("interrupted: "))
     assert line.startswith(f"interrupted: {told['delivered']:,} message")
     assert line.endswith(f"next turn {told['next_turn']}")
-    return told, err.decode()
+    return told
 
 
-@pytest.mark.parametrize(("number", "workers"), [(signal.SIGTERM, "2"), (signal.SIGHUP, "1")])
-def test_sigterm_and_sighup(tmp_path: Path, number: int, workers: str) -> None:
-    """…: the end of a session, or of a terminal, is that of a run."""
-    told, _ = interrupted(tmp_path, "crud", "-f", "canal-json", "--workers", workers, number=number)
+def test_sigterm_of_several_processes(tmp_path: Path) -> None:
+    """…: the end of a session is that of a run."""
+    folder, facts = tmp_path / "messages", tmp_path / "summary.json"
+    to = ("--to", f"file:{folder}?partitions=2", "--summary-to", facts)
+    with start("run", "crud", "-f", "canal-json", "--workers", "2", *to) as process:
+        begun(folder, process)
+        time.sleep(SIGNAL_SECONDS)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE_SECS)
+    told = accounted(tmp_path, process.returncode, out.decode(), err.decode())
     assert told["changes"] == told["messages"], "crud has one row in a message"
     assert told["next_turn"] - told["first_turn"] == told["changes"]
 
 
-def test_ctrl_c_ends_at_a_transaction_border(tmp_path: Path) -> None:
+def test_sighup(command: Command, tmp_path: Path) -> None:
+    """…: the end of a terminal, too."""
+    told = interrupted(command, tmp_path, "crud", "-f", "canal-json", "--workers", "1", number=signal.SIGHUP)
+    assert told["next_turn"] - told["first_turn"] == told["changes"] == told["messages"]
+
+
+def test_ctrl_c_ends_at_a_transaction_border(command: Command, tmp_path: Path) -> None:
     """Paced, so that the signal comes in the middle of a block: the messages are those before the turn it names."""
     arguments = ["orders", "-f", "dts-canal-json", "--snapshot", "--route", "single", "--rate", "5000/s"]
-    told, _ = interrupted(tmp_path, *arguments, sign=b'"type":"UPDATE"', seconds=0.3)
+    told = interrupted(command, tmp_path, *arguments, sign=b'"type":"UPDATE"', seconds=0.3)
     assert told["changes"] > 0
     border(told)
     with MemorySink() as sink:
@@ -78,13 +116,13 @@ def test_ctrl_c_ends_at_a_transaction_border(tmp_path: Path) -> None:
     assert (tmp_path / "messages" / "dts-0.jsonl").read_bytes().splitlines() == sink.values()
 
 
-@pytest.mark.parametrize("rate", [[], ["--rate", "1000/s"]], ids=["unpaced", "paced"])
-def test_ctrl_c_in_the_snapshot(tmp_path: Path, rate: list[str]) -> None:
+@pytest.mark.parametrize("rate", [["--workers", "1"], ["--rate", "1000/s"]], ids=["unpaced", "paced"])
+def test_ctrl_c_in_the_snapshot(command: Command, tmp_path: Path, rate: list[str]) -> None:
     """Changes do not follow rows that were not all told."""
     scenario = tmp_path / "large.yaml"
     columns = "{id: {type: int64, values: sequence}, note: {type: int32, values: version}}"
     scenario.write_text(f"tables: {{notes: {{key: id, rows: 100000000, columns: {columns}}}}}")
-    told, _ = interrupted(tmp_path, str(scenario), "-f", "dts-canal-json", "--snapshot", *rate, seconds=0.2)
+    told = interrupted(command, tmp_path, str(scenario), "-f", "dts-canal-json", "--snapshot", *rate, seconds=0.2)
     assert told["changes"] == 0
     assert told["snapshot_rows"] == told["messages"]
     assert told["next_turn"] == told["first_turn"]
