@@ -68,7 +68,7 @@ def find(text: str) -> Source:
     title, versions = SOURCES[id][1:] if id in SOURCES else (cls.TITLE or id, cls.VERSIONS or ("1",))
     version = versions[0] if text == id else text[len(id) + 1 :]
     if version not in versions:
-        raise UsageError(f"--source {text}: {title} is known here in version {', '.join(versions)}, not {version!r}.")
+        raise UsageError(f"--source {text}: the versions of {title} are {', '.join(versions)}, not {version!r}.")
     return cls(id, version, title)
 
 

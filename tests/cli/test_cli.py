@@ -112,7 +112,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ([*RUN, "--to", "kafka://localhost/x?partitons=3"], "Did you mean 'partitions'?"),
         ([*RUN, "--summary-to", "no/where/summary.json"], "there is no folder 'no/where'"),
         ([*RUN, "--limit", "7"], "--limit is given twice: leave one out"),
-        ([*RUN, "--source", "mysql-"], "MySQL is known here in version 8.0, 5.7, not ''"),
+        ([*RUN, "--source", "mysql-"], "the versions of MySQL are 8.0, 5.7, not ''"),
         ([*RUN, "--route", "key:"], "only the policy 'columns' takes columns"),
         ([*RUN, "--to", "/tmp/x"], "write file:/tmp/x for a file or a folder"),
         ([*RUN, "--to", "out.jsonl"], "write file:out.jsonl"),

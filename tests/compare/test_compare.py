@@ -117,6 +117,14 @@ def test_ddl_and_heartbeats_are_events_of_their_own(tmp_path: Path) -> None:
     assert sum(len(event.kinds) for event in whole) == len(whole)
 
 
+def test_nothing_to_compare_is_said(command: Command) -> None:
+    done = command("compare", "crud", "-f", "canal-json", "--kind", "ddl", status=0)
+    assert (done.out, done.err) == (
+        "",
+        "scenarios/crud.yaml: there is no event of the kind ddl in this part: give a larger --limit, or --start-at.\n",
+    )
+
+
 def test_a_script_is_compared_up_to_its_error(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "twice.sql"
     file.write_text("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY);\nINSERT INTO d.t VALUES (1);\n" * 2)

@@ -29,7 +29,7 @@ def test_a_source_is_found_and_pickled_by_its_name(text: str) -> None:
 def test_names_that_are_none() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'mysql'"):
         sources.find("mysq")
-    with pytest.raises(UsageError, match=r"MySQL is known here in version 8\.0, 5\.7, not '9'"):
+    with pytest.raises(UsageError, match=r"the versions of MySQL are 8\.0, 5\.7, not '9'"):
         sources.find("mysql-9")
 
 

@@ -321,7 +321,7 @@ def test_a_meta_comment_that_is_misspelt_is_refused(command: Command, tmp_path: 
     )  # fmt: skip
     script.write_text("-- @source mysql-9\nCREATE DATABASE d;\n")
     assert command("check", script).err == (
-        f"cdcsim: {script}:1: @source: mysql-9: MySQL is known here in version 8.0, 5.7, not '9'.\n"
+        f"cdcsim: {script}:1: @source: mysql-9: the versions of MySQL are 8.0, 5.7, not '9'.\n"
     )
 
 

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from each import each
 
+import simulator
 from simulator.errors import ScenarioError, UnknownName, UsageError
 from simulator.model import Column, ColumnType, SchemaChangeKind
 from simulator.sources import find
@@ -558,6 +559,13 @@ def test_what_is_no_scenario_at_all(content: bytes, sentence: str) -> None:
     with pytest.raises(ScenarioError) as error:
         read(content, "f.yaml")
     assert str(error.value).removeprefix("f.yaml:").strip() == sentence
+
+
+def test_a_table_of_a_key_alone_has_no_updates() -> None:
+    table = "tables:\n  t: {key: id, columns: {id: {type: int64, values: sequence}}, rows: 9"
+    with pytest.raises(simulator.UsageError, match=r"the scenario:2: tables\.t: it has no column to update; add one"):
+        simulator.simulate(table + "}\n", "canal-json", limit=9)
+    assert simulator.simulate(table + ", mix: {insert: 1, delete: 1}}\n", "canal-json", limit=9).messages
 
 
 def test_yaml_errors_name_the_line() -> None:

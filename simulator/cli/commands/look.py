@@ -238,6 +238,9 @@ def compare(
         raise UsageError(f"--base {base}: the formats compared are {', '.join(found.formats)}.")
     if as_json:
         click.echo(listings.as_json(found.facts()))
+    elif not found.events:
+        what = f"no event of the kind {' or '.join(kinds)}" if kinds else "nothing"
+        click.echo(f"{found.scenario}: there is {what} in this part: give a larger --limit, or --start-at.", err=True)
     else:
         width = shutil.get_terminal_size((120, 24)).columns
         click.echo(as_text(found, base=base or found.formats[0], width=width), color=colours())

@@ -82,6 +82,8 @@ def _changes_something(loaded: Loaded, program: Program, always: Always) -> None
             where, step = next((w, s) for w, s in lifecycles[program.lifecycle].walk() if s.name == name)
             number = next(i for i, s in enumerate(step.do) if s.update == act.table and act.sets == {*(s.set or ())})
             path = ("lifecycles", program.lifecycle, *where, "do", number)
+        if not act.sets and program.lifecycle not in lifecycles:
+            loaded.fail(path, "it has no column to update; add one, or leave updates out: mix: {insert: 1, delete: 1}")
         loaded.fail(
             path,
             f"the update of {', '.join(sorted(act.sets)) or 'no column'} might change nothing; set a column that "
