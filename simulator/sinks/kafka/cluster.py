@@ -16,9 +16,11 @@ from simulator.sinks.kafka.url import OPEN_WORDS, KafkaUrl, check_topic, client_
 
 # A broker that elects leaders for a new topic takes well under a second; one that has just started may take some.
 TOPIC_SECS: Final = 30
-# How long the first question waits for an answer, and by how much longer each that follows: some brokers are busy.
+# How long the first question waits for an answer, by how much longer each that follows, since brokers may be busy, and
+# the longest, until which Ctrl-C has to wait.
 FIRST_SECS: Final = 1.0
 LONGER: Final = 1.5
+LAST_SECS: Final = 8.0
 # Answers of a cluster that is about to change, and questions that were lost: asked again, they may well be answered.
 # librdkafka drops (`_DESTROY_BROKER`) what waits at a broker that the cluster no longer names, as one does that is shut
 # out for a moment because it was too busy to say that it lives.
@@ -83,7 +85,7 @@ class Cluster:
             with suppress(self.exception):
                 self._admin.list_topics(timeout=min(left, wait_secs))
                 return
-            wait_secs *= LONGER
+            wait_secs = min(wait_secs * LONGER, LAST_SECS)
             self.poll()  # why it failed
             # Repeating does not help these; a refused connection may be a broker that is just starting.
             if self.last_error and self.last_error[0] in (self.codes._AUTHENTICATION, self.codes._SSL):
