@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -18,10 +19,12 @@ MOST_CHANGES = 10**18
 MOST_PARTITIONS = 10_000
 MOST_TASKS = 10_000_000
 MOST_WORKERS = 64
+_SCALED = re.compile(r"([0-9]+)(?:\.([0-9]+))?(?:[eE]([0-9]{1,2})|([kmgKMG]))")
+_ZEROS = {"k": 3, "m": 6, "g": 9}
 
 
 class WholeNumber(click.ParamType[int]):
-    """A whole number within bounds. Click's own type prints the bounds in every help text."""
+    """A whole number within bounds, also as 250k or 2.5e5. Click's own type prints the bounds in every help text."""
 
     name = "number"
 
@@ -30,12 +33,22 @@ class WholeNumber(click.ParamType[int]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
-            number = int(str(value))
+            number = int(_written_out(str(value)))
         except ValueError:
             self.fail(f"{short(str(value))} is not a whole number", param, ctx)
         if not self.low <= number <= self.high:
             self.fail(f"{short(str(value))} is not a number from {self.low} to {self.high}", param, ctx)
         return number
+
+
+def _written_out(text: str) -> str:
+    """`250000` of `250k`; a number without such an end as it is, and so is one that is no whole number."""
+    if not (match := _SCALED.fullmatch(text)):
+        return text
+    whole, fraction, power, letter = match.groups()
+    fraction = (fraction or "").rstrip("0")
+    zeros = (int(power) if power else _ZEROS[letter.lower()]) - len(fraction)
+    return text if zeros < 0 else whole + fraction + "0" * zeros
 
 
 def colours() -> bool | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,14 +31,14 @@ from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
 from simulator.sources.source import Source
 from simulator.sql import is_script
-from simulator.stream.engine.block import Stream
+from simulator.stream.engine.block import SnapshotBlock, Stream, TurnBlock
 
 if TYPE_CHECKING:
     from simulator.sql.script import Script
     from simulator.stream.scenario.loader import Loaded
     from simulator.stream.scenario.scenario import Scenario
 
-# Who takes messages one by one waits for a block of so many turns, and for so many messages of one.
+# Who takes messages one by one waits for a first block of so many turns, and for so many messages of one.
 SINGLE_TURNS = 1024
 SINGLE_MESSAGES = 1024
 # A paced run is generated as it is sent, in blocks of about so many seconds: a block costs 20 to 60 ms however small it
@@ -220,10 +221,10 @@ class Job:
     def messages(self, limits: Limits, *, snapshot: bool | None = None) -> Iterator[Message]:
         """The messages of a run in stream order, one by one; blocks are generated on demand. After the last message,
         it raises the error that ended a SQL script."""
-        plan, renderer = self.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS), self.renderer()
+        plan, renderer = self.plan(limits, snapshot=snapshot), self.renderer()
 
         def single() -> Iterator[Message]:
-            for where in plan.all_blocks():
+            for where in chain[TurnBlock | SnapshotBlock](plan.snapshot_blocks(), plan.growing_blocks(SINGLE_TURNS)):
                 if (batch := renderer.render_block(where)) is not None:
                     yield from self.single(batch)
             if self.failure is not None:

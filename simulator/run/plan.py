@@ -75,6 +75,16 @@ class Plan:
                 left -= int(done[-1]) if len(done) else 0
             yield block
 
+    def growing_blocks(self, turns: int) -> Iterator[TurnBlock]:
+        """The same turns, for who waits for the first message: in blocks of so many, then of twice as many each time,
+        up to whole ones."""
+        for block in self.blocks():
+            at = block.first
+            while (stop := self.border(at + turns)) < block.stop:
+                yield TurnBlock(block.number, at, stop)
+                at, turns = stop, 2 * turns
+            yield TurnBlock(block.number, at, block.stop)
+
     def all_blocks(self) -> Iterator[SnapshotBlock | TurnBlock]:
         """The snapshot's and then the stream's."""
         yield from self.snapshot_blocks()

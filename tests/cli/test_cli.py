@@ -60,7 +60,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         (["formats", "--jsn"], "Did you mean '--json'?"),
         ([*RUN[:-1], "-1"], "-1"),
         ([*RUN[:-1], "many"], "'many'"),
-        ([*RUN, "--turns", "1e3"], "'1e3'"),
+        ([*RUN, "--turns", "1e-3"], "'1e-3'"),
         ([*RUN, "--start-at", "99999999999999999999"], "is not a number from 0 to 1000000000000000"),
         ([*RUN, "--clock", "moon"], "'moon'"),
         (["show", "orders", "-f", "canal-json", "-n", "0"], "'-n'"),
@@ -89,7 +89,7 @@ RUN = ["run", "orders", "-f", "canal-json", "--limit", "1"]
         ),
         (["run", "tour", "-f", "canal-json", "--start-at", "99"], "scenarios/tour.yaml ends at turn "),
         (["run", "crud", "-f", "canal-json,version=1.1.4,version=1.1.5"], "the option 'version' is there twice"),
-        (["run", "crud", "-f", "canal-json", "--limit", "10k"], "'10k' is not a whole number"),
+        (["run", "crud", "-f", "canal-json", "--limit", "1.0005k"], "'1.0005k' is not a whole number"),
         (["formats", "canal_json"], "no format 'canal_json'. Did you mean 'canal-json'?"),
         (["completion"], "Choose from: bash, zsh, fish"),
         # where messages go, and how fast
@@ -136,11 +136,16 @@ def test_a_wrong_command(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("limit", ["20", "2_0", "0.02k", "0.020K", "2e1", "0.2E2"])
+def test_numbers_as_people_write_them(command: Command, limit: str) -> None:
+    assert len(command("run", "crud", "-f", "canal-json", "--limit", limit).out.splitlines()) == 20
+
+
 @pytest.mark.parametrize("option", ["--limit", "--turns", "--start-at", "--seed", "--rate", "--duration", "-n"])
 def test_numbers_of_any_size(command: Command, option: str) -> None:
     """A number that cannot be is a sentence, too."""
     run = ["show", "crud"] if option == "-n" else ["run", "crud", "--turns", "1", "-q"]
-    for number in ("-1", "1e3", "0x10", "nan", "inf", "9" * 30, "9" * 5000, "1." + "9" * 400, "٣"):
+    for number in ("-1", "1e-3", "0x10", "nan", "inf", "9" * 30, "9" * 5000, "1." + "9" * 400, "٣"):
         status, out, err = command(*run, "-f", "canal-json", option, number)
         assert status == 0 or (status, out, err.count("\n")) == (2, "", 1), (number, err)
         assert len(err) < 300

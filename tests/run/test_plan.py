@@ -66,6 +66,21 @@ def test_a_limit_ends_where_a_full_count_says(scenario: dict[str, Any], start: i
 
 
 @quick
+@given(scenarios(), st.integers(0, 5000), st.integers(1, 60), st.integers(0, 2000))
+def test_blocks_grow_for_who_waits_for_the_first(
+    scenario: dict[str, Any], start: int, turns: int, changes: int
+) -> None:
+    """From so many turns on, up to whole ones: the same turns in all."""
+    stream = stream_of(scenario)
+    made = plan(stream, Limits(start, changes=changes), snapshot=False, most_turns=700)
+    at, most = made.first, turns
+    for block in made.growing_blocks(turns):
+        assert at == block.first < block.stop <= stream.border(at + most)
+        at, most = block.stop, 2 * most
+    assert at == stop_of(made)
+
+
+@quick
 @given(scenarios(), st.integers(0, 5000), st.integers(1, 400), st.integers(0, 900))
 def test_turns_are_an_absolute_stop(scenario: dict[str, Any], start: int, step: int, turns: int) -> None:
     """N turns from the first border on, and to the next border; whatever the size of blocks."""

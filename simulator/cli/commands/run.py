@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0, MOST_CHANGES), metavar="N",
-    help="Stop after the transaction that reaches N row changes; default: no limit.",
+    help="Stop after the transaction that reaches N row changes (250k, 1e6); default: no limit.",
 )  # fmt: skip
 @click.option(
     "--turns",
