@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -33,11 +33,12 @@ BEFORE_ROWS: Final = {HEARTBEAT: -2, DDL: -1}
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A message: `address` has its topic, partition, key, tag and headers, `members` those of its value with their
-    texts; `value` is the whole text, None for a tombstone."""
+    texts; `value` is the whole text, None for a tombstone. `ordinal` is that of its first row change in the turn."""
 
     address: Pairs
     members: Pairs
     value: str | None
+    ordinal: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,17 @@ class Event:
     name: str
     kinds: tuple[str, ...]
     messages: dict[str, list[Shown]]
+
+    def side_by_side(self, formats: Iterable[str]) -> list[dict[str, Shown]]:
+        """The messages of some formats in the order of the changes: beside each other those that begin with the same
+        one. A format that puts several rows into a message has none beside the later rows of others."""
+        rows: dict[tuple[int, int], dict[str, Shown]] = {}
+        for format in formats:
+            last, number = None, 0  # of messages about one change: one and its tombstone, say
+            for message in self.messages[format]:
+                last, number = message.ordinal, number + 1 if message.ordinal == last else 0
+                rows.setdefault((last, number), {})[format] = message
+        return [rows[at] for at in sorted(rows)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +229,6 @@ def shown(message: Message, codec: Codec, known: Sequence[str]) -> Shown:
         for name, value in message.headers
     ]
     if message.value is None:
-        return Shown(tuple(address), (), None)
+        return Shown(tuple(address), (), None, message.order.ordinal)
     text = value_text(message.value, codec)
-    return Shown(tuple(address), tuple(cut(text, known)), text)
+    return Shown(tuple(address), tuple(cut(text, known)), text, message.order.ordinal)

@@ -98,21 +98,24 @@
       select("Compare with", "base", ids.length ? [...ids].sort().map((id) => [id, id]) : [[state.base, state.base]]),
       select("Rows", "differing", [["", "all"], ["yes", "differences only"]])), checklist());
     if (!event) { main.append(el("p", { class: "count" }, "No events.")); return; }
-    const most = Math.max(0, ...ids.map((id) => event.messages[id].length));
-    const silent = ids.filter((id) => !event.messages[id].length);
+    const most = Math.max(0, ...ids.map((id) => event.messages[id].filter(Boolean).length));
+    const silent = ids.filter((id) => !event.messages[id].some(Boolean));
     main.append(el("p", { class: "count", id: "count" }, `${ids.length} formats, up to ${most} ${most === 1 ? "message" : "messages"} each; ≠ marks values that differ from those of ${ids[0] ?? "none"}` +
       (silent.length ? `; no message from ${silent.join(", ")}` : "")));
-    for (let number = 0; number < most; number++) {
-      const sent = Object.fromEntries(ids.filter((id) => event.messages[id][number]).map((id) => [id, event.messages[id][number]]));
-      const there = Object.keys(sent);
+    // a format has null where its message of an earlier row has the change already
+    for (let at = 0, number = 0; ids.length && at < event.messages[ids[0]].length; at++) {
+      const there = ids.filter((id) => event.messages[id][at]);
+      if (!there.length) continue;
+      number++;
+      const sent = Object.fromEntries(there.map((id) => [id, event.messages[id][at]]));
       const body = rows(sent).flatMap(([label, cells]) => {
         const base = words(cells[there[0]]);
         const differ = there.map((id) => words(cells[id]) !== base);
         if (state.differing && !differ.includes(true)) return [];
         return [el("tr", {}, el("th", { scope: "row" }, label), ...there.map((id, i) => cell(id, label, cells[id], differ[i])))];
       });
-      main.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Message ${number + 1} in each format` },
-        el("table", { class: "messages" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, `message ${number + 1}`),
+      main.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Message ${number} in each format` },
+        el("table", { class: "messages" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, `message ${number}`),
           ...there.map((id) => el("th", { scope: "col" }, el("a", { href: "#format/" + encodeURIComponent(id) }, id))))), el("tbody", {}, ...body))));
     }
   }

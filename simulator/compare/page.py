@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from simulator import __version__
-from simulator.compare.comparison import Comparison, compare
+from simulator.compare.comparison import Comparison, Shown, compare
 from simulator.compare.types import rendered
 from simulator.errors import UsageError
 from simulator.formats import FORMATS, find, open_codec
@@ -106,15 +106,20 @@ def described(format: Format) -> dict[str, Any]:
 
 
 def events_of(comparison: Comparison) -> list[dict[str, Any]]:
-    """Events with their messages: the address and the members of each, as pairs."""
-    return [
-        {
-            "name": event.name,
-            "kinds": event.kinds,
-            "messages": {
-                format: [{"address": each.address, "members": each.members} for each in messages]
-                for format, messages in event.messages.items()
-            },
-        }
-        for event in comparison.events
-    ]
+    """Events with their messages, side by side: for each format its message in each row, null where it has none. A
+    message is its address and its members, as pairs."""
+    found = []
+    for event in comparison.events:
+        rows = event.side_by_side(comparison.formats)
+        found.append(
+            {
+                "name": event.name,
+                "kinds": event.kinds,
+                "messages": {format: [_facts(row.get(format)) for row in rows] for format in comparison.formats},
+            }
+        )
+    return found
+
+
+def _facts(message: Shown | None) -> dict[str, Any] | None:
+    return None if message is None else {"address": message.address, "members": message.members}

@@ -26,29 +26,26 @@ def text(comparison: Comparison, *, base: str, width: int) -> str:
 
 def _event(comparison: Comparison, event: Event, formats: Sequence[str], width: int) -> str:
     lines = [click.style(f"── {event.name} ".ljust(width, "─")[:width], bold=True)]
-    sent = {format: event.messages[format] for format in formats}
-    for number, row in enumerate(zip_longest(*sent.values())):
+    for number, messages in enumerate(event.side_by_side(formats)):
         if number:
             lines.append("")
-        messages = dict(zip(formats, row, strict=True))
         lines += _messages(comparison, messages, width)
-    silent = [format for format, messages in sent.items() if not messages]
+    silent = [format for format in formats if not event.messages[format]]
     if silent:
         lines.append(click.style(f"no message: {', '.join(silent)}", dim=True))
     return "\n".join(lines)
 
 
-def _messages(comparison: Comparison, messages: dict[str, Shown | None], width: int) -> list[str]:
+def _messages(comparison: Comparison, messages: dict[str, Shown], width: int) -> list[str]:
     """Messages side by side, or each member's texts one below the other where the terminal is too narrow."""
-    rows = _rows(comparison, messages)
-    there = [format for format, message in messages.items() if message is not None]
-    column = (width - LABEL) // max(len(there), 1) - 2
+    rows, there = _rows(comparison, messages), list(messages)
+    column = (width - LABEL) // len(there) - 2
     if column >= NARROWEST:
         lines = [" " * LABEL + "  ".join(click.style(_padded(format, column), bold=True) for format in there)]
         for label, cells in rows:
             lines += _side_by_side(label, [cells[format] for format in there], column)
         return lines
-    names = max(map(len, there), default=0)
+    names = max(map(len, there))
     lines = []
     for label, cells in rows:
         lines.append(click.style(label, bold=True))
@@ -64,15 +61,14 @@ def _messages(comparison: Comparison, messages: dict[str, Shown | None], width: 
 Cells = dict[str, tuple[str, bool]]
 
 
-def _rows(comparison: Comparison, messages: dict[str, Shown | None]) -> list[tuple[str, Cells]]:
+def _rows(comparison: Comparison, messages: dict[str, Shown]) -> list[tuple[str, Cells]]:
     """What stands where: a label, and for each format its text and whether it differs from the base's."""
     parts: dict[str, dict[str, Pairs]] = {}
     for format, message in messages.items():
-        if message is not None:
-            parts[format] = {name: ((name, value),) for name, value in message.address}
-            parts[format] |= comparison.by_meaning(format, message)
-            if message.value is None:
-                parts[format]["value"] = (("value", "none: a tombstone"),)
+        parts[format] = {name: ((name, value),) for name, value in message.address}
+        parts[format] |= comparison.by_meaning(format, message)
+        if message.value is None:
+            parts[format]["value"] = (("value", "none: a tombstone"),)
     labels = list(dict.fromkeys(label for of in parts.values() for label in of))
     rows = []
     for label in _ordered(labels):

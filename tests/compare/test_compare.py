@@ -97,6 +97,27 @@ def test_side_by_side(command: Command, monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
+def test_messages_of_the_same_change_stand_side_by_side() -> None:
+    """One message of several rows beside the first of several messages, and what follows beside what follows."""
+    comparison = compare("orders", ["canal-json", "dts-avro"], limit=8)
+
+    def said(row: dict[str, Any], format: str, *members: str) -> str:
+        return ".".join(json.loads(text) for name, text in row[format].members if name in members)
+
+    alone = 0
+    for event in comparison.events:
+        rows = event.side_by_side(comparison.formats)
+        for row in rows:
+            if "canal-json" not in row:
+                alone += 1
+                continue
+            canal = said(row, "canal-json", "database", "table"), said(row, "canal-json", "type")
+            assert canal == (said(row, "dts-avro", "objectName"), said(row, "dts-avro", "operation"))
+        for format in comparison.formats:
+            assert [row[format] for row in rows if format in row] == event.messages[format]
+    assert alone == 8  # of 17 rows
+
+
 def test_ddl_and_heartbeats_are_events_of_their_own(tmp_path: Path) -> None:
     """Of a stream in which each turn changes rows, `--kind ddl` shows the statement without these rows."""
     scenario = tmp_path / "busy.yaml"

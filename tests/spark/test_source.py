@@ -182,7 +182,10 @@ def test_a_slow_rate_loses_no_part_of_a_change(scenario: str, monkeypatch: pytes
     [
         ({"format": "canal-json"}, "the stream has no end: give the option 'limit' or 'turns'"),
         ({"format": "canal-json", "limt": "5"}, "the data source cdcsim has no such option. Did you mean 'limit'?"),
-        ({"view": "changes", "table": "user", "limit": "5"}, "no table 'user'. `table` is one of shop.users."),
+        (
+            {"view": "changes", "table": "user", "limit": "5"},
+            "no table 'user'. Did you mean 'shop.users'?",
+        ),
     ],
 )
 def test_mistakes(spark: Any, scenario: str, options: dict[str, str], sentence: str) -> None:
