@@ -36,7 +36,8 @@
     return formats.filter((id) => data.live ? data.formats[id].sources.includes(data.live.system) : data.messages[state.source][0].messages[id]);
   }
   function chosen() {
-    const picked = state.formats ?? ["canal-json", "dts-canal-json", "drs-json", "oms-default", "cloudcanal-json"];
+    const first = ["canal-json", "dts-canal-json", "drs-json", "oms-default", "cloudcanal-json"];
+    const picked = state.formats ?? (offered().length > first.length ? first : offered()); // as many as fit a screen
     const shown = offered().filter((id) => picked.includes(id));
     const list = state.formats ? shown : shown.length ? shown : offered().slice(0, 4);
     return list.includes(state.base) ? [state.base, ...list.filter((id) => id !== state.base)] : list;

@@ -154,9 +154,9 @@ def chromium(address: str, *arguments: str) -> str:
     return done.stdout
 
 
-def found_in(folder: Path, steps: str, *scripts: str) -> dict[str, Any]:
+def found_in(folder: Path, steps: str, *scripts: str, page: str | None = None) -> dict[str, Any]:
     file = folder / "page.html"
-    file.write_text(harnessed(html(), steps, *scripts), encoding="utf-8")
+    file.write_text(harnessed(page or html(), steps, *scripts), encoding="utf-8")
     return found_at(file.as_uri())
 
 
@@ -196,6 +196,16 @@ def test_the_controls_work(tmp_path: Path) -> None:
     assert found["formats"] == sorted(FORMATS)
     assert (found["option"], found["notes"]) == ("images", True)
     assert found["dark"] != found["light"]
+
+
+def test_formats_that_were_named_are_shown(tmp_path: Path) -> None:
+    """`orders` in the event that is shown first: one message of canal-json for three rows of a table."""
+    formats = ["canal-json", "dts-avro", "oms-default"]
+    named = page("orders", formats, sources=["mysql"], limit=8)
+    found = found_in(tmp_path, 'found.heads = texts("table.messages thead th");', page=named)
+    both, alone = formats, formats[1:]
+    rows = [both, both, alone, alone, both, alone, alone, both]
+    assert found["heads"] == [head for n, row in enumerate(rows, 1) for head in (f"message {n}", *row)]
 
 
 def test_axe_finds_nothing(tmp_path: Path) -> None:
