@@ -45,29 +45,28 @@ def interrupted(
     *arguments: str,
     sign: bytes = b"{",
     seconds: float = SIGNAL_SECONDS,
-    number: int = signal.SIGINT,
 ) -> dict[str, Any]:
-    """Run in this process until a signal, some time after a message with this text; gives the summary."""
+    """Run in this process until Ctrl-C, some time after a message with this text; gives the summary."""
     folder, facts = tmp_path / "messages", tmp_path / "summary.json"
     ended = threading.Event()
 
-    def send_signal() -> None:
+    def press() -> None:
         while not any(sign in path.read_bytes() for path in folder.glob("*.jsonl")):
             if ended.wait(0.01):
                 return
         if not ended.wait(seconds):
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal.SIGINT)
 
     # where the tests run in the background, they ignore Ctrl-C, and the run would, too; after its end it is harmless
-    before = signal.signal(number, lambda number, frame: None)
-    sender = threading.Thread(target=send_signal)
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    sender = threading.Thread(target=press)
     sender.start()
     try:
         done = command("run", *arguments, "--to", f"file:{folder}?partitions=2", "--summary-to", facts)
     finally:
         ended.set()
         sender.join()
-        signal.signal(number, before)
+        signal.signal(signal.SIGINT, before)
     return accounted(tmp_path, *done)
 
 
@@ -85,24 +84,24 @@ def accounted(tmp_path: Path, status: int, out: str, err: str) -> dict[str, Any]
     return told
 
 
-def test_sigterm_of_several_processes(tmp_path: Path) -> None:
-    """…: the end of a session is that of a run."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_to_several_processes(tmp_path: Path, number: signal.Signals) -> None:
+    """…: the end of a session is that of a run, and so is the end of a terminal."""
     folder, facts = tmp_path / "messages", tmp_path / "summary.json"
     to = ("--to", f"file:{folder}?partitions=2", "--summary-to", facts)
-    with start("run", "crud", "-f", "canal-json", "--workers", "2", *to) as process:
+    before = signal.signal(number, signal.SIG_DFL)  # under nohup the run would ignore it, too
+    try:
+        process = start("run", "crud", "-f", "canal-json", "--workers", "2", *to)
+    finally:
+        signal.signal(number, before)
+    with process:
         begun(folder, process)
         time.sleep(SIGNAL_SECONDS)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         out, err = process.communicate(timeout=PATIENCE_SECS)
     told = accounted(tmp_path, process.returncode, out.decode(), err.decode())
     assert told["changes"] == told["messages"], "crud has one row in a message"
     assert told["next_turn"] - told["first_turn"] == told["changes"]
-
-
-def test_sighup(command: Command, tmp_path: Path) -> None:
-    """…: the end of a terminal, too."""
-    told = interrupted(command, tmp_path, "crud", "-f", "canal-json", "--workers", "1", number=signal.SIGHUP)
-    assert told["next_turn"] - told["first_turn"] == told["changes"] == told["messages"]
 
 
 def test_ctrl_c_ends_at_a_transaction_border(command: Command, tmp_path: Path) -> None:
