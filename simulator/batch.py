@@ -331,8 +331,13 @@ def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageB
 
     Raises OverflowError where the values have more than 2 GiB together.
     """
-    if len(batches) == 1:
-        return _whole(batches[0], room_of)
+    if len(batches) == 1:  # of a block, which is in order
+        (batch,) = batches
+        if batch.values is None:
+            return batch
+        values = _written(batches, np.arange(len(batch)), room_of)
+        at = MESSAGE_SCHEMA.get_field_index("value")
+        return MessageBatch(batch.columns.set_column(at, MESSAGE_SCHEMA.field(at), values))
     keys = [np.concatenate([np.asarray(batch[name]) for batch in batches]) for name in ("ordinal", "turn", "phase")]
     order = np.lexsort(keys)
     columns = []
@@ -349,18 +354,6 @@ def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageB
         else:
             columns.append(pa.concat_arrays(parts).take(pa.array(order)))
     return MessageBatch(pa.RecordBatch.from_arrays(columns, schema=MESSAGE_SCHEMA))
-
-
-def _whole(batch: MessageBatch, room_of: RoomOf) -> MessageBatch:
-    """The only batch of a block, which is in stream order."""
-    if batch.values is None:
-        return batch
-    values = write([batch.values], len(batch), type=pa.binary(), room_of=room_of)
-    if batch.check is not None:
-        batch.check(pc.max(pc.binary_length(values)).as_py() or 0)
-    return MessageBatch(
-        batch.columns.set_column(MESSAGE_SCHEMA.get_field_index("value"), MESSAGE_SCHEMA.field("value"), values)
-    )
 
 
 def _written(batches: Sequence[MessageBatch], order: Ints, room_of: RoomOf) -> pa.Array:

@@ -6,7 +6,9 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from simulator.batch import HEADERS, MessageBatch
 from simulator.errors import DeliveryFailed, OptionError
 from simulator.model import OrderKey
 from simulator.sinks import open_sink
+from simulator.sinks.sink import Sink
 
 Headers = list[tuple[str, bytes | None]]
 
@@ -28,6 +31,15 @@ class Received:
     key: bytes | None = None
     headers: tuple[tuple[str, bytes | None], ...] | None = None
     timestamp_ms: int | None = None
+
+
+def sent_while_it_starts(broker: Any, sink: Sink, messages: MessageBatch) -> None:
+    """Send to a broker that is away, start it meanwhile, and wait until it has the messages."""
+    with ThreadPoolExecutor(1) as thread:
+        sent = thread.submit(sink.send, messages)
+        broker.start()
+        sent.result()
+    sink.flush()
 
 
 def batch(

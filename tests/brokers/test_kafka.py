@@ -11,7 +11,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ import pytest
 from confluent_kafka import admin
 from kafka_client import asked, make_topic
 from native import free_port
-from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
+from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence, sent_while_it_starts
 from waiting import PATIENCE_SECS, freeze, interrupt_in, wait_until
 
 from simulator.batch import MessageBatch
@@ -319,11 +318,7 @@ def test_a_topic_that_is_first_named_while_the_broker_is_away(
         sink.flush()
         monkeypatch.setattr("simulator.sinks.kafka.url.CONNECT_SECS", 0.5)  # the broker is away for longer
         breakable.kill()
-        with ThreadPoolExecutor(1) as thread:
-            sent = thread.submit(sink.send, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
-            breakable.start()
-            sent.result()
-        sink.flush()
+        sent_while_it_starts(breakable, sink, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
         assert (sink.delivered, sink.failed) == (3, 0)
     assert [values(read(breakable.address, f"{topic}.{name}")[0]) for name in "ab"] == [[b"1", b"2"], [b"3"]]
 

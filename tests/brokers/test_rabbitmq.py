@@ -7,14 +7,13 @@ import signal
 import threading
 import time
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pika
 import pytest
 from native import free_port
-from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence
+from sinks_contract import Received, RefusingSinkContract, SinkContract, batch, one_sentence, sent_while_it_starts
 from waiting import PATIENCE_SECS, freeze, interrupt_in, wait_until
 
 from simulator.batch import MessageBatch
@@ -458,11 +457,7 @@ def test_a_queue_that_is_first_named_while_the_broker_is_away(breakable: Any, to
         sink.send(batch(f"{topic}.a", [b"1"]))
         sink.flush()
         breakable.stop()  # one that is killed may forget a queue that it has just made
-        with ThreadPoolExecutor(1) as thread:
-            sent = thread.submit(sink.send, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
-            breakable.start()
-            sent.result()
-        sink.flush()
+        sent_while_it_starts(breakable, sink, batch([f"{topic}.a", f"{topic}.b"], [b"2", b"3"], first_turn=1))
         assert (sink.delivered, sink.failed) == (3, 0)
     assert [bodies(breakable.address, f"{topic}.{name}") for name in "ab"] == [[b"1", b"2"], [b"3"]]
 

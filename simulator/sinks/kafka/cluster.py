@@ -157,8 +157,9 @@ class Cluster:
                 answer = self.ask(lambda: self._admin.list_topics(topic, timeout=self.url.connect_secs))
                 metadata = answer.topics[topic]
             except self.exception as error:
-                told = self.unusable(self._patience_secs) if self.last_error else self._topic_error(topic, error)
-                raise SinkError(told) from None
+                if self.last_error:
+                    raise SinkError(self.unusable(self._patience_secs)) from None
+                raise SinkError(self._topic_error(topic, error)) from None
             code = metadata.error.code() if metadata.error else None
             if code == self.codes.UNKNOWN_TOPIC_OR_PART:
                 return None
