@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import numpy.typing as npt
 
 # Of the C files here: a library of another number was built from other sources.
-ABI: Final = 10
+ABI: Final = 11
 # What the build makes beside this module.
 FILE: Final = Path(__file__).with_name("cdcsim.lib")
 
@@ -43,6 +43,8 @@ def _declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.cdcsim_write.argtypes = [
         _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER,
     ]  # fmt: skip
+    library.cdcsim_lines.restype = _LONG
+    library.cdcsim_lines.argtypes = [_POINTER, _LONG, _POINTER, _LONG, _POINTER, _LONG]
     library.cdcsim_changes.restype = _LONG
     library.cdcsim_changes.argtypes = [
         _POINTER, _POINTER, _POINTER, _LONG, _LONG, _POINTER, _LONG, _POINTER, _LONG, _POINTER,

@@ -25,6 +25,8 @@ ARROW: Final[RoomOf] = partial(pa.allocate_buffer, resizable=True)
 
 # Room behind constants and behind the buffer: the library copies in blocks of so many bytes.
 BLOCK: Final = 32
+# Room behind lines: a block, and what the library asks for before any text.
+LINE_ROOM: Final = BLOCK + 10
 MOST_BYTES: Final = 2**31 - 1
 BROKEN: Final = -2
 # Of a number and of a time, about.
@@ -242,6 +244,18 @@ def write(
         buffer.resize(used, shrink_to_fit=used < buffer.size * 3 // 4)
     data = buffer.slice(0, used)
     return pa.Array.from_buffers(type, count, [validity(nulls), pa.py_buffer(offsets), data], -1)
+
+
+def lines(values: pa.Array) -> memoryview:
+    """Texts or bytes without nulls, each with a newline behind it."""
+    assert LIBRARY is not None
+    _, offsets, data = values.buffers()
+    begins = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
+    room = np.empty(int(begins[-1] - begins[0]) + len(values) + LINE_ROOM, dtype=np.uint8)
+    at, size = (0, 0) if data is None else (data.address, data.size)
+    written = LIBRARY.cdcsim_lines(at, size, _memory(begins), len(values), _memory(room), len(room))
+    assert written >= 0, "offsets outside of the data"
+    return room[:written].data
 
 
 def _address(array: pa.Array, width: int) -> int:

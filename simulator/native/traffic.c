@@ -10,6 +10,7 @@
 #define GOLDEN 0x9E3779B97F4A7C15u
 #define ORDERS 4
 #define GROUP 8192
+#define AHEAD 32
 
 struct cohort {
     int64_t base, groups, slots, hot, visits, more, shift, decks, steps, cards, start, bound;
@@ -133,26 +134,48 @@ int64_t cdcsim_visits(const struct traffic *t, const int64_t *cohorts, const int
     return 1;
 }
 
-/* Which visit of its cohort a slot's visit at a place is. */
+/* A dealt card: of which deck, and where the decks have it. */
+struct dealt {
+    const struct cohort *circle;
+    int64_t number, group, at;
+};
+
+/* The card by which a slot comes to a place, not looked up; its circle is NULL for what the tables do not have. */
+static inline struct dealt dealt_at(const struct traffic *t, int64_t cohort, int64_t number, int64_t place) {
+    int64_t slot, group;
+    const struct cohort *c = slot_of(t, cohort, number, &slot, &group);
+    if (!c) return (struct dealt){NULL, 0, 0, 0};
+    int64_t before = place - origin(t, cohort, slot, group);
+    int64_t round = by(c->slots, c->shift) * c->decks, stay = by(c->hot, c->shift) * c->decks;
+    int64_t whole = round * c->visits + stay * c->more, rounds = floored(before, whole), rest = before - rounds * whole;
+    int64_t cold = rest - stay * (c->visits + c->more), each = cold < 0 ? c->visits + c->more : c->visits;
+    if (cold >= 0) rest = cold;
+    int64_t decks = floored(rest, each), rank = rest - decks * each;
+    int64_t deck = rounds * round + decks + (cold < 0 ? 0 : stay) - zero(c, slot);
+    int64_t at = first_card(c, order(t, cohort, group, deck), seat_of(c, slot, deck)) + rank;
+    return (struct dealt){at < 0 || at >= t->size ? NULL : c, deck, group, at};
+}
+
+/* Which visit of its cohort a slot's visit at a place is. The cards are anywhere in megabytes of memory: those of some
+   rows are asked for before the first of them is needed. */
 int64_t cdcsim_nth(const struct traffic *t, const int64_t *cohorts, const int64_t *slots, const int64_t *places,
                    int64_t rows, int64_t *nth) {
     if (!sound(t)) return 0;
-    for (int64_t row = 0; row < rows; row++) {
-        int64_t cohort = cohorts[row], slot, group;
-        const struct cohort *c = slot_of(t, cohort, slots[row], &slot, &group);
-        if (!c) return 0;
-        int64_t before = places[row] - origin(t, cohort, slot, group);
-        int64_t round = by(c->slots, c->shift) * c->decks, stay = by(c->hot, c->shift) * c->decks;
-        int64_t whole = round * c->visits + stay * c->more, rounds = floored(before, whole), rest = before - rounds * whole;
-        int64_t cold = rest - stay * (c->visits + c->more), each = cold < 0 ? c->visits + c->more : c->visits;
-        if (cold >= 0) rest = cold;
-        int64_t decks = floored(rest, each), rank = rest - decks * each;
-        int64_t number = rounds * round + decks + (cold < 0 ? 0 : stay) - zero(c, slot);
-        int64_t at = first_card(c, order(t, cohort, group, number), seat_of(c, slot, number)) + rank;
-        if (at < 0 || at >= t->size) return 0;
-        int64_t card = t->cards[at], position = group - first_group(t, cohort, card);
-        if (position < 0) position += c->groups;
-        nth[row] = (number * c->cards + card) * c->groups + position;
+    struct dealt some[AHEAD];
+    for (int64_t first = 0; first < rows; first += AHEAD) {
+        int64_t count = rows - first < AHEAD ? rows - first : AHEAD;
+        for (int64_t i = 0; i < count; i++) {
+            some[i] = dealt_at(t, cohorts[first + i], slots[first + i], places[first + i]);
+            if (!some[i].circle) return 0;
+            __builtin_prefetch(t->cards + some[i].at);
+        }
+        for (int64_t i = 0; i < count; i++) {
+            const struct cohort *c = some[i].circle;
+            int64_t card = t->cards[some[i].at];
+            int64_t position = some[i].group - first_group(t, cohorts[first + i], card);
+            if (position < 0) position += c->groups;
+            nth[first + i] = (some[i].number * c->cards + card) * c->groups + position;
+        }
     }
     return 1;
 }

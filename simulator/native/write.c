@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ABI 10
+#define ABI 11
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
 
@@ -433,4 +433,18 @@ int64_t cdcsim_write(const struct piece *pieces, const int64_t *begins, int64_t 
         offsets[at + 1] = (int32_t)(to - buffer);
     }
     return count;
+}
+
+/* Writes texts as lines, each with a newline behind it; gives the bytes written, FULL or BROKEN. */
+int64_t cdcsim_lines(const uint8_t *data, int64_t size, const int32_t *offsets, int64_t count, uint8_t *buffer,
+                     int64_t capacity) {
+    struct piece texts = {.data = data, .data_size = size, .offsets = offsets, .count = count};
+    struct out out = {buffer + capacity - BLOCK, NULL, 0};
+    uint8_t *to = buffer;
+    for (int64_t row = 0; row < count; row++) {
+        to = text(to, &texts, row, 0, &out);
+        if (!to) return out.failure;
+        *to++ = '\n';
+    }
+    return to - buffer;
 }

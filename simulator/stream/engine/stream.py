@@ -143,7 +143,7 @@ class ChangeStream(Stream):
         """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
         what = self.structure(first, stop)
         changes = what.changes
-        number, begins, _ = self.timeline.transactions(what.turns)
+        number, begins, lengths = self.timeline.transactions(what.turns)
         txn = self._txn(what.turns, number)
         event_ms = self.timeline.commit_us(what.turns) // 1000
         statement_ms = None
@@ -154,8 +154,7 @@ class ChangeStream(Stream):
         done = np.cumsum(changes)
         before = done - changes  # row changes before the turn
         before_txn = before[begins - first]
-        last_of_txn = np.searchsorted(begins, begins, side="right") - 1
-        size = done[last_of_txn] - before_txn
+        size = done[begins - first + lengths - 1] - before_txn
         ordinal = np.cumsum(what.rows, axis=0) - what.rows  # row changes of the turn before the statement
 
         batches: list[ChangeBatch] = []
