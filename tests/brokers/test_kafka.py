@@ -687,7 +687,7 @@ def test_memory_does_not_grow_with_the_run(kafka: str, topic: str) -> None:
         after_400_mb = peak_mib()
         for _ in range(40):
             sink.send(messages)
-        # the queue holds 64 MiB at most, which the first half need not have needed
+        # the queue holds 32 MiB at most, which the first half need not have needed
         assert peak_mib() - after_400_mb < 200
         sink.flush()
         assert sink.delivered == 400_000

@@ -147,6 +147,10 @@ def test_defaults_keep_order_and_java_partitions() -> None:
         (KafkaUrl("h:1", idempotence=False), "max.in.flight=3", {"max.in.flight.requests.per.connection": "3"}),
         (KafkaUrl("h:1", idempotence=False, acks="1"), "", {"acks": "1", "enable.idempotence": "false"}),
         (KafkaUrl("h:1", batch_bytes=5, max_message_bytes=1234), "", {"batch.size": "5", "message.max.bytes": "1234"}),
+        # the queue has room for the largest message
+        (KafkaUrl("h:1", max_message_bytes=10**8), "", {"queue.buffering.max.kbytes": "97657"}),
+        (KafkaUrl("h:1"), "message.max.bytes=100000000", {"queue.buffering.max.kbytes": "97657"}),
+        (KafkaUrl("h:1"), "queue.buffering.max.kbytes=9", {"queue.buffering.max.kbytes": "9"}),
     ]
 )
 def test_the_url_wins_over_the_file_and_the_file_over_defaults(url: KafkaUrl, file: str, wins: dict[str, str]) -> None:

@@ -43,6 +43,8 @@ from simulator.sinks.url import (
     whole_number,
 )
 
+# As much as `buffer.memory` of Java's producer: 64 MiB gave no more messages a second.
+QUEUE_KBYTES: Final = 32 << 10
 DEFAULTS: Final[Mapping[str, str]] = {
     "client.id": "cdcsim",
     # librdkafka's own default hashes keys with CRC32, Java's producer with murmur2.
@@ -53,8 +55,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "compression.type": "none",
     "message.max.bytes": "16000000",
     "queue.buffering.max.messages": "200000",
-    # As much as the other sinks hold: a broker that is away must not fill the memory.
-    "queue.buffering.max.kbytes": "65536",
+    "queue.buffering.max.kbytes": str(QUEUE_KBYTES),
     # A topic that goes missing is reported after a second instead of thirty, and never made by the broker.
     "topic.metadata.propagation.max.ms": "1000",
     "allow.auto.create.topics": "false",
@@ -226,6 +227,10 @@ def client_settings(url: KafkaUrl, file: Mapping[str, str]) -> dict[str, str]:
         settings["transaction.timeout.ms"] = str(min(max(wait_ms + 10_000, 60_000), 900_000))
     if url.timeout_secs is not None:
         settings["message.timeout.ms"] = str(max(1, round(url.timeout_secs * 1000)))
+    largest = settings["message.max.bytes"]
+    if "queue.buffering.max.kbytes" not in file and largest.isdecimal():  # what is no number librdkafka refuses
+        # a message that has no room in an empty queue would wait for it until the run's time is over
+        settings["queue.buffering.max.kbytes"] = str(max(QUEUE_KBYTES, int(largest) // 1024 + 1))
     if settings["enable.idempotence"] != "true":
         # A batch that is sent again can come behind one that was made meanwhile: one, with this, not five.
         settings.setdefault("max.in.flight.requests.per.connection", "1")
