@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -196,13 +197,24 @@ def _taken(row_numbers: Callable[[], Ints], rows: Ints) -> Ints:
 
 def scatter(base: pa.Array, delta: Delta) -> pa.Array:
     """`base` with `delta.values` at `delta.rows`."""
-    if pa.types.is_dictionary(base.type) or pa.types.is_dictionary(delta.values.type):
-        base, values = decoded(base), decoded(delta.values)
-    else:
-        values = delta.values
+    values = delta.values
+    if pa.types.is_dictionary(base.type) and pa.types.is_dictionary(values.type):
+        dictionary = base.dictionary
+        if _same_memory(dictionary, values.dictionary):
+            indices = scatter(base.indices, Delta(delta.rows, values.indices))
+            return pa.DictionaryArray.from_arrays(indices, dictionary)
+    base, values = decoded(base), decoded(values)
     index = np.arange(len(base), dtype=np.int64)
     index[delta.rows] = np.arange(len(base), len(base) + len(values))
     return pa.concat_arrays([base, values]).take(pa.array(index))
+
+
+def _same_memory(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two arrays are the same: not whether they hold the same."""
+    if len(one) != len(other) or one.offset != other.offset or one.type != other.type:
+        return False
+    addresses = ([buffer and buffer.address for buffer in array.buffers()] for array in (one, other))
+    return next(addresses) == next(addresses)
 
 
 def decoded(array: pa.Array) -> pa.Array:
@@ -338,8 +350,7 @@ def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageB
         values = _written(batches, np.arange(len(batch)), room_of)
         at = MESSAGE_SCHEMA.get_field_index("value")
         return MessageBatch(batch.columns.set_column(at, MESSAGE_SCHEMA.field(at), values))
-    keys = [np.concatenate([np.asarray(batch[name]) for batch in batches]) for name in ("ordinal", "turn", "phase")]
-    order = np.lexsort(keys)
+    order = _stream_order(batches)
     columns = []
     for field in MESSAGE_SCHEMA:
         parts = [batch[field.name] for batch in batches]
@@ -354,6 +365,22 @@ def concat(batches: Sequence[MessageBatch], room_of: RoomOf = ARROW) -> MessageB
         else:
             columns.append(pa.concat_arrays(parts).take(pa.array(order)))
     return MessageBatch(pa.RecordBatch.from_arrays(columns, schema=MESSAGE_SCHEMA))
+
+
+def _stream_order(batches: Sequence[MessageBatch]) -> Ints:
+    """The messages of all batches, counted from the first of the first, in stream order."""
+    parts = [np.concatenate([np.asarray(batch[name]) for batch in batches]) for name in ("phase", "turn", "ordinal")]
+    ranges = [(int(part.min()), int(part.max()) + 1) for part in parts]
+    if math.prod(stop - low for low, stop in ranges) >= 1 << 63:
+        return np.lexsort(parts[::-1])
+    # in one number a batch is sorted already, and sorting merges them: two to three times as quick
+    keys = np.zeros(len(parts[0]), dtype=np.int64)
+    for part, (low, stop) in zip(parts, ranges, strict=True):
+        if stop - low > 1:
+            keys *= stop - low
+            keys += part
+            keys -= low
+    return np.argsort(keys, kind="stable")
 
 
 def _written(batches: Sequence[MessageBatch], order: Ints, room_of: RoomOf) -> pa.Array:

@@ -222,35 +222,27 @@ int64_t cdcsim_places(const struct traffic *t, const int64_t *cohorts, const int
 }
 
 /* (number, first turn, turns) of the transaction of each turn. A period has `count` of them, which begin at `firsts` of
-   its `turns`, but for a rotation. */
-int64_t cdcsim_transactions(const int64_t *turns, int64_t rows, uint64_t key, const int64_t *sizes, const int64_t *firsts,
-                            int64_t count, int64_t period_turns, int64_t *numbers, int64_t *begins, int64_t *lengths) {
-    if (count < 1 || period_turns < 1 || firsts[0] != 0) return 0;
-    int64_t last = 0;
+   its turns, but for a rotation; firsts[count] is how many it has. Of every 2^shift turns `hints` has the transaction
+   of the first. */
+int64_t cdcsim_transactions(const int64_t *turns, int64_t rows, uint64_t key, const int64_t *firsts, int64_t count,
+                            const int32_t *hints, int64_t hint_count, int64_t shift, int64_t *numbers, int64_t *begins,
+                            int64_t *lengths) {
+    if (count < 1 || firsts[0] != 0 || firsts[count] < 1 || shift < 0 || shift > 62) return 0;
+    int64_t period_turns = firsts[count];
+    if ((period_turns - 1) >> shift >= hint_count) return 0;
     for (int64_t row = 0; row < rows; row++) {
         int64_t period = floored(turns[row], period_turns), position = turns[row] - period * period_turns;
         int64_t rotated = fraction(mix((uint64_t)period * GOLDEN + key), count);
         position += firsts[rotated];
         if (position >= period_turns) position -= period_turns;
-        /* turns mostly follow each other: the last transaction, or the next */
-        if (position < firsts[last] || (last + 1 < count && position >= firsts[last + 1])) {
-            if (last + 1 < count && position >= firsts[last + 1] && (last + 2 >= count || position < firsts[last + 2])) {
-                last++;
-            } else {
-                int64_t low = 0, high = count;
-                while (high - low > 1) {
-                    int64_t middle = (low + high) >> 1;
-                    if (firsts[middle] <= position)
-                        low = middle;
-                    else
-                        high = middle;
-                }
-                last = low;
-            }
-        }
-        numbers[row] = last - rotated + period * count + (last < rotated ? count : 0);
-        begins[row] = turns[row] - position + firsts[last];
-        lengths[row] = sizes[last];
+        if (position < 0 || position >= period_turns) return 0; /* `firsts` fall */
+        int64_t at = hints[position >> shift];
+        if (at < 0) return 0;
+        while (at < count && firsts[at + 1] <= position) at++;
+        if (at >= count) return 0;
+        numbers[row] = at - rotated + period * count + (at < rotated ? count : 0);
+        begins[row] = turns[row] - position + firsts[at];
+        lengths[row] = firsts[at + 1] - firsts[at];
     }
     return 1;
 }

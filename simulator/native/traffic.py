@@ -59,14 +59,14 @@ class Tables:
         assert done, "a cohort or a slot that the tables do not have"
 
 
-def transactions(turns: Ints, key: np.uint64, sizes: Ints, firsts: Ints, period: int) -> tuple[Ints, Ints, Ints]:
+def transactions(turns: Ints, key: np.uint64, firsts: Ints, hints: Int32s, shift: int) -> tuple[Ints, Ints, Ints]:
     """(number, first turn, turns) of the transaction of each turn, as `Timeline` has them."""
     assert LIBRARY is not None
     turns = np.ascontiguousarray(turns, dtype=np.int64)
     out = np.empty((3, len(turns)), dtype=np.int64)
-    assert len(sizes) == len(firsts)
     done = LIBRARY.cdcsim_transactions(
-        memory(turns), len(turns), int(key), memory(sizes), memory(firsts), len(sizes), period, *map(memory, out)
-    )
+        memory(turns), len(turns), int(key), memory(firsts), len(firsts) - 1, memory(hints), len(hints), shift,
+        *map(memory, out),
+    )  # fmt: skip
     assert done, "a period without transactions"
     return out[0], out[1], out[2]

@@ -143,9 +143,9 @@ class ChangeStream(Stream):
         """The changes and events of the turns [first, stop), which begin and end at transaction borders."""
         what = self.structure(first, stop)
         changes = what.changes
-        number, begins, lengths = self.timeline.transactions(what.turns)
+        transactions = number, begins, lengths = self.timeline.transactions(what.turns)
         txn = self._txn(what.turns, number)
-        event_ms = self.timeline.commit_us(what.turns) // 1000
+        event_ms = self.timeline.commits_us(transactions) // 1000
         statement_ms = None
         if self.timeline.durations and self.source.logs_statement_times:
             statement_ms = self.timeline.statement_us(what.turns) // 1000

@@ -8,9 +8,11 @@ any turn, however far away or before the stream's start.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from simulator.model import SECOND_NUMBERS
 from simulator.native.program import compiled
@@ -55,17 +57,18 @@ class Timeline:
         self.plain = self.largest == 1  # each turn is a transaction
         if not self.plain:
             drawn = multiset(sizes)
-            self._sizes = drawn[order(len(drawn), key(seed, "sizes"))]
-            self._first: Ints = np.cumsum(self._sizes) - self._sizes
-            self._turns = int(self._sizes.sum())
+            self._count = len(drawn)
+            # where the transactions of a period begin, and where it ends
+            self._first: Ints = np.cumsum(np.concatenate([[0], drawn[order(len(drawn), key(seed, "sizes"))]]))
+            self._turns = int(self._first[-1])
 
     def transactions(self, turns: Ints) -> tuple[Ints, Ints, Ints]:
         """(number, first turn, turns) of the transaction that each turn belongs to."""
         if self.plain:
             return turns, turns, np.ones(len(turns), dtype=np.int64)
         if compiled():
-            return transactions(turns, self._key, self._sizes, self._first, self._turns)
-        count = len(self._sizes)
+            return transactions(turns, self._key, self._first, *self._hints)
+        count = self._count
         period, position = np.divmod(turns, self._turns)
         begins = below(bits(self._key, period), count)  # with which transaction the period begins
         position = position + self._first[begins]
@@ -74,7 +77,15 @@ class Timeline:
         number = (index - begins).astype(np.int64)
         number += period * count + count * (number < 0)
         first: Ints = (turns - position + self._first[index]).astype(np.int64)
-        return number, first, self._sizes[index]
+        return number, first, self._first[index + 1] - self._first[index]
+
+    @cached_property
+    def _hints(self) -> tuple[npt.NDArray[np.int32], int]:
+        """Of every so many turns of a period (a power of two) the transaction of the first, and which power: from it
+        the library has few steps to a turn's transaction."""
+        shift = (self._turns // self._count).bit_length() - 1
+        turns = np.arange(0, self._turns, 1 << shift)
+        return (np.searchsorted(self._first, turns, side="right") - 1).astype(np.int32), shift
 
     def border(self, turn: int) -> int:
         """The first transaction border at or after a turn: a turn that begins a transaction."""
@@ -83,7 +94,11 @@ class Timeline:
 
     def commit_us(self, turns: Ints) -> Ints:
         """Commit time of the transaction that each turn belongs to, epoch microseconds; never falls with the turn."""
-        _, first, length = self.transactions(turns)
+        return self.commits_us(self.transactions(turns))
+
+    def commits_us(self, transactions: tuple[Ints, Ints, Ints]) -> Ints:
+        """Commit times of `transactions`, epoch microseconds."""
+        _, first, length = transactions
         return self.arrivals.us(first + length - 1)
 
     def statement_us(self, turns: Ints) -> Ints:
