@@ -160,5 +160,9 @@ class Deals:
             counts[rows] = span.deal.count(cohorts, turns[rows] - span.first) + span.before[list(cohorts)].sum()
         return counts
 
-    def _parted(self, which: Ints) -> list[tuple[Ints, Span]]:
-        return [(np.flatnonzero(which == number), self._spans[number]) for number in np.unique(which)]
+    def _parted(self, which: Ints) -> list[tuple[Ints | slice, Span]]:
+        """The spans, and the rows of each."""
+        numbers = np.flatnonzero(np.bincount(which))
+        if len(numbers) == 1:
+            return [(slice(None), self._spans[numbers[0]])]
+        return [(np.flatnonzero(which == number), self._spans[number]) for number in numbers]
