@@ -68,6 +68,7 @@ class Kind(IntEnum):
     SCALED = 21
     DRAWN = 22
     MEMBERS = 23
+    BASE64 = 24
 
 
 def cells(texts: Iterable[str | bytes]) -> Cells:
@@ -104,10 +105,14 @@ class Program:
         self._texts(kind, entries, *index, more=2 if sized else 0)
         self._kept.append(indices)
 
-    def mapped(self, array: pa.Array, table: Cells) -> None:
-        """Texts or bytes with a text of the table for each of their bytes."""
-        self._texts(Kind.MAPPED, array, _memory(table), len(table))
+    def mapped(self, array: pa.Array, table: Cells, skip: int = 0) -> None:
+        """Texts or bytes with a text of the table for each of their bytes; the first without `skip` bytes."""
+        self._texts(Kind.MAPPED, array, _memory(table), len(table), option=skip)
         self._kept.append(table)
+
+    def base64(self, array: pa.Array) -> None:
+        """Bytes as Base64."""
+        self._texts(Kind.BASE64, array)
 
     def drawn(self, draws: npt.NDArray[np.uint64], lengths: Int64s, table: Cells) -> None:
         """`lengths` texts of the table for each draw."""
@@ -160,7 +165,9 @@ class Program:
         self._flush()
         return self
 
-    def _texts(self, kind: Kind, array: pa.Array, indices: int, index_count: int, more: int = 0) -> None:
+    def _texts(
+        self, kind: Kind, array: pa.Array, indices: int = 0, index_count: int = 0, *, more: int = 0, option: int = 0
+    ) -> None:
         """`more` bytes than the texts have are written."""
         if not pa.types.is_string(array.type) and not pa.types.is_binary(array.type):
             array = array.cast(pa.binary())
@@ -170,7 +177,7 @@ class Program:
         begins = 0 if offsets is None else offsets.address + 4 * array.offset
         # slices, too: an estimate
         self._count(min(size / max(len(array), 1), 1 << 16) + more)
-        self._add(kind, address, size, begins, len(array) if begins else 0, indices, index_count)
+        self._add(kind, address, size, begins, len(array) if begins else 0, indices, index_count, option=option)
         self._kept.append(array)
 
     def _count(self, size: float) -> None:

@@ -37,13 +37,14 @@ enum kind {
     TRIMMED, /* the same, the fraction without zeros at its end */
     DAY,     /* int64 days as `2024-05-01` */
     LENGTH,  /* the next `span` pieces behind their length as an Avro long */
-    MAPPED,  /* a text as the texts of a table (indices) for its bytes */
+    MAPPED,  /* a text as the texts of a table (indices) for its bytes, the first but for its first bytes (option) */
     CLOCK,   /* int64 microseconds of less than 1000 hours as `-12:34:56` and the fraction's first digits (option) */
     TRIMMED_CLOCK,
     SCALED,  /* pairs of int64: a number and its scale */
     DRAWN,   /* so many texts (indices) of a table (offsets), drawn by a hash of uint64 */
     MEMBERS, /* int64 microseconds as Avro's longs in unions with null: year, month, day, hour, minute, second, and the
                 fraction in so many units of a microsecond (option), null for 0 */
+    BASE64,  /* bytes as Base64, with padding */
     KINDS
 };
 
@@ -233,15 +234,47 @@ static inline uint8_t *mapped(uint8_t *to, const struct piece *piece, int64_t ro
     const uint8_t *cells = (const uint8_t *)piece->indices;
     if (row < 0 || row >= piece->count || piece->index_count != 256) goto broken;
     int64_t at = offsets[row], end = offsets[row + 1];
-    if (at < 0 || end < at || end > piece->data_size) goto broken;
+    if (at < 0 || end < at || end > piece->data_size || piece->option < 0) goto broken;
+    if (piece->option && at < end) {
+        if (out->end - to < CELL) goto full;
+        const uint8_t *first = cells + CELL * piece->data[at++];
+        int64_t left = (first[CELL - 1] & (CELL - 1)) - piece->option;
+        if (left < 0) goto broken;
+        memcpy(to, first + piece->option, (size_t)left);
+        to += left;
+    }
     for (; at < end; at++) {
-        if (to > out->end) goto full;
+        if (out->end - to < CELL) goto full;
         to = cell(to, cells + CELL * piece->data[at]);
     }
     return to;
 full:
     out->failure = FULL;
     return NULL;
+broken:
+    out->failure = BROKEN;
+    return NULL;
+}
+
+static const char BASE64_DIGITS[65] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static inline uint8_t *base64(uint8_t *to, const struct piece *piece, int64_t row, struct out *out) {
+    const int32_t *offsets = piece->offsets;
+    if (row < 0 || row >= piece->count) goto broken;
+    int64_t begin = offsets[row], size = offsets[row + 1] - begin;
+    if (begin < 0 || size < 0 || begin + size > piece->data_size) goto broken;
+    if (out->end - to < (size + 2) / 3 * 4) {
+        out->failure = FULL;
+        return NULL;
+    }
+    const uint8_t *from = piece->data + begin;
+    for (; size > 0; size -= 3, from += 3, to += 4) {
+        uint32_t bits = (uint32_t)from[0] << 16 | (size > 1 ? (uint32_t)from[1] << 8 : 0) | (size > 2 ? from[2] : 0);
+        for (int digit = 0; digit < 4; digit++) to[digit] = (uint8_t)BASE64_DIGITS[bits >> (18 - 6 * digit) & 63];
+        if (size < 3) to[3] = '=';
+        if (size < 2) to[2] = '=';
+    }
+    return to;
 broken:
     out->failure = BROKEN;
     return NULL;
@@ -259,7 +292,7 @@ static inline uint8_t *drawn(uint8_t *to, const struct piece *piece, int64_t row
     uint64_t bits = ((const uint64_t *)piece->data)[row], limit = (uint64_t)piece->count;
     if (limit > UINT32_MAX) goto broken;
     for (int32_t left = piece->indices[row]; left > 0; left--, bits += 0x9E3779B97F4A7C15u) {
-        if (to > out->end) goto full;
+        if (out->end - to < CELL) goto full;
         to = cell(to, (const uint8_t *)piece->offsets + CELL * ((mix(bits) >> 32) * limit >> 32));
     }
     return to;
@@ -290,6 +323,9 @@ static uint8_t *write_pieces(uint8_t *to, const struct piece *pieces, int64_t co
             break;
         case MAPPED:
             if (!(to = mapped(to, piece, row, out))) return NULL;
+            break;
+        case BASE64:
+            if (!(to = base64(to, piece, row, out))) return NULL;
             break;
         case DRAWN:
             if (!(to = drawn(to, piece, row, out))) return NULL;

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from simulator.carriers import validity
+from simulator.native.program import Program
 from simulator.text.fixed_width import nulls_of
+from simulator.text.template import Compound, join
 
 _ALPHABET: Final = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", dtype=np.uint8)
 _PAD: Final = ord("=")
@@ -22,6 +26,27 @@ def base64(array: pa.Array) -> pa.Array:
     """
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, base64(array.dictionary))
+    return join([Base64(array)], len(array))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Base64(Compound):
+    """Bytes in Base64; null where they are."""
+
+    values: pa.Array
+
+    def column(self) -> pa.Array:
+        return _encoded(self.values)
+
+    def add_to(self, program: Program) -> None:
+        program.base64(self.values)
+
+    @property
+    def nulls(self) -> npt.NDArray[np.bool_] | None:
+        return nulls_of(self.values)
+
+
+def _encoded(array: pa.Array) -> pa.Array:
     if not len(array) or array.buffers()[2] is None:
         return array.cast(pa.string())
     ends = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1]

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from simulator.carriers import validity
 from simulator.native.program import Cells, Program, cells
@@ -23,10 +24,12 @@ HEX: Final = cells(f"{byte:02X}" for byte in range(256))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped(Compound):
-    """Texts or bytes with a text of the table for each of their bytes; null where they are."""
+    """Texts or bytes with a text of the table for each of their bytes, the first without `skip` bytes; null where they
+    are."""
 
     values: pa.Array
     table: Cells
+    skip: int = 0
 
     def column(self) -> pa.Array:
         data, offsets = bytes_of(self.values)
@@ -37,10 +40,11 @@ class Mapped(Compound):
             raise OverflowError(TOO_LONG)
         out = self.table[data, :7][np.arange(7) < sizes[:, None]]
         buffers = [validity(self.nulls), pa.py_buffer(ends[offsets].astype(np.int32)), pa.py_buffer(out)]
-        return pa.Array.from_buffers(pa.string(), len(self.values), buffers, -1)
+        texts = pa.Array.from_buffers(pa.string(), len(self.values), buffers, -1)
+        return pc.binary_replace_slice(texts, 0, self.skip, "") if self.skip else texts
 
     def add_to(self, program: Program) -> None:
-        program.mapped(self.values, self.table)
+        program.mapped(self.values, self.table, self.skip)
 
     @property
     def nulls(self) -> npt.NDArray[np.bool_] | None:

@@ -14,7 +14,8 @@ All escape `"` and `\\`, none escapes `/`, and everything else is raw UTF-8.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -102,15 +103,29 @@ def escaped(array: pa.Array, style: Style = FASTJSON2) -> pa.Array | list[Piece]
     if pa.types.is_dictionary(array.type):
         return escape(array, style)
     data, _ = bytes_of(array)
-    present = [byte for byte in style.first_bytes if (data == byte).any()]
+    raw = data.tobytes()  # in which C looks for a byte, three times as quick as comparing all of them
+    present = [byte for byte in style.first_bytes if byte in raw]
     wide = _wide(data, style) if present and present[-1] >= 0x80 else []
-    if (data < 0x20).any() or (present and present[0] < 0x80):
+    if data.min(initial=0x20) < 0x20 or (present and present[0] < 0x80):
         if not wide:
             return [Mapped(array, style.bytes)]
         array = mapped(array, style.bytes)
     for character in wide:
         array = pc.replace_substring(array, character, style.escapes[character])
     return array
+
+
+def escaped_piece(piece: Piece, style: Style) -> Piece:
+    """A piece with what must be escaped escaped: of those that texts have, only bytes as characters hold such."""
+    return (
+        replace(piece, table=_escaped_table(piece.table.tobytes(), style.name)) if isinstance(piece, Mapped) else piece
+    )
+
+
+@lru_cache(maxsize=64)
+def _escaped_table(table: bytes, style: str) -> Cells:
+    rows = (table[at : at + 8] for at in range(0, len(table), 8))
+    return cells(row[: row[7]].decode().translate(STYLES[style].table) for row in rows)
 
 
 def _wide(data: npt.NDArray[np.uint8], style: Style) -> list[str]:

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from simulator.model import ColumnType
 from simulator.text import decimals, mysql
+from simulator.text.bytewise import HEX, LATIN1, Mapped
+from simulator.text.java import numbers as java
 from simulator.text.template import Piece
 
 
@@ -26,5 +28,9 @@ PIECES: Final[Mapping[Any, Callable[..., Piece]]] = {
     mysql.datetime_fixed: lambda array, type, zone=None: mysql.datetime_piece(array, type.length or 0, zone),
     mysql.datetime_trimmed: lambda array, type, zone=None: mysql.trimmed_datetime_piece(array, zone),
     mysql.time_fixed: lambda array, type: mysql.time_piece(array, type.length or 0),
+    mysql.latin1_bytes: lambda array, type: Mapped(array, LATIN1),
+    mysql.hex_bytes: lambda array, type: Mapped(array, HEX),
+    mysql.byte_list: lambda array, type: java.byte_list_piece(array),
+    mysql.byte_list_stripped: lambda array, type: java.byte_list_piece(mysql.without_trailing_zeros(array)),
     mysql.time_trimmed: lambda array, type: mysql.trimmed_time_piece(array),
 }

@@ -113,6 +113,24 @@ class Members(Compound):
             program.close(opened)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined(Compound):
+    """Pieces of so many rows put together; null where one is."""
+
+    pieces: Sequence[Piece]
+    count: int
+
+    def column(self) -> pa.Array:
+        return join(self.pieces, self.count)
+
+    def add_to(self, program: Program) -> None:
+        add(program, self.pieces)
+
+    @property
+    def nulls(self) -> npt.NDArray[np.bool_] | None:
+        return nulls_of(self.pieces)
+
+
 def unless_null(pieces: Sequence[Piece], nulls: npt.NDArray[np.bool_], otherwise: str | bytes) -> Choice:
     """The pieces of each row, or another text where it is null."""
     return Choice(pieces, np.where(nulls, -1, np.arange(len(nulls))).astype(np.int32), otherwise, len(nulls))

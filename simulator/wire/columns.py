@@ -8,8 +8,6 @@ from typing import Final
 import pyarrow as pa
 
 from simulator.model import Table
-from simulator.native.program import Cells as Table256
-from simulator.native.program import cells
 from simulator.text.json_style import Style, escape, quote
 from simulator.text.template import join
 from simulator.wire.fields import Cell, Cells, Order, PerTable, plain
@@ -46,7 +44,6 @@ class WrittenTable:
         self._style, self._cells, self._dictionaries = style, cells, Dictionaries()
         self._known: dict[tuple[int, Cells], Cell] = {}
         self._texts: dict[PerTable, str] = {}
-        self._bytes: dict[int, Table256] = {}
 
     def cell(self, column: int, cells: Cells | None = None) -> Cell:
         """The cell of the column at this place."""
@@ -64,15 +61,6 @@ class WrittenTable:
         cell = self.cell(column)
         text = cell.text(array)
         return escape(text, self._style) if cell.escaped else text
-
-    def escaped_bytes(self, column: int) -> Table256:
-        """The escaped texts of bytes, of a column whose cell has them."""
-        if column not in self._bytes:
-            table = self.cell(column).bytes
-            assert table is not None
-            texts = [bytes(row[: row[7]]).decode() for row in table.tolist()]
-            self._bytes[column] = cells(text.translate(self._style.table) for text in texts)
-        return self._bytes[column]
 
     def text(self, value: PerTable) -> str:
         """The text of a placeholder."""

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from simulator.batch import ChangeBatch
 from simulator.model import ABSENT, Column, ColumnType, Event, Kind, Table
-from simulator.native.program import Cells as Table256
 from simulator.text.json_style import Style, escape, quote
 from simulator.text.pieces import PIECES
 from simulator.text.template import Piece, join
@@ -41,8 +40,6 @@ class Cell:
     null: str = "null"
     constant: str | None = None  # all values, nulls too, have this text
     piece: Callable[[pa.Array], Piece] | None = None
-    # where the text is made byte by byte, the text of each byte, before it is escaped
-    bytes: Table256 | None = None
 
 
 def rendered(

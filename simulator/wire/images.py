@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from simulator.batch import Delta, Ints, PackedBatch
 from simulator.carriers import picked
-from simulator.text.bytewise import Mapped
-from simulator.text.json_style import escaped
+from simulator.text.json_style import escaped, escaped_piece
 from simulator.text.template import COMMAS, Choice, Members, Piece, Run, is_text, nulls_of, object_pieces, unless_null
 from simulator.wire.columns import WrittenColumns
 from simulator.wire.fields import Cells, Rows
@@ -106,9 +105,9 @@ class Images:
             return self.table.texts(column, array)
         if cell.piece is not None:
             piece = cell.piece(array)
+            if cell.escaped:
+                piece = escaped_piece(piece, self.written.style)
             return piece if isinstance(piece, pa.Array) and is_text(piece) else [piece]
-        if cell.bytes is not None:
-            return [Mapped(array, self.table.escaped_bytes(column))]
         text = cell.text(array)
         return escaped(text, self.written.style) if cell.escaped else text
 

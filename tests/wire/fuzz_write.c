@@ -57,12 +57,14 @@ static int fill(struct piece *pieces, int room, int64_t rows) {
         switch (piece->kind) {
         case TEXT:
         case SIZED:
+        case BASE64:
             texts(piece, count);
             break;
         case MAPPED:
             texts(piece, count);
             piece->indices = keep(exactly(256 * CELL));
             piece->index_count = 256 - !below(50);
+            piece->option = below(3) - !below(50);
             break;
         case DRAWN:
             piece->count = below(300);

@@ -25,6 +25,7 @@ from simulator.stream.generators.index import Index, draws
 from simulator.stream.generators.nulls import Nulls
 from simulator.stream.generators.shuffle import Shuffle
 from simulator.text import mysql
+from simulator.text.base64 import Base64
 from simulator.text.bytewise import LATIN1, Mapped
 from simulator.text.decimals import decimal_groups, decimal_plain
 from simulator.text.fixed_width import LAST_US
@@ -81,7 +82,9 @@ def lists(draw: st.DrawFn, count: int, binary: bool = False, depth: int = 2) -> 
                 pieces.append(draw(columns(count, nulls=depth == 2)))
             case "mapped":
                 column = draw(columns(count, nulls=depth == 2).filter(lambda column: pa.types.is_string(column.type)))
-                pieces.append(Mapped(column, LATIN1))
+                pieces.append(
+                    draw(st.sampled_from([Mapped(column, LATIN1), java.byte_list_piece(column), Base64(column)]))
+                )
             case "longs":
                 pieces.append(Longs(np.array(draw(st.lists(INT64, min_size=count, max_size=count)), dtype=np.int64)))
             case "strings":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +18,6 @@ from simulator.model import Column, ColumnType
 from simulator.sources.mysql.type_table import CHARSETS, DEFAULT_CHARSET, family
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.bytewise import LATIN1
 from simulator.wire.fields import Cell, rendered
 
 # Column values: type name (or family of types) to its text. Canal LogBuffer.fetchValue, LogEventConvert.parseOneRow.
@@ -61,8 +59,7 @@ def cell(column: Column, settings: Settings[CanalOptions]) -> Cell:
         return rendered(binlog_text.datetime_fixed, type, zone=settings.options.timezone)
     if words == "time" and version <= "1.1.5":
         return Cell(lambda array: old_time(binlog_text.time_fixed(array, type), type.length or 0, version))
-    table = LATIN1 if words in ("binary", "geometry") else None
-    return replace(rendered(TEXT[words], type, escaped=words in ESCAPED), bytes=table)
+    return rendered(TEXT[words], type, escaped=words in ESCAPED)
 
 
 def in_charset(array: pa.Array, charset: str) -> pa.Array:

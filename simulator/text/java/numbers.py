@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from simulator.carriers import numbers
 from simulator.native.draws import decimals
 from simulator.native.program import Kind, Program, cells, compiled
-from simulator.text.bytewise import LATIN1, mapped
-from simulator.text.template import Compound, join, nulls_of
+from simulator.text.bytewise import LATIN1, Mapped, mapped
+from simulator.text.template import Compound, Joined, Piece, join, nulls_of
 
 # Bits of 5 to the power of the index (FloatingDecimal.N_5_BITS), a table that ends at 26.
 _BITS_OF_5: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
@@ -317,4 +317,9 @@ def byte_list(array: pa.Array) -> pa.Array:
     """
     if pa.types.is_dictionary(array.type):
         return pa.DictionaryArray.from_arrays(array.indices, byte_list(array.dictionary))
-    return join(["[", pc.binary_replace_slice(mapped(array, _LISTED), 0, 2, ""), "]"], len(array))
+    return join([byte_list_piece(array)], len(array))
+
+
+def byte_list_piece(array: pa.Array) -> Piece:
+    """The same as a piece."""
+    return Joined(["[", Mapped(array, _LISTED, skip=len(", ")), "]"], len(array))

@@ -36,7 +36,7 @@ from simulator.model import ColumnType
 from simulator.sources.mysql.values import format_values
 from simulator.text import decimals as decimal_text
 from simulator.text import mysql as binlog_text
-from simulator.text.base64 import base64, number_bytes
+from simulator.text.base64 import Base64, number_bytes
 from simulator.text.fixed_width import distinct_text, whole_numbers
 from simulator.text.java import decimal as java_decimal
 from simulator.text.template import Piece
@@ -109,14 +109,14 @@ def set_(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
     return binlog_text.set_labels(array, type)
 
 
-def bytes_(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
-    return base64(array)
+def bytes_(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
+    return Base64(array)
 
 
-def bit(array: pa.Array, type: ColumnType, style: ValueStyle) -> pa.Array:
+def bit(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
     if style.legacy:
         return binlog_text.bit(array, type)
-    return base64(number_bytes(array, ((type.length or 1) + 7) // 8 if style.full else None))
+    return Base64(number_bytes(array, ((type.length or 1) + 7) // 8 if style.full else None))
 
 
 def date(array: pa.Array, type: ColumnType, style: ValueStyle) -> Piece:
