@@ -55,7 +55,12 @@ class Images:
         else:
             rows = ["{"]
             for place, i in enumerate(self._places(declared)):
-                rows += self._member(f"{',' if place else ''}{self.table.quoted[i]}:", i, self._text(declared.image, i))
+                lead = f"{',' if place else ''}{self.table.quoted[i]}:"
+                old = None if self.batch.before is None or declared.image != "before" else self.batch.before[i]
+                if isinstance(old, Delta) and pa.types.is_string(old.values.type):
+                    rows += self._two_states(lead, i, old)
+                else:
+                    rows += self._member(lead, i, self._text(declared.image, i))
             rows += ["," if tail and len(rows) > 1 else "", tail, "}"]
         if not declared.array:
             if not self.packed.single:
@@ -64,6 +69,19 @@ class Images:
         if not self.packed.single:
             rows = [Run(rows, starts, ",", len(self.batch))]
         return ["[", *rows, "]"]
+
+    def _two_states(self, lead: str, column: int, old: Delta) -> list[Piece]:
+        """The members of a column before an update, of which some rows differ from those after it: long texts are not
+        put together in a column first."""
+        count = len(self.batch)
+        changed = np.full(count, -1, dtype=np.int32)
+        changed[old.rows] = np.arange(len(old.rows), dtype=np.int32)
+        same = np.arange(count, dtype=np.int32)
+        same[old.rows] = -1
+        return [
+            Choice(self._member(lead, column, self._text("after", column)), same, "", count),
+            Choice(self._member(lead, column, self._escaped(column, old.values)), changed, "", len(old.rows)),
+        ]
 
     def _places(self, declared: Rows) -> Sequence[int]:
         """The columns of a whole image in the order in which they are written."""
