@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from simulator.batch import MessageBatch
 from simulator.errors import SimulatorError, UsageError
@@ -60,17 +60,10 @@ def messages(
     its messages.
     """
     limits = _limits(start_at, limit, turns)
-    job = open_job(
-        scenario,
-        format,
-        source=source,
-        seed=_whole("seed", seed),
-        broker=broker,
-        allow_undocumented=allow_undocumented,
-        force=force,
-        sql_engine=sql_engine,
-        settings=_settings(settings),
+    job = _opened(
+        scenario, format, broker, source, seed, settings, allow_undocumented, force=force, sql_engine=sql_engine
     )
+    _check_texts(route=route)
     job = job.addressed(route=route, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
     _check_end(job, limits)
     return job.messages(limits, snapshot=snapshot)
@@ -113,21 +106,17 @@ def publish(
     second; its `stop`, set to True, ends the run. Everything else is as the command has it; Spark runs jobs as its data
     source. Raises UsageError before anything is sent, SinkError, and DeliveryFailed.
     """
+    _check_texts(duration=duration, rate=rate, route=route, metrics=metrics)
+    if not isinstance(to, str | Path | Sink):
+        raise UsageError(f"to is {to!r}: it is a URL, a Path or a sink.")
     limits = _limits(start_at, limit, turns, parse_duration(duration) if duration else None)
     pace = parse_pace(rate) if rate else None
     if clock not in ("simulated", "wall"):
         raise UsageError(f"clock is {clock!r}: it is 'simulated' or 'wall'.")
     url = f"file:{to}" if isinstance(to, Path) else to
-    job = open_job(
-        scenario,
-        format,
-        source=source,
-        seed=_whole("seed", seed),
-        broker=broker_of(url, broker) if isinstance(url, str) else broker,
-        allow_undocumented=allow_undocumented,
-        force=force,
-        sql_engine=sql_engine,
-        settings=_settings(settings),
+    broker = broker_of(url, broker) if isinstance(url, str) else broker
+    job = _opened(
+        scenario, format, broker, source, seed, settings, allow_undocumented, force=force, sql_engine=sql_engine
     )
     job.addressed(route=route)  # a wrong route is an error before anything is opened
     where = url if isinstance(url, str) else type(url).__name__
@@ -201,15 +190,8 @@ def simulate(
     datetime …. Raises UsageError, also where neither `limit` nor the scenario ends it.
     """
     limits = _limits(start_at, limit, turns)
-    job = open_job(
-        scenario,
-        format,
-        source=source,
-        seed=_whole("seed", seed),
-        broker=broker,
-        allow_undocumented=allow_undocumented,
-        settings=_settings(settings),
-    )
+    job = _opened(scenario, format, broker, source, seed, settings, allow_undocumented)
+    _check_texts(route=route, topic=topic)
     job = job.addressed(route=route, topic=topic, partitions=Partitions(_whole("partitions", partitions, 1) or 1))
     _check_end(job, limits)
     plan = job.plan(limits, snapshot=snapshot, most_turns=SINGLE_TURNS).counted()
@@ -307,6 +289,39 @@ def _key(columns: tuple[str, ...], row: Mapping[str, object]) -> Key:
     return tuple(repr(row.get(name)) for name in columns or row)
 
 
+def _opened(
+    scenario: str | Path,
+    format: str,
+    broker: Broker,
+    source: str | None,
+    seed: int | None,
+    settings: Mapping[str, object] | None,
+    allow_undocumented: bool,
+    *,
+    force: bool = False,
+    sql_engine: str | None = None,
+) -> Job:
+    """The job, of checked arguments. Raises UsageError."""
+    if not isinstance(scenario, str | Path):
+        raise UsageError(f"scenario is {scenario!r}: it is a file, or the name of a shipped one such as 'orders'.")
+    if not isinstance(format, str):
+        raise UsageError(f"format is {format!r}: it is a text such as 'canal-json' or 'dts-canal-json,frac=pad'.")
+    _check_texts(source=source, sql_engine=sql_engine)
+    if broker not in (brokers := get_args(Broker)):
+        raise UsageError(f"broker is {broker!r}: it is one of {', '.join(map(repr, brokers))}.")
+    return open_job(
+        scenario,
+        format,
+        source=source,
+        seed=_whole("seed", seed),
+        broker=broker,
+        allow_undocumented=allow_undocumented,
+        force=force,
+        sql_engine=sql_engine,
+        settings=_settings(settings),
+    )
+
+
 def _check_end(job: Job, limits: Limits) -> None:
     if job.stream.turns is None and limits.changes is None and limits.turns is None:
         raise UsageError(f"{job.scenario.file} has no end: give a limit of row changes, or turns.")
@@ -314,6 +329,13 @@ def _check_end(job: Job, limits: Limits) -> None:
 
 def _limits(start_at: int, limit: int | None, turns: int | None, seconds: float | None = None) -> Limits:
     return Limits(_whole("start_at", start_at) or 0, _whole("limit", limit), _whole("turns", turns), seconds)
+
+
+def _check_texts(**arguments: str | None) -> None:
+    """Raises UsageError for what is neither a text nor None."""
+    for name, value in arguments.items():
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"{name} is {value!r}: it is a text.")
 
 
 def _whole(name: str, value: int | None, low: int = 0) -> int | None:

@@ -109,13 +109,19 @@ def test_a_path_and_going_on(tmp_path: Path) -> None:
         ({"route": "columns:nope"}, "--route columns:nope: no table of scenarios/crud.yaml has a column 'nope'."),
         ({"record": "nowhere/r.json"}, "record nowhere/r.json: there is no folder 'nowhere'."),
         ({"metrics": "9100"}, "--metrics 9100: write a host and a port, as in 127.0.0.1:9100."),
+        ({"scenario": None}, "scenario is None: it is a file, or the name of a shipped one such as 'orders'."),
+        ({"format": None}, "format is None: it is a text such as 'canal-json' or 'dts-canal-json,frac=pad'."),
+        ({"broker": "kafkaa"}, "broker is 'kafkaa': it is one of 'kafka', 'rocketmq', 'rabbitmq'."),
+        ({"to": None}, "to is None: it is a URL, a Path or a sink."),
+        ({"rate": 5000}, "rate is 5000: it is a text."),
+        ({"workers": 100_000}, "--workers 100000: there are 64 at the most."),
         ({"resume": "mark"}, "resume: only files and brokers that a URL names can be gone on with."),
     ],
 )
 def test_arguments_are_checked_before_anything_is_sent(arguments: dict[str, Any], problem: str) -> None:
     sink = simulator.MemorySink()
     with pytest.raises(simulator.UsageError, match=f"^{re.escape(problem)}"):
-        simulator.publish("crud", "canal-json", sink, **{"limit": 1, **arguments})
+        simulator.publish(**{"scenario": "crud", "format": "canal-json", "to": sink, "limit": 1, **arguments})
     assert not sink.batches
 
 

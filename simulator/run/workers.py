@@ -44,6 +44,7 @@ MEMORY: Final = 3
 # machine has cores, up to so many: one process sends what all of them render.
 LONG_CHANGES: Final = 1_000_000
 MOST_CORES: Final = 8
+MOST_WORKERS: Final = 64
 
 
 def default_workers(plan: Plan) -> int:
@@ -128,10 +129,12 @@ class Process:
 
 
 class Workers:
-    """The processes of a run, in place of its `Renderer`. Raises UsageError where files may not be large, and
-    SimulatorError when the system starts no more processes."""
+    """The processes of a run, in place of its `Renderer`. Raises UsageError for too many and where files may not be
+    large, and SimulatorError when the system starts no more processes."""
 
     def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
+        if count > MOST_WORKERS:
+            raise UsageError(f"--workers {count}: there are {MOST_WORKERS} at the most.")
         if (limit := _file_limit()) is not None:
             raise UsageError(
                 f"--workers {count}: processes share memory through a file, and `ulimit -f` lets a file have only"
