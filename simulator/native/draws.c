@@ -6,18 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define GOLDEN 0x9E3779B97F4A7C15u
+#include "mix.h"
+
 /* Among fewer numbers the others of two are drawn exactly evenly. */
 #define FEW 65536
 /* Decimals of values below ten million; more than so many need no double to be told apart. */
 #define PLACES 9
-
-/* SplitMix64's finaliser. */
-static inline uint64_t mix(uint64_t bits) {
-    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-    return bits ^ bits >> 31;
-}
 
 static inline int64_t below(uint64_t draw, uint64_t size) {
     return (int64_t)(size <= (uint64_t)1 << 32 ? (draw >> 32) * size >> 32 : draw % size);

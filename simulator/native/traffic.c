@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GOLDEN 0x9E3779B97F4A7C15u
+#include "mix.h"
+
 #define ORDERS 4
 #define GROUP 8192
 #define AHEAD 32
@@ -23,13 +24,6 @@ struct traffic {
     int64_t size;
     uint64_t deck_key, turn_key, phase_key;
 };
-
-/* SplitMix64's finaliser. */
-static inline uint64_t mix(uint64_t bits) {
-    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-    return bits ^ bits >> 31;
-}
 
 static inline uint64_t mixed(uint64_t key, int64_t cohort, int64_t number) {
     return mix(((uint64_t)number * GOLDEN + key) ^ (uint64_t)cohort << 48);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "mix.h"
+
 #define ABI 11
 /* Copies go in blocks of so many bytes: that much room is kept behind each write, and behind each constant. */
 #define BLOCK 32
@@ -280,18 +282,11 @@ broken:
     return NULL;
 }
 
-/* SplitMix64: the draws of `simulator.values.draw`. */
-static inline uint64_t mix(uint64_t bits) {
-    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-    return bits ^ bits >> 31;
-}
-
 static inline uint8_t *drawn(uint8_t *to, const struct piece *piece, int64_t row, struct out *out) {
     if (row < 0 || row >= piece->index_count || row >= piece->data_size / 8 || piece->count < 1) goto broken;
     uint64_t bits = ((const uint64_t *)piece->data)[row], limit = (uint64_t)piece->count;
     if (limit > UINT32_MAX) goto broken;
-    for (int32_t left = piece->indices[row]; left > 0; left--, bits += 0x9E3779B97F4A7C15u) {
+    for (int32_t left = piece->indices[row]; left > 0; left--, bits += GOLDEN) {
         if (out->end - to < CELL) goto full;
         to = cell(to, (const uint8_t *)piece->offsets + CELL * ((mix(bits) >> 32) * limit >> 32));
     }
