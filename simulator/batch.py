@@ -198,7 +198,7 @@ def _taken(row_numbers: Callable[[], Ints], rows: Ints) -> Ints:
 def scatter(base: pa.Array, delta: Delta) -> pa.Array:
     """`base` with `delta.values` at `delta.rows`."""
     values = delta.values
-    if pa.types.is_dictionary(base.type) and pa.types.is_dictionary(values.type):
+    if pa.types.is_dictionary(base.type) and base.type == values.type:
         dictionary = base.dictionary
         if _same_memory(dictionary, values.dictionary):
             indices = scatter(base.indices, Delta(delta.rows, values.indices))
@@ -211,10 +211,12 @@ def scatter(base: pa.Array, delta: Delta) -> pa.Array:
 
 def _same_memory(one: pa.Array, other: pa.Array) -> bool:
     """Whether two arrays are the same: not whether they hold the same."""
-    if len(one) != len(other) or one.offset != other.offset or one.type != other.type:
-        return False
-    addresses = ([buffer and buffer.address for buffer in array.buffers()] for array in (one, other))
-    return next(addresses) == next(addresses)
+    return _place(one) == _place(other)
+
+
+def _place(array: pa.Array) -> tuple[int, int, list[int | None]]:
+    addresses = [None if buffer is None else buffer.address for buffer in array.buffers()]
+    return len(array), array.offset, addresses
 
 
 def decoded(array: pa.Array) -> pa.Array:
