@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final
 
-from measure import ROOT, progress
+from measure import ROOT, UNCOUNTED, progress, seconds_of_processes
 
 # Orphans become children of this process, which can then wait for them.
 PR_SET_CHILD_SUBREAPER: Final = 36
@@ -38,13 +38,17 @@ class Family:
 
 def family(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Family:
     """Run a command to the end of its last descendant. Raises SystemExit with its last words."""
+    before = seconds_of_processes()
     done = subprocess.run(
         [sys.executable, __file__, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=ROOT, check=False,
         env={**os.environ, **(environment or {})},
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"exit status {done.returncode} of {' '.join(command)}")
-    return Family(*json.loads(done.stdout))
+    found = Family(*json.loads(done.stdout))
+    # the system counts as this program's only what was waited for, which some of Spark's processes are by nobody
+    UNCOUNTED.append(max(0.0, found.cpu_seconds - (seconds_of_processes() - before)))
+    return found
 
 
 def watched(command: Sequence[str]) -> Family:

@@ -86,6 +86,10 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], not
     print(f"\n{note}", flush=True)
 
 
+# Processor seconds of processes for which nobody waited.
+UNCOUNTED: Final[list[float]] = []
+
+
 @contextmanager
 def others() -> Iterator[None]:
     """Print what share of the machine other programs took meanwhile (Linux); rates are too low by about that much."""
@@ -102,10 +106,15 @@ def processors() -> tuple[float, float, float] | None:
         ticks = [int(number) for number in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     except OSError:
         return None
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     second = os.sysconf("SC_CLK_TCK")
     idle = ticks[3] + ticks[4]  # idle, and waiting for a disk
-    return (sum(ticks) - idle) / second, sum(ticks) / second, sum(each.ru_utime + each.ru_stime for each in used)
+    return (sum(ticks) - idle) / second, sum(ticks) / second, seconds_of_processes() + sum(UNCOUNTED)
+
+
+def seconds_of_processes() -> float:
+    """Processor seconds of this program and of the processes that were waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def machine() -> str:
