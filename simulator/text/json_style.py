@@ -116,10 +116,10 @@ def escaped(array: pa.Array, style: Style = FASTJSON2) -> pa.Array | list[Piece]
 
 
 def escaped_piece(piece: Piece, style: Style) -> Piece:
-    """A piece with what must be escaped escaped: of those that texts have, only bytes as characters hold such."""
-    return (
-        replace(piece, table=_escaped_table(piece.table.tobytes(), style.name)) if isinstance(piece, Mapped) else piece
-    )
+    """A piece, escaped. Only one that is made byte by byte can hold what must be: others are digits and times."""
+    if not isinstance(piece, Mapped):
+        return piece
+    return replace(piece, table=_escaped_table(piece.table.tobytes(), style.name))
 
 
 @lru_cache(maxsize=64)
