@@ -6,7 +6,7 @@ All of them take a scenario (a file, or the name of a shipped one) and the optio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from simulator.run.job import SINGLE_TURNS, Job, Partitions, broker_of, open_job
 from simulator.run.pacing import parse_duration, parse_pace
 from simulator.run.pipeline import Run, Summary
 from simulator.run.plan import Limits, Plan
-from simulator.run.resume import Resumed
+from simulator.run.resume import Resumed, check_resumable
 from simulator.run.scenario import start_setting
 from simulator.sinks import open_sink
 from simulator.sinks.sink import Sink
@@ -120,24 +120,32 @@ def publish(
     )
     job.addressed(route=route)  # a wrong route is an error before anything is opened
     where = url if isinstance(url, str) else type(url).__name__
-    identity = job.identity(where, limits, route=route, snapshot=snapshot)
+    identity = job.identity(
+        where, limits, route=route, snapshot=snapshot, envelope=envelope, wall_clock=clock == "wall"
+    )
     files = Files(*(None if path is None else Path(path) for path in (summary_to, record)))
     check_folder("summary_to", files.summary)
     check_folder("record", files.record)
-    resumed = None
-    if resume is not None:
-        if not isinstance(url, str) or url == "-":
-            raise UsageError("resume: only files and brokers that a URL names can be gone on with.")
-        resumed = Resumed(Path(resume), identity)
     account = Account(files, identity, metrics)
     layout = job.codec.layout
-    sizes = None if resumed is None else resumed.sizes
-    opened: AbstractContextManager[Sink] = (
-        nullcontext(url)
-        if isinstance(url, Sink)
-        else open_sink(url, envelope=envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes)
-    )
-    with opened as sink:
+    with ExitStack() as opened:
+        resumed = None
+        if resume is not None:
+            if not isinstance(url, str):
+                raise UsageError("resume: only files and brokers that a URL names can be gone on with.")
+            check_folder("resume", Path(resume))
+            check_resumable("resume", url)
+            resumed = opened.enter_context(Resumed(Path(resume), identity))
+        sink = (
+            url
+            if isinstance(url, Sink)
+            else opened.enter_context(
+                open_sink(
+                    url, envelope=envelope, container=layout.container, properties=layout.rabbitmq,
+                    files=None if resumed is None else resumed.files,
+                )
+            )
+        )  # fmt: skip
         if resumed is not None:
             resumed.ask(sink)
         account.watch(sink, resumed)

@@ -161,8 +161,8 @@ def _rates(done: Summary) -> Iterator[str]:
         )
     if done.repeated:
         yield (
-            f"{counted(done.repeated, 'message')} of these may be there twice: the run before, or a Spark task that"
-            " died, may have sent them."
+            f"{counted(done.repeated, 'message')} may be there twice: sent again, since a broken connection, an earlier"
+            " part of the run or a Spark task that died left open whether they had arrived."
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from simulator.run.account import Files
+    from simulator.run.job import Job
     from simulator.run.plan import Limits
 
 
@@ -39,6 +40,13 @@ class Sending:
     envelope: bool
     rate: str | None
     clock: str
+
+    def identity(self, job: Job, span: Span) -> dict[str, str]:
+        """What a run that goes on must have like the one before it."""
+        return job.identity(
+            self.to, span.limits(), route=self.route, snapshot=span.snapshot, envelope=self.envelope,
+            wall_clock=self.clock == "wall",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import orjson
 
 from simulator.errors import UsageError
 from simulator.run.latencies import Latencies
-from simulator.run.record import Recorder, earlier
+from simulator.run.record import Recorder
 from simulator.sinks.url import public
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ class Account:
             sink.ledger.latencies = self._latencies
         if self._files.record is not None:
             self._recorder = Recorder(sink, self._latencies)
-            if resumed is not None and not resumed.begins:
-                self._recorder.resumed_from = resumed.start
-                self._recorder.earlier = earlier(self._files.record, self._identity)
+            if resumed is not None:
+                resumed.part = self._recorder.part
+                if not resumed.begins:
+                    self._recorder.resumed_from = resumed.start
+                    self._recorder.earlier = resumed.before.parts
 
     def serving(self, run: Run) -> AbstractContextManager[object]:
         """Answers Prometheus while the run lasts. Raises SinkError for a port that is taken."""

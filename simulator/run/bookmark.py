@@ -1,90 +1,128 @@
-"""Going on where an earlier run ended, however it ended: a file of what arrived, and what the run was.
+"""Resume files: the position of a run, and everything that a later run must agree with before it takes that position.
 
 The file is written before and after each batch that is sent, under another name, and then takes its own, so that it is
 whole at any moment. It names the last message that may have been sent: those up to it that were not acknowledged are
-sent again, and counted.
+sent again, and counted. One run at a time has it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn, Self
+from uuid import uuid4
 
 import orjson
 
 from simulator.errors import UsageError
 from simulator.model import OrderKey
 from simulator.sinks.ledger import Place, Position
+from simulator.sinks.sink import FileState
 
-VERSION: Final = 1
+VERSION: Final = 2
+# The workers of a run that was killed hold its lock until they notice.
+LOCK_SECS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """Where a run is: `identity` names what must not change, `partitions` counts those of each topic used so far,
-    `sizes` are the bytes of files at this position, and `sent` is the last order key that may have been sent."""
+    """Where a run is.
+
+    `identity` names what must not change, `settings` those parts of it that only the open sink knows, `run_id` this run
+    at its destination. `partitions` counts those of each topic used so far, `files` are the states of files at this
+    position, `sent` is the last order key that may have been sent. `repeated` counts messages that may have been sent
+    twice, in all parts of the run; `parts` are the records of the parts before this one, and of this one so far.
+    """
 
     identity: Mapping[str, str]
     position: Position = field(default_factory=lambda: Position(None, {}))
     sent: OrderKey | None = None
     partitions: Mapping[str, int] = field(default_factory=dict)
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    files: Mapping[str, FileState] = field(default_factory=dict)
+    repeated: Mapping[Place, int] = field(default_factory=dict)
+    parts: Sequence[dict[str, Any]] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    run_id: str = field(default_factory=lambda: uuid4().hex)
     done: bool = False
 
-    def check(self, identity: Mapping[str, str], file: Path) -> None:
-        """Raises UsageError for a run that is not this one, with the first difference."""
-        for name, value in identity.items():
-            if self.identity.get(name) != value:
-                raise UsageError(
-                    f"--resume {file}: that run had {name} {self.identity.get(name)!r}, and this one has {value!r};"
-                    " give the same again, or another file."
-                )
+
+def check(file: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Raises UsageError for a run that is not the one before, with the first difference."""
+    for name in {**now, **before}:
+        if before.get(name) != now.get(name):
+            raise UsageError(
+                f"--resume {file}: that run had {name} {_shown(before.get(name))}, and this one has"
+                f" {_shown(now.get(name))}; give the same again, or another file."
+            )
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else repr(value)
 
 
 def read(file: Path) -> Bookmark | None:
-    """None where there is no such file yet. Raises UsageError."""
+    """None where there is no such file yet. Raises UsageError, also for a file that contradicts itself."""
     try:
         facts = orjson.loads(file.read_bytes())
+        if not isinstance(facts, dict):
+            _damaged("it is not an object")
         if facts["version"] != VERSION:
             raise UsageError(f"--resume {file}: another version of cdcsim wrote it; name another file.")
-        key = OrderKey(*facts["next"]) if facts["next"] else None
-        arrived = {(topic, partition): OrderKey(*at) for topic, partition, at in facts["acknowledged"]}
-        return Bookmark(
-            facts["run"],
-            Position(key, arrived),
-            OrderKey(*facts["sent"]) if facts["sent"] else None,
-            facts["partitions"],
-            facts["sizes"],
-            facts["done"],
+        return _checked(
+            Bookmark(
+                identity=_mapping(facts, "run", str),
+                position=Position(
+                    _key(facts["next"]), {place: key for place, key in _places(facts, "acknowledged", _known_key)}
+                ),
+                sent=_key(facts["sent"]),
+                partitions=_mapping(facts, "partitions", int, least=1),
+                files={
+                    name: FileState(_whole(state["size"]), _text(state["tail"]))
+                    for name, state in _mapping(facts, "files", dict).items()
+                },
+                repeated=dict(_places(facts, "repeated", _whole)),
+                parts=[part for part in _list(facts["parts"]) if isinstance(part, dict) or _damaged("parts")],
+                settings=_mapping(facts, "settings", str),
+                run_id=_text(facts["run_id"]),
+                done=_flag(facts["done"]),
+            )
         )
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UsageError(f"--resume {file}: it cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"--resume {file}: it is no file of a run; name another one.") from None
+        raise UsageError(f"--resume {file}: it is no file of a run, or damaged; name another one.") from None
 
 
 def write(file: Path, mark: Bookmark) -> None:
-    """Put it in the file's place. Raises UsageError."""
+    """Put it in the file's place, and on the disk. Raises UsageError."""
     facts: dict[str, Any] = {
         "version": VERSION,
+        "run_id": mark.run_id,
         "run": mark.identity,
+        "settings": mark.settings,
         "next": mark.position.next and _numbers(mark.position.next),
         "acknowledged": [[*place, _numbers(key)] for place, key in sorted(mark.position.acknowledged.items())],
         "sent": mark.sent and _numbers(mark.sent),
         "partitions": mark.partitions,
-        "sizes": mark.sizes,
+        "files": {name: {"size": state.size, "tail": state.tail} for name, state in sorted(mark.files.items())},
+        "repeated": [[*place, count] for place, count in sorted(mark.repeated.items())],
+        "parts": mark.parts,
         "done": mark.done,
     }
     other = file.with_name(f"{file.name}.new")
     try:
-        other.write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
+        with other.open("wb") as new:
+            new.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
+            new.flush()
+            os.fsync(new.fileno())
         os.replace(other, file)
     except OSError as error:
+        other.unlink(missing_ok=True)
         raise UsageError(f"--resume {file}: it cannot be written: {error.strerror}.") from None
 
 
@@ -92,6 +130,123 @@ def merged(before: Position, now: Position) -> Position:
     """Where a run is that went on from `before`."""
     arrived: dict[Place, OrderKey] = {**before.acknowledged, **now.acknowledged}
     return Position(now.next or before.next, arrived)
+
+
+class Lock:
+    """Keeps other runs from a resume file, by a lock on the file `FILE.lock` beside it, which goes with the run."""
+
+    def __init__(self, file: Path) -> None:
+        """Raises UsageError where another run has it."""
+        self._path = file.with_name(f"{file.name}.lock")
+        self._descriptor: int | None = None
+        deadline = time.monotonic() + LOCK_SECS
+        try:
+            while (descriptor := self._taken()) is None:
+                if time.monotonic() > deadline:
+                    raise UsageError(
+                        f"--resume {file}: another run that is not over keeps its position there; wait for its end, or"
+                        " name another file."
+                    )
+                time.sleep(0.05)
+        except OSError as error:
+            raise UsageError(f"--resume {file}: it cannot be locked: {error.strerror}.") from None
+        self._descriptor = descriptor
+
+    def _taken(self) -> int | None:
+        """A descriptor of the lock's file, locked; None while another run has it."""
+        import fcntl
+
+        descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # the run that had it may have removed the file meanwhile
+            if os.path.exists(self._path) and os.path.samestat(os.fstat(descriptor), os.stat(self._path)):
+                return descriptor
+        except BlockingIOError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        return None
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            self._path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+# ---------------------------------------------------------------------------------------------------- members of a file
+
+
+def _checked(mark: Bookmark) -> Bookmark:
+    """Raises ValueError for a position that no run can have left."""
+    keys = [*mark.position.acknowledged.values(), *([mark.position.next] if mark.position.next else [])]
+    if mark.sent is not None and any((key.phase, key.turn) > (mark.sent.phase, mark.sent.turn) for key in keys):
+        _damaged("more is acknowledged than was sent")
+    if mark.sent is None and mark.position.acknowledged:
+        _damaged("messages are acknowledged of which none was sent")
+    return mark
+
+
+def _damaged(what: str) -> NoReturn:
+    raise ValueError(what)
+
+
+def _whole(value: Any, least: int = 0) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        _damaged(f"{value!r} is no whole number from {least} on")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        _damaged(f"{value!r} is no text")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        _damaged(f"{value!r} is neither true nor false")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        _damaged(f"{value!r} is no list")
+    return value
+
+
+def _mapping(facts: Mapping[str, Any], name: str, kind: type, *, least: int = 0) -> dict[str, Any]:
+    value = facts[name]
+    if not isinstance(value, dict) or not all(isinstance(each, kind) for each in value.values()):
+        _damaged(name)
+    if kind is int:
+        return {each: _whole(number, least) for each, number in value.items()}
+    return value
+
+
+def _places(facts: Mapping[str, Any], name: str, parse: Any) -> list[tuple[Place, Any]]:
+    """Rows of topic, partition and something."""
+    return [((_text(topic), _whole(partition)), parse(value)) for topic, partition, value in _list(facts[name])]
+
+
+def _key(value: Any) -> OrderKey | None:
+    return None if value is None else _known_key(value)
+
+
+def _known_key(value: Any) -> OrderKey:
+    phase, turn, ordinal = _list(value)
+    if not all(isinstance(each, int) and not isinstance(each, bool) for each in value) or phase not in (0, 1):
+        _damaged(f"{value!r} is no order key")
+    return OrderKey(phase, turn, ordinal)
 
 
 def _numbers(key: OrderKey) -> list[int]:

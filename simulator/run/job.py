@@ -29,6 +29,7 @@ from simulator.run.scenario import Draft, load, open_stream, possible_sources, r
 from simulator.run.workers import Workers, default_workers
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
+from simulator.sinks.url import deciding
 from simulator.sources.source import Source
 from simulator.sql import is_script
 from simulator.stream.engine.block import SnapshotBlock, Stream, TurnBlock
@@ -189,6 +190,8 @@ class Job:
             workers = 1 if pace is not None or self.runs_on_server else default_workers(plan)
         if resumed is not None and resumed.start is not None:
             plan = rest(plan, resumed.start)
+        if resumed is not None:
+            resumed.check_end(plan)
         return Run(
             plan,
             job.renderer(sink.partitions, wall_clock=wall_clock),
@@ -201,7 +204,14 @@ class Job:
         )
 
     def identity(
-        self, to: str, limits: Limits, *, route: str | None = None, snapshot: bool | None = None
+        self,
+        to: str,
+        limits: Limits,
+        *,
+        route: str | None = None,
+        snapshot: bool | None = None,
+        envelope: bool = False,
+        wall_clock: bool = False,
     ) -> dict[str, str]:
         """What must be the same for a run to go on: whatever changes a byte, or where it goes."""
         snapshot = self.scenario.spec.snapshot if snapshot is None else snapshot
@@ -212,7 +222,10 @@ class Job:
             "format": self.format,
             "broker": self.broker,
             "route": route or "",
-            "destination": to.partition("?")[0],
+            **deciding(to),
+            "envelope": str(envelope).lower(),
+            "--clock": "wall" if wall_clock else "simulated",
+            "--force": str(self.force).lower(),
             "snapshot": str(snapshot).lower(),
             "--start-at": str(limits.start_at),
             "fingerprint of the scenario": self.scenario.fingerprint,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
@@ -40,8 +42,9 @@ class Summary:
     """What a run did. `changes` are the row changes of the turns from `first_turn` up to `next_turn`, counted before
     splitting; `messages` were sent of them; `delivered` and `failed` are what the sink reports of these. The rates are
     row changes, messages or bytes a second (`rate_unit`), as the pace wanted them on average and as they were sent;
-    `repeated` counts messages that an earlier run may have sent, too. Of the `ddl` statements that occurred the product
-    did not send `ddl_not_sent`."""
+    `repeated` counts messages that were sent again, in all parts of a run that was resumed, since a part that ended or
+    a broken connection left open whether they had arrived; `repeated_in` has them by topic and partition. Of the `ddl`
+    statements that occurred the product did not send `ddl_not_sent`."""
 
     first_turn: int = 0
     next_turn: int = 0
@@ -59,6 +62,7 @@ class Summary:
     rate_wanted: float = 0.0
     rate_reached: float = 0.0
     repeated: int = 0
+    repeated_in: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
     topics: dict[str, int] = field(default_factory=dict)
 
@@ -203,11 +207,27 @@ class Run:
             summary.interrupted = self.stop
             summary.delivered, summary.failed = self.sink.delivered, self.sink.failed
             summary.seconds = time.monotonic() - started
+            repeated = self.sink.ledger.repeated + (Counter() if self.resumed is None else self.resumed.repeated)
+            summary.repeated = repeated.total()
+            summary.repeated_in = [
+                {"topic": topic, "partition": partition, "messages": count}
+                for (topic, partition), count in sorted(repeated.items())
+            ]
             if self.resumed is not None:
-                summary.repeated = self.resumed.repeated
-                self.resumed.save(self.sink, done=whole)
+                self._keep(self.resumed, done=whole)
             self._report_progress(last=True)
         return summary
+
+    def _keep(self, resumed: Resumed, *, done: bool) -> None:
+        """Keep the position at the end of a run. That it cannot be kept hides no failure of the run."""
+        failure = sys.exception()
+        try:
+            resumed.save(self.sink, done=done)
+        except SimulatorError as error:
+            if failure is None:
+                raise SimulatorError(str(error)) from None
+            if isinstance(failure, SimulatorError) and str(error) not in str(failure):
+                raise type(failure)(f"{failure} {error}") from None
 
     def _reached(self) -> str:
         """What has been delivered when a run fails between two blocks, and how to go on."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from platform import python_version
 from typing import Any, Final
 
-import orjson
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
@@ -30,7 +28,8 @@ class Recorder:
     """
 
     def __init__(self, sink: Sink, latencies: Latencies) -> None:
-        """A run that goes on sets `resumed_from`, its first order key that may be missing, and `earlier`."""
+        """A run that goes on sets `resumed_from`, its first order key that may be missing, and `earlier`, the parts of
+        the run before it."""
         self._sink = sink
         self.resumed_from: OrderKey | None = None
         self.earlier: Sequence[dict[str, Any]] = ()
@@ -49,23 +48,38 @@ class Recorder:
         """SHA-256 of each partition so far."""
         return {place: digest.hexdigest() for place, digest in self._digests.items()}
 
+    def part(self) -> dict[str, Any]:
+        """What this part of the run has sent so far: it is kept with the position, for the record of the whole run."""
+        ledger = self._sink.ledger
+        return {
+            "resumed_from": _text(self.resumed_from),
+            "messages": ledger.sent,
+            "delivered": ledger.delivered,
+            "failed": ledger.failed,
+            "next": _text(ledger.position().next or self.resumed_from),
+            "partitions": self._partitions(),
+            "latency_ms": self._latencies.percentiles(),
+        }
+
     def document(self, facts: dict[str, Any], failure: Exception | None) -> dict[str, Any]:
-        """`facts` are those of the summary."""
-        digests, ledger = self.digests(), self._sink.ledger
-        partitions = [{**partition(each), "sha256": digests[each.topic, each.partition]} for each in ledger.progress()]
-        position = ledger.position().next
-        parts = {"resumed_from": _text(self.resumed_from), "earlier": self.earlier}
-        latencies = {"latency_ms": self._latencies.percentiles()}
-        return {**document(facts, position, partitions, failure), **latencies, **parts}
+        """`facts` are those of the summary. `total` adds the parts of a run that was resumed; messages that were sent
+        again are counted in each of them."""
+        this = self.part()
+        parts = [*self.earlier, this]
+        total = {name: sum(part[name] for part in parts) for name in ("messages", "delivered", "failed")}
+        return {
+            **document(facts, self._sink.ledger.position().next, this["partitions"], failure),
+            "latency_ms": this["latency_ms"],
+            "resumed_from": this["resumed_from"],
+            "earlier": self.earlier,
+            "total": total,
+        }
 
-
-def earlier(file: Path, run: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The parts of a run that a file has records of, first part first; none where it is the record of another run."""
-    try:
-        found = orjson.loads(file.read_bytes())
-        return [*found.pop("earlier"), found] if found["run"] == run else []
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
+    def _partitions(self) -> list[dict[str, Any]]:
+        digests = self.digests()
+        return [
+            {**partition(each), "sha256": digests[each.topic, each.partition]} for each in self._sink.ledger.progress()
+        ]
 
 
 def partition(progress: Progress) -> dict[str, Any]:

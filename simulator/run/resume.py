@@ -1,11 +1,16 @@
-"""A run that goes on where an earlier one ended (`--resume`): what arrived then is not sent again."""
+"""A run that goes on where an earlier one ended (`--resume`): what arrived then is not sent again.
+
+`Resumed(file, identity)` locks the file and checks that the run is the same, `ask(sink)` that the destination is; then
+`check_end(plan)`, and for each block `missing`, `sending` and `save`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -14,33 +19,74 @@ from simulator.batch import MessageBatch
 from simulator.errors import UsageError
 from simulator.model import OrderKey
 from simulator.run import bookmark
-from simulator.run.bookmark import Bookmark
+from simulator.run.bookmark import Bookmark, Lock
 from simulator.run.plan import Plan
-from simulator.sinks.ledger import Position
-from simulator.sinks.sink import Sink
+from simulator.sinks.ledger import Place, Position, by_partition
+from simulator.sinks.sink import FileState, Sink
+
+
+def check_resumable(option: str, to: str) -> None:
+    """Raises UsageError for a destination that a run cannot go on with."""
+    if to.partition(":")[0] in ("-", "parquet", "memory"):
+        raise UsageError(f"{option}: a run to {to} cannot be resumed; write to file:DIR or a broker's URL.")
 
 
 class Resumed:
-    """A run that can be gone on with: what arrived before is not sent again, and the file follows what arrives."""
+    """A run that can be gone on with: what arrived before is not sent again, and the file follows what arrives.
+
+    `part`, where it is set, gives the record of this part of the run, which is kept with the position.
+    """
 
     def __init__(self, file: Path, identity: Mapping[str, str]) -> None:
+        """Raises UsageError for a file of another run, a damaged one, and one that another run has now."""
         self.file = file
-        found = bookmark.read(file)
-        if found is not None:
-            found.check(identity, file)
+        self.part: Callable[[], dict[str, Any]] | None = None
+        self._lock = Lock(file)
+        try:
+            found = bookmark.read(file)
+            if found is not None:
+                bookmark.check(file, found.identity, identity)
+        except BaseException:
+            self._lock.close()
+            raise
         self.begins = found is None or (found.position.next is None and found.sent is None)
         self.before = found or Bookmark(identity)
         self._mark = replace(self.before, done=False)
-        # Messages that an earlier run may have sent and that are sent again.
-        self.repeated = 0
+        # Messages that an earlier part may have sent and that are sent again, in all parts of the run.
+        self._repeated: Counter[Place] = Counter(self.before.repeated)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.close()
+
+    @property
+    def repeated(self) -> Counter[Place]:
+        """Messages that were sent again since a part of the run ended before they were answered for, in all its parts,
+        and those that earlier parts sent again after a broken connection."""
+        return self._repeated
 
     def ask(self, sink: Sink) -> None:
-        """Take the destination's word where it keeps the position itself."""
-        if self.before.sizes:  # files are cut to the position
+        """Take the destination's word where it keeps the position itself. Raises UsageError where it is another one
+        than it was."""
+        settings = sink.settings_of_places()
+        if self.begins:
+            self._mark = replace(self._mark, settings=settings)
+        else:
+            bookmark.check(self.file, self.before.settings, settings)
+        if self.before.files:  # files are cut to the position
             self.before = replace(self.before, sent=None)
-        stored = sink.stored()
+        stored = sink.stored(self._mark.run_id, self._mark.partitions)
         if stored == "nowhere" or self.begins:
             return
+        arrived = max(self.before.position.acknowledged.values(), default=None)
+        if arrived is not None and (stored is None or stored < arrived):
+            raise UsageError(
+                f"--resume {self.file}: messages up to {arrived} were committed, and the broker knows of"
+                f" {'none' if stored is None else f'those up to {stored}'}: its topics were deleted, or it has"
+                " forgotten the run's position since; begin anew with another resume file."
+            )
         following = None if stored is None else replace(stored, ordinal=stored.ordinal + 1)
         position = Position(following, {})
         # nothing is sent twice: what was not committed counts for no reader
@@ -48,14 +94,28 @@ class Resumed:
         self._mark = replace(self._mark, position=position, sent=None)
 
     @property
-    def sizes(self) -> Mapping[str, int] | None:
-        """The bytes of each file up to the position; None where the run begins anew."""
-        return None if self.begins else self.before.sizes
+    def files(self) -> Mapping[str, FileState] | None:
+        """Each file up to the position; None where the run begins anew."""
+        return None if self.begins else self.before.files
 
     @property
     def start(self) -> OrderKey | None:
         """The first order key that may be missing somewhere."""
         return self.before.position.next
+
+    def check_end(self, plan: Plan) -> None:
+        """Raises UsageError where an earlier part went beyond the end of this run."""
+        if self.begins:
+            return
+        keys = [self.start, self.before.sent, *self.before.position.acknowledged.values()]
+        if (stop := plan.counted().stop) is None:
+            return
+        last = max((key for key in keys if key is not None and key.phase), default=None)
+        if last is not None and last.turn >= stop:
+            raise UsageError(
+                f"--resume {self.file}: that run is at turn {last.turn} already, beyond the end of this one, turn"
+                f" {stop - 1}; raise its limit, or name another file."
+            )
 
     def first_turn(self, first: int, missing: MessageBatch | None) -> int:
         """The first turn at or after `first` of which not all had arrived; these messages of its block are missing."""
@@ -85,7 +145,9 @@ class Resumed:
                 rows = (topics == names.index(topic)) & (partitions == partition)
                 wanted[rows & _below(batch, key, also=True)] = False
         if self.before.sent is not None:
-            self.repeated += int((wanted & _below(batch, self.before.sent, also=True)).sum())
+            again = wanted & _below(batch, self.before.sent, also=True)
+            for place, rows in by_partition(batch):
+                self._repeated[place] += int(again[rows].sum())
         return batch if wanted.all() else MessageBatch(batch.columns.filter(pa.array(wanted)))
 
     def sending(self, batch: MessageBatch, sink: Sink) -> None:
@@ -94,12 +156,21 @@ class Resumed:
         known = self._mark.partitions
         topics = {topic: sink.partitions(topic) for topic in batch["topic"].unique().to_pylist() if topic not in known}
         sent = last if self._mark.sent is None else max(self._mark.sent, last)
-        self._mark = replace(self._mark, sent=sent, partitions={**known, **topics})
+        new = {name: FileState(0, "") for name in sink.new_files(sink.place(batch))}
+        files = {**self._mark.files, **new}
+        self._mark = replace(self._mark, sent=sent, partitions={**known, **topics}, files=files)
         self.save(sink)
 
     def save(self, sink: Sink, *, done: bool = False) -> None:
         position = bookmark.merged(self.before.position, sink.ledger.position())
-        self._mark = replace(self._mark, position=position, sizes={**self._mark.sizes, **sink.sizes()}, done=done)
+        self._mark = replace(
+            self._mark,
+            position=position,
+            files={**self._mark.files, **sink.files()},
+            repeated=+(self._repeated + sink.ledger.repeated),
+            parts=[*self.before.parts, *([] if self.part is None else [self.part()])],
+            done=done,
+        )
         bookmark.write(self.file, self._mark)
 
 

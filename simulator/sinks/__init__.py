@@ -12,7 +12,7 @@ from simulator import registry
 from simulator.errors import UsageError, closest
 
 if TYPE_CHECKING:
-    from simulator.sinks.sink import Sink
+    from simulator.sinks.sink import FileState, Sink
     from simulator.wire.avro import Container
 
 # scheme: opener(url) -> Sink
@@ -40,13 +40,13 @@ def open_sink(
     envelope: bool = False,
     container: Container | None = None,
     properties: Mapping[str, Any] | None = None,
-    sizes: Mapping[str, int] | None = None,
+    files: Mapping[str, FileState] | None = None,
 ) -> Sink:
     """The sink behind `--to`: `-`, `file:DIR`, `parquet:DIR`, `kafka://host:port/topic`, `amqp://host/vhost`,
     `rocketmq://host:port/topic`, `memory:`.
 
     `envelope` writes whole messages instead of values where the destination is text; `container` is what files of
-    binary values need to know, `sizes` the files of a run that goes on; `properties` are those that the product gives
+    binary values need to know, `files` those of a run that goes on; `properties` are those that the product gives
     each message on RabbitMQ. Raises UnknownName for an unknown scheme, and what the sink's opener raises.
     """
     scheme = url if url == "-" else url.partition(":")[0]
@@ -59,8 +59,8 @@ def open_sink(
     more: dict[str, Any] = {"envelope": True} if envelope else {}
     if scheme == "file" and container is not None:
         more["container"] = container
-    if scheme == "file" and sizes is not None:
-        more["sizes"] = sizes
+    if scheme == "file" and files is not None:
+        more["files"] = files
     if BROKERS.get(scheme) == "rabbitmq" and properties:
         more["properties"] = properties
     sink: Sink = opener(url, **more)

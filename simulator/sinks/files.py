@@ -11,20 +11,24 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, Final
 
 import pyarrow as pa
 
 from simulator.batch import MessageBatch
-from simulator.errors import OptionError, SinkError
+from simulator.errors import OptionError, SinkError, UsageError
 from simulator.sinks.framing import Framing, framing
-from simulator.sinks.ledger import Parcel, Place
-from simulator.sinks.sink import Sink
+from simulator.sinks.ledger import Parcel, Place, by_partition
+from simulator.sinks.sink import FileState, Sink
 from simulator.sinks.url import parse_options, whole_number
 from simulator.wire.avro import Container
+
+# A run that goes on compares so many bytes at the end of each file with those that it wrote.
+TAIL_BYTES: Final = 1 << 16
 
 
 def open_stdout(url: str, *, envelope: bool = False) -> StreamSink:
@@ -35,17 +39,21 @@ def open_stdout(url: str, *, envelope: bool = False) -> StreamSink:
 
 
 def open_files(
-    url: str, *, envelope: bool = False, container: Container | None = None, sizes: Mapping[str, int] | None = None
+    url: str,
+    *,
+    envelope: bool = False,
+    container: Container | None = None,
+    files: Mapping[str, FileState] | None = None,
 ) -> FolderSink:
-    """`file:DIR`, `file:DIR?partitions=6` or `file:NAME.jsonl`. `sizes` are those of files that a resumed run goes on
-    with. Raises OptionError, SinkError."""
+    """`file:DIR`, `file:DIR?partitions=6` or `file:NAME.jsonl`. `files` are those that a resumed run goes on with.
+    Raises OptionError, SinkError, and UsageError for files that are not as the run left them."""
     path, partitions = parse_folder(url)
     form = framing(envelope=envelope, container=container)
     if not is_file(path):
-        return FolderSink(path, partitions, form, sizes)
+        return FolderSink(path, partitions, form, files)
     if path.suffix != f".{form.suffix}":
         raise OptionError(f"--to {url}: the messages make a .{form.suffix} file; name it so.")
-    return FileSink(path, partitions, form, sizes)
+    return FileSink(path, partitions, form, files)
 
 
 def is_file(path: Path) -> bool:
@@ -82,7 +90,8 @@ class StreamSink(Sink):
 
 
 class FolderSink(Sink):
-    """One file for each topic and partition. With `sizes` files are cut to them and go on, and others begin anew.
+    """One file for each topic and partition. With `files`, those of a run that is resumed, these are cut to their sizes
+    and go on; no other file is touched.
 
     With a `part` the files are those of a part of a run, in a folder for each topic and partition.
     """
@@ -95,12 +104,13 @@ class FolderSink(Sink):
         folder: Path,
         partitions: int,
         framing: Framing,
-        sizes: Mapping[str, int] | None = None,
+        files: Mapping[str, FileState] | None = None,
         *,
         part: int | None = None,
     ) -> None:
         super().__init__()
-        self._sizes = sizes
+        self._known = files
+        self._begun: set[str] = set()
         self._folder, self._partitions, self._framing, self._part = folder, partitions, framing, part
         self._files: dict[Place, IO[bytes]] = {}
         try:
@@ -108,8 +118,12 @@ class FolderSink(Sink):
         except OSError as error:
             raise SinkError(f"{self.SCHEME}:{folder}: the folder cannot be made: {error.strerror}.") from None
         there = next(iter(sorted(folder.glob(self._taken()))), None)
-        if there is not None and sizes is None:
-            raise SinkError(f"{self._named(there)} is already there; {self.ADVICE}, or remove it.")
+        if files is None:
+            if there is not None:
+                raise SinkError(f"{self._named(there)} is already there; {self.ADVICE}, or remove it.")
+        else:
+            for name, state in files.items():
+                _check_state(folder / name, state)
 
     def _named(self, file: Path) -> str:
         return f"{self.SCHEME}:{self._folder}: {file.name}"
@@ -153,23 +167,90 @@ class FolderSink(Sink):
         return self._files[topic, partition]
 
     def _opened(self, path: Path) -> IO[bytes]:
-        size = None if self._sizes is None else self._sizes.get(path.name)
-        if size:
-            os.truncate(path, size)
-            return path.open("ab")
+        state = (self._known or {}).get(path.name)
+        if state is not None and state.size:
+            os.truncate(path, state.size)
+            return path.open("a+b")
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("xb" if self._sizes is None else "wb")
+        # a file that the run had noted before it began it may be there
+        file = path.open("x+b" if state is None and path.name not in self._begun else "w+b")
         file.write(self._framing.header())
         return file
 
     def sizes(self) -> Mapping[str, int]:
+        """Bytes of each file."""
         return {self.file_name(*place): file.tell() for place, file in self._files.items()}
+
+    def files(self) -> Mapping[str, FileState]:
+        """Returns when they are on the disk. Raises SinkError."""
+        states = {}
+        try:
+            for place, file in self._files.items():
+                file.flush()
+                os.fsync(file.fileno())
+                size = file.tell()
+                states[self.file_name(*place)] = FileState(size, _tail(file.fileno(), size))
+            if states:
+                _sync_folder(self._folder)
+        except OSError as error:
+            raise SinkError(f"{self.SCHEME}:{self._folder} cannot be put on the disk: {error.strerror}.") from None
+        return states
+
+    def new_files(self, batch: MessageBatch) -> Collection[str]:
+        names = {self.file_name(*place) for place, _ in by_partition(batch)} if len(batch) else set()
+        names -= {self.file_name(*place) for place in self._files} | (self._known or {}).keys() | self._begun
+        for name in sorted(names):
+            if (self._folder / name).exists():
+                raise SinkError(
+                    f"{self._named(self._folder / name)} is already there, and the run that is resumed did not write"
+                    " it; move it away."
+                )
+        self._begun |= names
+        return names
 
     def close(self) -> None:
         self.ledger.fail_open()
         for file in self._files.values():
             with suppress(OSError):  # what could not be written is counted
                 file.close()
+
+
+def _check_state(path: Path, state: FileState) -> None:
+    """Raises UsageError for a file that does not begin with the bytes that the run wrote."""
+    if not state.size:
+        return
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size >= state.size:
+                if _tail(file.fileno(), state.size) == state.tail:
+                    return
+                found = "other bytes before that"
+            else:
+                found = f"{size:,} bytes"
+    except FileNotFoundError:
+        found = "no such file"
+    except OSError as error:
+        found = str(error.strerror)
+    raise UsageError(
+        f"--resume: the run had written {state.size:,} bytes of {path}, and there is {found}: put the file back as it"
+        " was, or begin anew with another resume file and an empty folder."
+    )
+
+
+def _tail(descriptor: int, size: int) -> str:
+    """The SHA-256 of the last bytes of a file of this size."""
+    first = max(0, size - TAIL_BYTES)
+    return sha256(os.pread(descriptor, size - first, first)).hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Names of new files are on the disk, too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def in_file_names(topic: str) -> str:
@@ -187,9 +268,11 @@ class FileSink(FolderSink):
 
     ADVICE = "name another file"
 
-    def __init__(self, path: Path, partitions: int, framing: Framing, sizes: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, path: Path, partitions: int, framing: Framing, files: Mapping[str, FileState] | None = None
+    ) -> None:
         self._path = path
-        super().__init__(path.parent, partitions, framing, sizes)
+        super().__init__(path.parent, partitions, framing, files)
 
     def _taken(self) -> str:
         return glob.escape(self._path.name)

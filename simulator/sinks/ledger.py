@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -157,12 +157,14 @@ class _Account:
 class Ledger:
     """Counts every message once. Safe for several threads.
 
-    `delivered`, `delivered_changes` and `failed` count what has been answered for. `latencies`, when set, gets the
+    `delivered`, `delivered_changes` and `failed` count what has been answered for; `repeated` counts messages that were
+    sent again since nobody knows whether the broker has them, by topic and partition. `latencies`, when set, gets the
     seconds from when messages were due to their acknowledgement, an array at a time.
     """
 
     def __init__(self) -> None:
         self.sent = self.delivered = self.delivered_changes = self.failed = 0
+        self.repeated: Counter[Place] = Counter()
         self.latencies: Callable[[Seconds], None] | None = None
         self._accounts: dict[Place, _Account] = {}
         self._failure: tuple[tuple[bool, OrderKey], str] | None = None
@@ -242,6 +244,11 @@ class Ledger:
             if self._failure is None or (dropped, key) < self._failure[0]:
                 where = f"topic {parcel.topic!r} partition {parcel.partition}"
                 self._failure = (dropped, key), f"{key} for {where} ({parcel.size(number)} bytes): {reason}"
+
+    def repeat(self, place: Place, count: int) -> None:
+        """So many messages of a partition are sent again."""
+        with self._lock:
+            self.repeated[place] += count
 
     def withhold(self, parcel: Parcel, number: int) -> None:
         """The messages of a parcel from this number on were never sent."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self, final
 
@@ -18,6 +19,14 @@ from simulator.sinks.ledger import Ints, Ledger, Parcel, Seconds
 
 # Messages without a key stay on one partition for this many turns, as Java's producer stays while it fills a batch.
 STICKY_TURNS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file that a run writes: its bytes so far, and the SHA-256 of the last of them (`files.TAIL_BYTES` at most)."""
+
+    size: int
+    tail: str
 
 
 class Sink(ABC):
@@ -63,14 +72,23 @@ class Sink(ABC):
     def close(self) -> None:  # noqa: B027
         """Disconnect; messages without an answer count as failed. May be called twice; never raises for messages."""
 
-    def stored(self) -> OrderKey | Literal["nowhere"] | None:
-        """Up to which order key the destination itself says that it has every message: None for no message yet,
-        "nowhere" where it keeps no such thing."""
+    def stored(self, run_id: str, topics: Collection[str]) -> OrderKey | Literal["nowhere"] | None:
+        """Up to which order key the destination itself says that it has every message of this run to these topics: None
+        for no message yet, "nowhere" where it keeps no such thing. From then on the sink keeps the run's position."""
         return "nowhere"
 
-    def sizes(self) -> Mapping[str, int]:
-        """Bytes of each file that the sink writes: a run that is resumed goes on behind them."""
+    def settings_of_places(self) -> Mapping[str, str]:
+        """What decides where messages go and is not in the URL: a resumed run must have the same."""
         return {}
+
+    def files(self) -> Mapping[str, FileState]:
+        """Each file that the sink has written to, as it is on the disk now: a resumed run goes on behind them."""
+        return {}
+
+    def new_files(self, batch: MessageBatch) -> Collection[str]:
+        """The files that sending this batch will begin. Raises SinkError where one is there that the run did not
+        write."""
+        return ()
 
     @property
     def trouble(self) -> str | None:

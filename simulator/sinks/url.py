@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 from simulator.errors import OptionError, UsageError, did_you_mean
 
@@ -18,16 +18,42 @@ Parser = Callable[[str], Any]
 Options = Mapping[str, Parser]
 
 SERVER: Final = re.compile(r"(?:[^\s:@/\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
+SERVERS: Final = re.compile(rf"{SERVER.pattern}(?:[,;]{SERVER.pattern})*")
 PLACEHOLDERS: Final = ("database", "schema", "table")
 
 
+# Options of sinks that decide neither a byte nor a place: a run that is resumed may have others. Of `partitions` the
+# counts that topics really have are compared; `properties` may hold a partitioner, which the sink names itself.
+MAY_CHANGE: Final = (
+    *("partitions", "replication", "compression", "acks", "idempotence", "linger_ms", "batch_bytes"),
+    *("max_message_bytes", "properties", "timeout_secs", "heartbeat_secs", "window", "client", "threads", "group"),
+    *("access_key", "secret_key_env", "secret_key_file", "password_env", "password_file", "ca", "cert", "key"),
+)
+
+
 def public(url: str) -> str:
-    """The URL without a password."""
-    if "@" not in url:
+    """The URL without a password, also without one that holds `/`, `?` or `@`."""
+    scheme, found, rest = url.partition("://")
+    if not found or "@" not in rest:
         return url
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{parts.username or ''}@{host}" if parts.username else host))
+    place, mark, query = rest.partition("?")
+    if "@" not in place:
+        # an option may hold an @; a host before it has at most a port
+        host = place.partition("/")[0]
+        return url if SERVERS.fullmatch(host) else f"{scheme}://…"
+    login, _, host = place.rpartition("@")
+    user = login.partition(":")[0]
+    return f"{scheme}://{f'{user}@' if user else ''}{host}{mark}{query}"
+
+
+def deciding(url: str) -> dict[str, str]:
+    """What of a URL decides where messages go and how: its place, and the options that are not in MAY_CHANGE."""
+    facts = {"destination": public(url).partition("?")[0]}
+    for part in filter(None, url.partition("?")[2].split("&")):
+        name, _, text = part.partition("=")
+        if (name := unquote(name)) not in MAY_CHANGE:
+            facts[f"the URL's option {name}"] = unquote(text)
+    return facts
 
 
 def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> dict[str, Any]:
@@ -46,7 +72,8 @@ def parse_options(query: str, options: Options, url: str, *, rest: str = "") -> 
         try:
             found[name] = options[name](text if given else "")
         except ValueError as expected:
-            raise OptionError(f"{the_url}'s option {name!r} is {expected}, not {text!r}.") from None
+            found_instead = "" if options[name] in SECRET else f", not {text!r}"
+            raise OptionError(f"{the_url}'s option {name!r} is {expected}{found_instead}.") from None
     return found
 
 
@@ -96,7 +123,9 @@ def servers(hosts: str, what: str, *, port: int, form: str, separator: str = ","
     for server in hosts.split(separator):
         match = SERVER.fullmatch(server)
         if not match or int(match[1] or 1) not in range(1, 65536):
-            raise OptionError(f"{server!r} is no {what}: write {form}.")
+            # behind a colon that no port follows a password may stand
+            shown = server if re.fullmatch(r"[^:]*(?::\d*)?", server) else f"{server.partition(':')[0]}:…"
+            raise OptionError(f"{shown!r} is no {what}: write {form}.")
         found.append(server if match[1] else f"{server}:{port}")
     return separator.join(found)
 
@@ -122,3 +151,7 @@ def first_line(text: str) -> str:
         return Path(text).read_text("utf-8").splitlines()[0]
     except (OSError, UnicodeDecodeError, IndexError):
         raise ValueError("the path of a readable file") from None
+
+
+# Parsers of options whose text may be the secret itself, written in the wrong place: errors do not repeat it.
+SECRET: Final = (environment, first_line)

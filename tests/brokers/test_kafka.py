@@ -145,6 +145,7 @@ class TestContractOfTransactions(SinkContract):
 def test_a_transaction_that_fails_leaves_nothing_behind(kafka: str, topic: str) -> None:
     url = f"kafka://{kafka}/{topic}?partitions=1&exactly-once=true&max_message_bytes=2000"
     with open_kafka(url) as sink:
+        assert sink.stored("a run", []) is None
         sink.send(batch(topic, [b"1", b"2"]))
         sink.flush()
         sentence = failure(sink, batch(topic, [b"3", b"x" * 3000, b"4"], first_turn=2))
@@ -152,7 +153,8 @@ def test_a_transaction_that_fails_leaves_nothing_behind(kafka: str, topic: str) 
         assert (sink.delivered, sink.failed) == (2, 3)
     assert values(read(kafka, topic)[0]) == [b"1", b"2"]
     with open_kafka(url) as sink:
-        assert sink.stored() == OrderKey(1, 1, 0)
+        assert sink.stored("another run", [topic]) is None
+        assert sink.stored("a run", [topic]) == OrderKey(1, 1, 0)
 
 
 def test_of_two_writers_of_one_id_the_later_one_ends_the_other(kafka: str, topic: str) -> None:
@@ -160,7 +162,7 @@ def test_of_two_writers_of_one_id_the_later_one_ends_the_other(kafka: str, topic
     with open_kafka(url) as earlier:
         earlier.send(batch(topic, [b"1"]), whole=False)
         with open_kafka(url) as later:
-            assert later.stored() is None
+            assert later.stored("later run", [topic]) is None
             later.send(batch(topic, [b"2"]))
             later.flush()
             sentence = failure(earlier, batch(topic, [b"3"], first_turn=1))

@@ -12,12 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from command import cdcsim, start, summary
 from test_kafka import read
 from test_rabbitmq import bodies as queue_bodies
 from test_rocketmq import bodies as topic_bodies
 
+import simulator
 from simulator.model import Message, OrderKey
 from simulator.run import bookmark
 from simulator.run.bookmark import Bookmark
@@ -134,8 +136,7 @@ def test_a_run_that_is_killed_goes_on(kind: str, request: pytest.FixtureRequest,
     if kind == "kafka exactly-once":
         assert (again, summary(facts)["repeated"]) == (0, 0)
     else:
-        assert summary(facts)["repeated"] == repeated[-1]
-        assert again <= sum(repeated)
+        assert max(again, repeated[-1]) <= summary(facts)["repeated"] <= sum(repeated)
 
 
 @pytest.mark.parametrize("kind", kinds(*BROKERS, "rabbitmq quorum", "rocketmq library"))
@@ -190,3 +191,69 @@ def test_a_broker_that_goes_away_is_reported(kind: str, request: pytest.FixtureR
     told = summary(facts)
     assert told["delivered"] > 0
     assert told["delivered"] + told["failed"] == told["messages"]
+
+
+def kill_and_resume(arguments: list[str], file: Path) -> None:
+    """A paced run, killed once some of its messages are acknowledged, then run to its end."""
+    with start(*arguments, "--rate", "3000/s", "-q") as process:
+        wait_for_progress(process, file)
+        process.kill()
+    cdcsim(*arguments, "-q")
+
+
+@pytest.mark.broker("kafka")
+def test_a_run_in_transactions_takes_the_position_of_no_other_run(kafka: str, tmp_path: Path) -> None:
+    """Two topics and one transactional id, and a run that begins anew: each has every message once."""
+    name = f"test_{uuid.uuid4().hex}"
+    wanted = [message.value for message in simulator.messages("crud", "canal-json", limit=6000)]
+
+    def arguments(topic: str, file: Path) -> list[str]:
+        to = f"kafka://{kafka}/{name}.{topic}?partitions=1&exactly-once=true&transactional-id={name}"
+        return ["run", "crud", "-f", "canal-json", "--limit", "6000", "--to", to, "--resume", str(file)]
+
+    def values(topic: str) -> list[bytes | None]:
+        return [message.value() for message in read(kafka, f"{name}.{topic}")[0]]
+
+    cdcsim(*arguments("one", tmp_path / "one"), "-q")
+    kill_and_resume(arguments("two", tmp_path / "two"), tmp_path / "two")
+    assert values("two") == wanted
+    kill_and_resume(arguments("one", tmp_path / "anew"), tmp_path / "anew")
+    assert values("one") == 2 * wanted
+
+
+@pytest.mark.broker("kafka")
+def test_a_run_in_transactions_with_a_topic_for_each_table(kafka: str, tmp_path: Path) -> None:
+    """The id is the default's, and each transaction may begin with another topic."""
+    name, file = f"test_{uuid.uuid4().hex}", tmp_path / "position"
+    to = f"kafka://{kafka}/{name}.{{table}}?partitions=1&exactly-once=true"
+    kill_and_resume(["run", "orders", "-f", "canal-json", "--limit", "6000", "--to", to, "--resume", str(file)], file)
+    job = open_job("orders", "canal-json").addressed(topic=f"{name}.{{table}}")
+    wanted: dict[str, list[bytes | None]] = {}
+    for message in job.messages(Limits(changes=6000)):
+        wanted.setdefault(message.topic, []).append(message.value)
+    assert len(wanted) > 3
+    assert {topic: [each.value() for each in read(kafka, topic)[0]] for topic in wanted} == wanted
+
+
+@pytest.mark.broker("kafka")
+def test_transactions_that_the_broker_has_forgotten_are_missed(kafka: str, tmp_path: Path) -> None:
+    name, file = f"test_{uuid.uuid4().hex}", tmp_path / "position"
+    to = f"kafka://{kafka}/{name}?partitions=1&exactly-once=true"
+    arguments = ["run", "crud", "-f", "canal-json", "--to", to, "--resume", file, "--limit"]
+    cdcsim(*arguments, "500")
+    facts = orjson.loads(file.read_bytes())
+    file.write_bytes(orjson.dumps({**facts, "run_id": "forgotten"}))
+    done = cdcsim(*arguments, "1000", status=2)
+    assert "were committed, and the broker knows of none: its topics were deleted" in done.stderr
+
+
+@pytest.mark.broker("kafka")
+def test_a_resumed_run_has_the_same_partitioner(kafka: str, tmp_path: Path) -> None:
+    name, file, properties = f"test_{uuid.uuid4().hex}", tmp_path / "position", tmp_path / "client.properties"
+    properties.write_text("linger.ms=5\n")
+    to = f"kafka://{kafka}/{name}?partitions=3&properties={properties}"
+    arguments = ["run", "crud", "-f", "canal-json", "--to", to, "--resume", file, "--limit"]
+    cdcsim(*arguments, "500")
+    properties.write_text("partitioner=consistent\n")
+    done = cdcsim(*arguments, "1000", status=2)
+    assert "that run had partitioner 'murmur2_random', and this one has 'consistent'" in done.stderr

@@ -44,7 +44,7 @@ def test_urls(url: str, parsed: KafkaUrl) -> None:
     [
         ("kafka:/h:1/t", "a Kafka URL begins with 'kafka://', as in kafka://localhost:9092/orders?partitions=4."),
         ("kafka:///t", "'' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
-        ("kafka://h:x/t", "'h:x' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
+        ("kafka://h:x/t", "'h:…' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
         ("kafka://h:70000/t", "'h:70000' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
         ("kafka://h:1,,g:2/t", "'' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
         ("kafka://h/t?partition=3", "a Kafka URL has no option 'partition'. Did you mean 'partitions'?"),

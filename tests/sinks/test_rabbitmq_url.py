@@ -80,12 +80,11 @@ def test_urls(url: str, parsed: RabbitmqUrl, monkeypatch: pytest.MonkeyPatch) ->
         ("amqp://bob@h", "the RabbitMQ URL has no password for 'bob': add password_env=NAME or password_file=FILE."),
         (
             "amqp://bob@h?password_env=NO_SUCH",
-            "the RabbitMQ URL's option 'password_env' is the name of an environment variable that is set,"
-            " not 'NO_SUCH'.",
+            "the RabbitMQ URL's option 'password_env' is the name of an environment variable that is set.",
         ),
         (
             "amqp://bob@h?password_file=/nowhere",
-            "the RabbitMQ URL's option 'password_file' is the path of a readable file, not '/nowhere'.",
+            "the RabbitMQ URL's option 'password_file' is the path of a readable file.",
         ),
         ("amqp://h?topic={tabel}", "the topic '{tabel}' has {tabel}: it may have {database}, {schema} and {table}."),
         ("amqp://h?queue={table}", "the queue '{table}' has {table}: it may have {topic} and {tag}."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
 def run(opening: Opening, span: Span, sending: Sending, about: About, engine: Engine, quiet: bool) -> int:
     """Generate changes, encode them and publish the messages, until Ctrl-C if nothing else ends the run."""
     from simulator.cli.outcome import Outcome
+    from simulator.run.resume import check_resumable
 
     if opening.start == "now" and about.resume is not None:
         time = opening.all_settings[-1].removeprefix("start=")
@@ -125,8 +127,8 @@ def run(opening: Opening, span: Span, sending: Sending, about: About, engine: En
         return spark.run(job, span, sending, engine, outcome)
     if engine.master is not None or engine.conf or engine.tasks is not None:
         raise UsageError("--master, --conf and --tasks are for runs on Spark: add --engine spark, or leave them out.")
-    if about.resume is not None and sending.to.partition(":")[0] in ("-", "parquet"):
-        raise UsageError(f"--resume: a run to {sending.to} cannot be resumed; write to file:DIR or a broker's URL.")
+    if about.resume is not None:
+        check_resumable("--resume", sending.to)
     return _run_here(job, span, sending, about, engine.workers, outcome)
 
 
@@ -139,14 +141,17 @@ def _run_here(job: Job, span: Span, sending: Sending, about: About, workers: int
     from simulator.sinks import open_sink
 
     pace, limits = parse_pace(sending.rate) if sending.rate else None, span.limits()
-    identity = job.identity(sending.to, limits, route=sending.route, snapshot=span.snapshot)
+    identity = sending.identity(job, span)
     account = Account(outcome.files, identity, about.metrics)
-    resumed = None if about.resume is None else Resumed(about.resume, identity)
-    sizes = None if resumed is None else resumed.sizes
     layout = job.codec.layout
-    with open_sink(
-        sending.to, envelope=sending.envelope, container=layout.container, properties=layout.rabbitmq, sizes=sizes
-    ) as sink:
+    with ExitStack() as opened:
+        resumed = None if about.resume is None else opened.enter_context(Resumed(about.resume, identity))
+        sink = opened.enter_context(
+            open_sink(
+                sending.to, envelope=sending.envelope, container=layout.container, properties=layout.rabbitmq,
+                files=None if resumed is None else resumed.files,
+            )
+        )  # fmt: skip
         if resumed is not None:
             resumed.ask(sink)
         account.watch(sink, resumed)

@@ -64,7 +64,7 @@ def run(job: Job, span: Span, sending: Sending, engine: Engine, outcome: Outcome
     from simulator.spark.session import CONNECT, open_session, parse_settings
 
     to, limits, settings = sending.to, span.limits(), parse_settings(engine.conf)
-    identity = job.identity(to, limits, route=sending.route, snapshot=span.snapshot)
+    identity = sending.identity(job, span)
     if remote := (engine.master or "").startswith(CONNECT):
         pandas.let_in()
     make: Callable[..., SparkRun]

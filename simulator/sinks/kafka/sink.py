@@ -74,6 +74,9 @@ class KafkaSink(Sink):
                 chosen[row] = chosen[row] if key is None else self._chosen(key, count)
         return chosen
 
+    def settings_of_places(self) -> Mapping[str, str]:
+        return {"partitioner": self.settings["partitioner"]}
+
     @property
     def trouble(self) -> str | None:
         return self.cluster.last_error and self.cluster.last_error[1]

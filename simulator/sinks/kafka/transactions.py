@@ -1,14 +1,15 @@
 """Messages to Kafka in transactions: a reader of committed messages sees each exactly once, also after a crash.
 
-A transaction holds whole source transactions, and the position behind them: as the metadata of an offset that a
-consumer group of the transactional id's name commits with it. A run that goes on begins there. Kafka lets one producer
-of an id write, the latest; what an earlier one had open is aborted.
+A transaction holds whole source transactions. Of a run that can be resumed it holds the position behind them, too: as
+the metadata of an offset that a consumer group commits with it. The group belongs to one run (`TRANSACTIONAL_ID.RUN`,
+the run's id from its resume file), so that no run finds the position of another, or of its own former beginning. Kafka
+lets one producer of an id write, the latest; what an earlier one had open is aborted.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal
 
@@ -40,6 +41,7 @@ class TransactionalSink(KafkaSink):
         self._began: float | None = None
         self._last: tuple[str, OrderKey] | None = None
         self._whole = True
+        self._group: str | None = None
         super().__init__(url, file)
         try:
             deadline = time.monotonic() + max(url.connect_secs, 30.0)
@@ -50,12 +52,14 @@ class TransactionalSink(KafkaSink):
             self.close()
             raise
 
-    def stored(self) -> OrderKey | Literal["nowhere"] | None:
-        """The position of the last transaction that was committed."""
-        reader = self.cluster.client.Consumer(_reader_settings({**self.settings, "log_level": 0}, self._id))
+    def stored(self, run_id: str, topics: Collection[str]) -> OrderKey | Literal["nowhere"] | None:
+        """The position of the run's last transaction that was committed: each names one of its topics."""
+        self._group = f"{self._id}.{run_id}"
+        if not topics:
+            return None
+        reader = self.cluster.client.Consumer(_reader_settings({**self.settings, "log_level": 0}, self._group))
         try:
-            topics = self.cluster.ask(lambda: reader.list_topics(timeout=self.cluster.url.connect_secs)).topics
-            places = [self.cluster.client.TopicPartition(topic, 0) for topic in topics if not topic.startswith("__")]
+            places = [self.cluster.client.TopicPartition(topic, 0) for topic in topics]
             found = self.cluster.ask(lambda: reader.committed(places, timeout=self.cluster.url.connect_secs))
         except self.cluster.exception as error:
             raise SinkError(
@@ -107,7 +111,8 @@ class TransactionalSink(KafkaSink):
         self.check()
         topic, key = self._last
         position = f"{key.phase}.{key.turn}.{key.ordinal}"
-        self._try(self._producer.send_position, self._id, topic, position, CALL_SECS)
+        if self._group is not None:
+            self._try(self._producer.send_position, self._group, topic, position, CALL_SECS)
         self._try(self._producer.commit_transaction, CALL_SECS)
         self._began = None
         self.ledger.acknowledge_all()

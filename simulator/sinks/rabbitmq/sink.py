@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -328,6 +328,8 @@ class RabbitmqSink(Sink):
         self._disconnect()
         self._connection = Connection(self.broker)
         self._lost = None
+        for place, count in Counter((each.parcel.topic, each.parcel.partition) for each in self._sent).items():
+            self.ledger.repeat(place, count)
         self._write(self._sent)
 
     def _disconnect(self, *, abort: bool = False) -> None:

@@ -222,7 +222,7 @@ class RocketmqSink(Sink):
         except NotStorable as error:  # those before it are sent
             refusal = str(error)
         broken_at: float | None = None
-        attempt = 0
+        attempt = unanswered = 0  # requests of which nobody knows whether they arrived
         while at < end and not self._stopping.is_set():
             try:
                 count = sender.send(queue, chunk.messages[at:end])
@@ -232,6 +232,7 @@ class RocketmqSink(Sink):
                     end, refusal = at, f"the broker refused it: {reason}{REMEDIES[error.code]}"
                     break
                 self._trouble = f"{self.cluster}: {reason}"
+                unanswered += not isinstance(error, ConnectionRefusedError)
                 broken_at = time.monotonic() if broken_at is None else broken_at
                 if time.monotonic() - broken_at > self.url.outage_secs:
                     end, refusal = at, f"{self.cluster} stored nothing for {self.url.outage_secs:g} s: {reason}"
@@ -240,6 +241,9 @@ class RocketmqSink(Sink):
                 queue, attempt = self.cluster.found_again(queue), attempt + 1
             else:
                 at += count
+                if unanswered:
+                    self.ledger.repeat((parcel.topic, parcel.partition), unanswered * count)
+                    unanswered = 0
                 if broken_at is not None:
                     self._trouble, broken_at, attempt = None, None, 0
                 self.ledger.acknowledge(parcel.topic, parcel.partition, chunk.number + at)

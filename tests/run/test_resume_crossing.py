@@ -1,0 +1,191 @@
+"""Runs that cross: another command, another run at once, files and positions that are not as a run left them."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import pytest
+from command import Command, start
+
+import simulator
+from simulator.batch import MessageBatch
+from simulator.errors import DeliveryFailed
+from simulator.run.job import open_job
+from simulator.run.plan import Limits
+from simulator.sinks.files import FolderSink
+from simulator.sinks.kafka import url as kafka
+from simulator.sinks.rabbitmq import url as rabbitmq
+from simulator.sinks.rocketmq import url as rocketmq
+from simulator.sinks.url import MAY_CHANGE
+
+RUN: Final = ["run", "orders", "-f", "dts-canal-json", "--snapshot", "--route", "key", "--limit"]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+# What another command line decides, and what it says.
+DECIDING: Final = [
+    (["--envelope"], "", "envelope 'false', and this one has 'true'"),
+    (["--clock", "wall"], "", "--clock 'simulated', and this one has 'wall'"),
+    ([], "more", "destination 'file:{folder}', and this one has 'file:{folder}more'"),
+]
+
+
+def test_all_that_decides_bytes_and_places_is_compared(command: Command, tmp_path: Path) -> None:
+    file, folder = tmp_path / "position", tmp_path / "messages"
+    arguments = [*RUN, "100", "--resume", file]
+    command(*arguments, "--to", f"file:{folder}", status=0)
+    for change, more, said in DECIDING:
+        done = command(*arguments, *change, "--to", f"file:{folder}{more}", status=2)
+        assert f"that run had {said.format(folder=folder)}; give the same again" in done.err
+    assert [path.name for path in folder.iterdir()] == ["dts-0.jsonl"]
+    assert not (tmp_path / "messagesmore").exists()
+
+
+def test_the_identity_of_a_destination() -> None:
+    job = open_job("crud", "canal-json")
+
+    def identity(to: str) -> dict[str, str]:
+        return job.identity(to, Limits())
+
+    first = identity("amqp://h/v?exchange=a&queue=q&window=9&password_env=HOME")
+    assert first == identity("amqp://h/v?exchange=a&queue=q&timeout_secs=2")
+    for other in ("exchange=b&queue=q", "exchange=a&queue=r", "exchange=a", "exchange=a&queue=q&routing_key=k"):
+        assert first != identity(f"amqp://h/v?{other}")
+    assert identity("kafka://h/t") != identity("kafka://h/t?exactly-once=true")
+    assert identity("kafka://h/t?compression=lz4") == identity("kafka://h/t")
+    assert "secret" not in str(identity("kafka://u:secret@h/t"))
+
+
+def test_every_option_of_a_sink_decides_or_may_change() -> None:
+    """A new option has to be thought about: what is not listed is compared."""
+    deciding = {
+        "exactly-once", "transactional-id", "topic_type", "tag", "topic", "exchange", "exchange_type", "routing_key",
+        "queue", "queue_type", "mandatory", "persistent", "content_type",
+    }  # fmt: skip
+    assert {*kafka.OPTIONS, *rabbitmq.OPTIONS, *rocketmq.OPTIONS} == deciding | set(MAY_CHANGE)
+
+
+@pytest.mark.parametrize("change", ["shorter", "other bytes", "gone"])
+def test_files_that_are_not_as_the_run_left_them(command: Command, tmp_path: Path, change: str) -> None:
+    folder = tmp_path / "messages"
+    to = ["--to", f"file:{folder}", "--resume", tmp_path / "position"]
+    command(*RUN, "100", *to, status=0)
+    path = folder / "dts-0.jsonl"
+    size = path.stat().st_size
+    match change:
+        case "shorter":
+            os.truncate(path, size - 1)
+            found = f"{size - 1:,} bytes"
+        case "other bytes":
+            path.write_bytes(path.read_bytes()[:-9] + b"000000000")
+            found = "other bytes before that"
+        case _:
+            path.unlink()
+            found = "no such file"
+    before = contents(folder)
+    done = command(*RUN, "2000", *to, status=2)
+    assert f"the run had written {size:,} bytes of {path}, and there is {found}: put the file back" in done.err
+    assert contents(folder) == before
+
+
+def test_no_file_is_touched_that_the_run_did_not_write(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "messages"
+    run = ["run", "orders", "-f", "canal-json", "--route", "key", "--to", f"file:{folder}?partitions=40"]
+    run += ["--resume", str(tmp_path / "position"), "--limit"]
+    command(*run, "1", status=0)
+    written = {path.name for path in folder.iterdir()}
+    foreign = next(name for n in range(40) if (name := f"example-{n}.jsonl") not in written)
+    (folder / foreign).write_text("not ours\n")
+    for _ in range(2):
+        done = command(*run, "5000", status=1)
+        assert f"{foreign} is already there, and the run that is resumed did not write it" in done.err
+    assert (folder / foreign).read_text() == "not ours\n"
+
+
+def test_two_runs_do_not_share_a_resume_file(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "position"
+    arguments = ["run", "crud", "-f", "canal-json", "--resume", file, "--to", f"file:{tmp_path / 'messages'}"]
+    with start(*arguments, "--rate", "100/s") as first:
+        while not file.exists():
+            assert first.poll() is None
+            time.sleep(0.05)
+        done = command(*arguments, status=2)
+        assert "another run that is not over keeps its position there" in done.err
+        first.terminate()
+        first.communicate()
+    assert not file.with_name("position.lock").exists()
+    command(*arguments, "--turns", "5000", status=0)
+
+
+def test_an_end_before_the_position_is_refused(command: Command, tmp_path: Path) -> None:
+    to = ["--to", f"file:{tmp_path / 'messages'}", "--resume", tmp_path / "position"]
+    command(*RUN, "2000", *to, status=0)
+    assert "beyond the end of this one" in command(*RUN, "100", *to, status=2).err
+
+
+# A member of a resume file, and a value that it cannot have.
+DAMAGED: Final[list[tuple[str, Any]]] = [
+    ("acknowledged", [["dts", 0, [1, 10**9, 0]]]),
+    ("acknowledged", [["dts", 0]]),
+    ("acknowledged", [["dts", "0", [1, 1, 0]]]),
+    ("acknowledged", 7),
+    ("next", [1, 2]),
+    ("next", [2, 2, 2]),
+    ("next", [1, "2", 3]),
+    ("next", [1, 10**9, 0]),
+    ("sent", None),
+    ("partitions", {"dts": "three"}),
+    ("partitions", {"dts": 0}),
+    ("partitions", []),
+    ("files", {"dts-0.jsonl": 7}),
+    ("files", {"dts-0.jsonl": {"size": -1, "tail": ""}}),
+    ("files", {"dts-0.jsonl": {"size": 1}}),
+    ("repeated", [["dts", 0, -1]]),
+    ("parts", [3]),
+    ("run", []),
+    ("run_id", 4),
+    ("settings", {"partitioner": 5}),
+    ("done", "yes"),
+]
+
+
+def test_damaged_resume_files(command: Command, tmp_path: Path) -> None:
+    file, folder = tmp_path / "position", tmp_path / "messages"
+    arguments = [*RUN, "100", "--to", f"file:{folder}", "--resume", file]
+    command(*arguments, status=0)
+    facts, before = orjson.loads(file.read_bytes()), contents(folder)
+    assert {name for name, _ in DAMAGED} | {"version"} == set(facts)
+    damaged = [orjson.dumps({**facts, name: value}) for name, value in DAMAGED]
+    damaged += [orjson.dumps({each: facts[each] for each in facts if each != name}) for name in facts]
+    for text in (*damaged, b"{}", b"[]", b"7", b"null", b"", b"{"):
+        file.write_bytes(text)
+        done = command(*arguments, status=2)
+        assert done.err == f"cdcsim: --resume {file}: it is no file of a run, or damaged; name another one.\n", text
+    assert contents(folder) == before
+
+
+def test_a_position_that_cannot_be_kept_hides_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full under the messages and under the resume file."""
+
+    def no_space(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    class Full(FolderSink):
+        def _append(self, file: Any, batch: MessageBatch) -> None:
+            monkeypatch.setattr(os, "fsync", no_space)
+            no_space(0)
+
+    monkeypatch.setattr("simulator.sinks.files.FolderSink", Full)
+    with pytest.raises(DeliveryFailed) as caught:
+        simulator.publish("crud", "canal-json", f"file:{tmp_path / 'm'}", limit=10, resume=tmp_path / "position")
+    assert "messages were not delivered" in str(caught.value)
+    assert "cannot be" in str(caught.value)
