@@ -34,7 +34,8 @@ class Bookmark:
     `identity` names what must not change, `settings` those parts of it that only the open sink knows, `run_id` this run
     at its destination. `partitions` counts those of each topic used so far, `files` are the states of files at this
     position, `sent` is the last order key that may have been sent. `repeated` counts messages that may have been sent
-    twice, in all parts of the run; `parts` are the records of the parts before this one, and of this one so far.
+    twice, in all parts of the run, and `seconds` how long they have sent turns; `parts` are the records of the parts
+    before this one, and of this one so far.
     """
 
     identity: Mapping[str, str]
@@ -45,6 +46,7 @@ class Bookmark:
     repeated: Mapping[Place, int] = field(default_factory=dict)
     parts: Sequence[dict[str, Any]] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
     run_id: str = field(default_factory=lambda: uuid4().hex)
     done: bool = False
 
@@ -86,6 +88,7 @@ def read(file: Path) -> Bookmark | None:
                 repeated=dict(_places(facts, "repeated", _whole)),
                 parts=[part for part in _list(facts["parts"]) if isinstance(part, dict) or _damaged("parts")],
                 settings=_mapping(facts, "settings", str),
+                seconds=_seconds(facts["seconds"]),
                 run_id=_text(facts["run_id"]),
                 done=_flag(facts["done"]),
             )
@@ -112,6 +115,7 @@ def write(file: Path, mark: Bookmark) -> None:
         "files": {name: {"size": state.size, "tail": state.tail} for name, state in sorted(mark.files.items())},
         "repeated": [[*place, count] for place, count in sorted(mark.repeated.items())],
         "parts": mark.parts,
+        "seconds": mark.seconds,
         "done": mark.done,
     }
     other = file.with_name(f"{file.name}.new")
@@ -210,6 +214,12 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         _damaged(f"{value!r} is no text")
     return value
+
+
+def _seconds(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+        _damaged(f"{value!r} is no number of seconds")
+    return float(value)
 
 
 def _flag(value: Any) -> bool:

@@ -29,7 +29,7 @@ from simulator.run.scenario import Draft, load, open_stream, possible_sources, r
 from simulator.run.workers import Workers, default_workers
 from simulator.sinks import BROKERS
 from simulator.sinks.sink import Sink
-from simulator.sinks.url import deciding
+from simulator.sinks.url import MOST_PARTITIONS, deciding
 from simulator.sources.source import Source
 from simulator.sql import is_script
 from simulator.stream.engine.block import SnapshotBlock, Stream, TurnBlock
@@ -50,10 +50,14 @@ STAMPED_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Partitions:
-    """How many partitions topics have: `each` of them, except for the topics in `named`."""
+    """How many partitions topics have: `each` of them, except for the topics in `named`. Raises UsageError."""
 
     each: int = 1
     named: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.each <= MOST_PARTITIONS:
+            raise UsageError(f"partitions is {self.each}: it is a whole number from 1 to {MOST_PARTITIONS}.")
 
     def __call__(self, topic: str) -> int:
         return self.named.get(topic, self.each)

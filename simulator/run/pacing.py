@@ -115,8 +115,10 @@ class Schedule:
     each other that this is right for each shape. `seconds` count from the start of the pace.
     """
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: Pace, before: float = 0.0) -> None:
+        """`before`: seconds of the pace that earlier parts of a resumed run have used; it goes on behind them."""
         self.pace = pace
+        self._before = before
         self._began = 0.0
         self.has_begun = False
         self._times, self._allowed = [0.0], [0.0]
@@ -127,9 +129,13 @@ class Schedule:
         """When the pace began, on the monotonic clock."""
         self._began, self.has_begun = began, True
 
+    def wanted(self, seconds: float) -> float:
+        """How many the pace wants by then."""
+        return self.pace.due(self._before + seconds) - self.pace.due(self._before)
+
     def allowed(self, seconds: float) -> float:
         """How many may have been sent by now."""
-        allowed = self.pace.due(seconds)
+        allowed = self.wanted(seconds)
         # nobody asks again when something was due that was sent before
         while len(self._allowed) > 1 and self._allowed[1] <= self.sent:
             del self._allowed[0], self._times[0]
@@ -147,11 +153,11 @@ class Schedule:
 
     def behind(self, seconds: float) -> float:
         """How many are due by now and not sent."""
-        return max(0.0, self.pace.due(seconds) - self.sent)
+        return max(0.0, self.wanted(seconds) - self.sent)
 
     def rates(self) -> tuple[float, float]:
         """Averages per second until the last was sent: as the pace asked for, and as reached."""
-        return (self.pace.due(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
+        return (self.wanted(self._last) / self._last, self.sent / self._last) if self._last else (0.0, 0.0)
 
 
 def parse_pace(text: str) -> Pace:

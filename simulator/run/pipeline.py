@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -157,7 +158,12 @@ class Run:
         self._reporter = report
         self._reported_at = 0.0
         self._began = 0.0
-        self._clock = None if pace is None else Schedule(pace)
+        # seconds of the rate and the duration that earlier parts of the run have used
+        self._before = 0.0 if resumed is None else resumed.before.seconds
+        self._clock = None if pace is None else Schedule(pace, self._before)
+        self._turns_begun = False
+        if resumed is not None:
+            resumed.seconds = lambda: self._before + (self.elapsed if self._turns_begun else 0.0)
         self._ended = False  # within a block: nothing of what is rendered behind it is sent
         self._stages: list[Stage[Any]] = []
 
@@ -168,7 +174,8 @@ class Run:
     @property
     def lag(self) -> float:
         """Row changes, messages or bytes behind the rate."""
-        return 0.0 if self._clock is None else self._clock.behind(self.elapsed)
+        clock = self._clock
+        return clock.behind(self.elapsed) if clock is not None and clock.has_begun else 0.0
 
     def __call__(self) -> Summary:
         """Run to the end. Raises DeliveryFailed, SinkError; the summary is complete then, too."""
@@ -244,13 +251,24 @@ class Run:
                 return
             renderer.put(self.rendering.begin(rows))
             self._report_progress()
-        # rate and duration count from here, however long the snapshot took
+        if self._clock is not None:
+            self._make_topics()
+        # the duration counts from here, however long the snapshot took, the rate from the first block's sending
         self._began = time.monotonic()
+        self._turns_begun = self._clock is None
         for turns in self.plan.blocks():
             renderer.put(self.rendering.begin(turns))
             self._report_progress()
             if self.stop or self._ended or self._time_is_up():
                 return
+
+    def _make_topics(self) -> None:
+        """Before the rate's clock begins: making a topic takes a broker a tenth of a second and more. One that cannot
+        be made is an error when a message goes there."""
+        topics = self.renderer.router.topics
+        for topic in {topics.of(table.id) for table in self.plan.stream.first_tables}:
+            with suppress(SimulatorError):
+                self.sink.partitions(topic)
 
     # ------------------------------------------------------------------------------------------------------------ send
 
@@ -315,6 +333,7 @@ class Run:
         if not clock.has_begun:  # it waits for the first block
             self._began = time.monotonic()
             clock.begin(self._began)
+            self._turns_begun = True
         counts = np.cumsum(_amounts(messages, clock.pace.unit)) + clock.sent
         turns = np.asarray(messages["turn"])
         at, noted, end = 0, 0, len(messages)
@@ -328,7 +347,7 @@ class Run:
             upto = end if self._ended else min(int(np.searchsorted(counts, allowed, side="right")), end)
             if upto > at:
                 if self.resumed is not None and upto > noted:
-                    soon = clock.pace.due(self.elapsed + NOTE_SECONDS)
+                    soon = clock.wanted(self.elapsed + NOTE_SECONDS)
                     noted = max(upto, min(int(np.searchsorted(counts, soon, side="right")), end))
                     self.resumed.sending(messages.slice(at, noted - at), self.sink)
                 whole = upto == end or self._is_border(int(turns[upto - 1]), int(turns[upto]))
@@ -346,7 +365,7 @@ class Run:
         return following > last and self.plan.border(last + 1) <= following
 
     def _time_is_up(self) -> bool:
-        return self.seconds is not None and self.elapsed >= self.seconds
+        return self.seconds is not None and self._before + self.elapsed >= self.seconds
 
     def _count(self, messages: MessageBatch) -> None:
         self.summary.messages += len(messages)

@@ -34,13 +34,15 @@ def check_resumable(option: str, to: str) -> None:
 class Resumed:
     """A run that can be gone on with: what arrived before is not sent again, and the file follows what arrives.
 
-    `part`, where it is set, gives the record of this part of the run, which is kept with the position.
+    `part`, where it is set, gives the record of this part of the run, which is kept with the position; `seconds` how
+    long the run has sent turns, in all its parts.
     """
 
     def __init__(self, file: Path, identity: Mapping[str, str]) -> None:
         """Raises UsageError for a file of another run, a damaged one, and one that another run has now."""
         self.file = file
         self.part: Callable[[], dict[str, Any]] | None = None
+        self.seconds: Callable[[], float] = lambda: self.before.seconds
         self._lock = Lock(file)
         try:
             found = bookmark.read(file)
@@ -169,6 +171,7 @@ class Resumed:
             files={**self._mark.files, **sink.files()},
             repeated=+(self._repeated + sink.ledger.repeated),
             parts=[*self.before.parts, *([] if self.part is None else [self.part()])],
+            seconds=round(self.seconds(), 3),
             done=done,
         )
         bookmark.write(self.file, self._mark)

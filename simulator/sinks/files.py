@@ -24,7 +24,7 @@ from simulator.errors import OptionError, SinkError, UsageError
 from simulator.sinks.framing import Framing, framing
 from simulator.sinks.ledger import Parcel, Place, by_partition
 from simulator.sinks.sink import FileState, Sink
-from simulator.sinks.url import parse_options, whole_number
+from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
 from simulator.wire.avro import Container
 
 # A run that goes on compares so many bytes at the end of each file with those that it wrote.
@@ -69,7 +69,7 @@ def parse_folder(url: str) -> tuple[Path, int]:
         place = place[2:]
     if not place:
         raise OptionError(f"--to {url}: it names no folder; write {scheme}:DIR.")
-    options = parse_options(query, {"partitions": whole_number(1, 10_000)}, f"a {scheme} URL")
+    options = parse_options(query, {"partitions": whole_number(1, MOST_PARTITIONS)}, f"a {scheme} URL")
     return Path(place).expanduser(), options.get("partitions", 1)
 
 
@@ -138,14 +138,31 @@ class FolderSink(Sink):
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
         for parcel in parcels:
             part = batch if len(parcel) == len(batch) else MessageBatch(batch.columns.take(pa.array(parcel.rows)))
-            file = self._file(parcel.topic, parcel.partition)
-            try:
-                self._append(file, part)
-            except OSError as error:
-                self.ledger.fail(parcel, parcel.first, f"writing to {file.name} stopped: {error.strerror}")
-                self.ledger.fail_open()
-                self.ledger.check()
+            self._write_to((parcel.topic, parcel.partition), part, parcel)
             self.ledger.acknowledge_parcel(parcel)
+
+    def _write_to(self, place: Place, batch: MessageBatch, first: Parcel) -> None:
+        """Raises DeliveryFailed where the file takes no more; it is cut to the messages before the batch then."""
+        file = self._file(*place)
+        size = file.tell()
+        try:
+            self._append(file, batch)
+        except OSError as error:
+            cut = "" if self._cut(place, size) else "; the file ends within a message"
+            self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}{cut}")
+            self.ledger.fail_open()
+            self.ledger.check()
+
+    def _cut(self, place: Place, size: int) -> bool:
+        """Cut a file, and forget what is not written yet. False: it cannot be cut."""
+        file = self._files[place]
+        try:
+            os.ftruncate(file.fileno(), size)
+            file.raw.close()  # type: ignore[attr-defined]
+            self._files[place] = Path(file.name).open("a+b")  # noqa: SIM115 - close() closes it
+        except OSError:
+            return False
+        return True
 
     def _append(self, file: IO[bytes], batch: MessageBatch) -> None:
         file.writelines(self._framing.frame(batch))
@@ -284,12 +301,5 @@ class FileSink(FolderSink):
         return self._path.name
 
     def write(self, batch: MessageBatch, parcels: Sequence[Parcel], *, whole: bool) -> None:
-        file = self._file("", 0)
-        try:
-            self._append(file, batch)
-        except OSError as error:
-            first = parcels[0]
-            self.ledger.fail(first, first.first, f"writing to {file.name} stopped: {error.strerror}")
-            self.ledger.fail_open()
-            self.ledger.check()
+        self._write_to(("", 0), batch, parcels[0])
         self.ledger.acknowledge_all()

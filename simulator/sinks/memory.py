@@ -8,12 +8,14 @@ from simulator.batch import MessageBatch
 from simulator.model import Message
 from simulator.sinks.ledger import Parcel
 from simulator.sinks.sink import Sink
-from simulator.sinks.url import parse_options, whole_number
+from simulator.sinks.url import MOST_PARTITIONS, parse_options, whole_number
 
 
 def open_memory(url: str) -> MemorySink:
     """`memory:` or `memory:?partitions=6`. Raises OptionError."""
-    return MemorySink(**parse_options(url.partition("?")[2], {"partitions": whole_number(1)}, "a memory URL"))
+    return MemorySink(
+        **parse_options(url.partition("?")[2], {"partitions": whole_number(1, MOST_PARTITIONS)}, "a memory URL")
+    )
 
 
 class MemorySink(Sink):

@@ -19,6 +19,10 @@ Options = Mapping[str, Parser]
 
 SERVER: Final = re.compile(r"(?:[^\s:@/\[\]]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?")
 SERVERS: Final = re.compile(rf"{SERVER.pattern}(?:[,;]{SERVER.pattern})*")
+# As many partitions as a controller of Kafka makes in one request.
+MOST_PARTITIONS: Final = 10_000
+# The longest time that an option may say, in seconds.
+LONGEST_SECS: Final = 1_000_000
 PLACEHOLDERS: Final = ("database", "schema", "table")
 
 
@@ -87,8 +91,8 @@ def whole_number(least: int, most: int | None = None) -> Parser:
 
 
 def seconds(text: str) -> float:
-    if not re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII) or not float(text):
-        raise ValueError("a number of seconds above 0")
+    if not re.fullmatch(r"\d+(?:\.\d+)?", text, re.ASCII) or not 0 < float(text) <= LONGEST_SECS:
+        raise ValueError(f"a number of seconds above 0, {LONGEST_SECS:,} at most")
     return float(text)
 
 

@@ -1,19 +1,22 @@
 """Jobs on a Spark Connect server, as DataFrames with `mapInArrow`: RDDs, accumulators and job groups it does not offer.
 
-Results come as pickles, in the order of tasks. The server reports tasks every other second, and not whether it began a
-stage anew.
+Results come as pickles, in the order of tasks; of these only values and data classes of this package are read. The
+server reports tasks every other second, and not whether it began a stage anew.
 """
 
 from __future__ import annotations
 
+import io
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
 
+from simulator.errors import SinkError
 from simulator.spark.failures import sentence
 from simulator.spark.jobs import Buffer, Jobs, R, Tasks, nothing
 
@@ -72,7 +75,7 @@ class ConnectJobs(Jobs):
         def work(name: str) -> Iterator[Any]:
             self._session.addTag(name)
             for row in frame.toLocalIterator():
-                result = pickle.loads(row.result)
+                result = Results(io.BytesIO(row.result)).load()
                 self._sum += count(result)
                 yield result
 
@@ -95,6 +98,18 @@ class ConnectJobs(Jobs):
 
     def _tasks(self, name: str) -> Tasks:
         return self._reported
+
+
+class Results(pickle.Unpickler):
+    """Reads what tasks return: values, and data classes of this package. A server is not trusted with more, since
+    pickles may name any function to be called."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] == "simulator" and name.isidentifier():
+            found = super().find_class(module, name)
+            if isinstance(found, type) and is_dataclass(found):
+                return found
+        raise SinkError(f"the Spark Connect server returned {module}.{name}, which no task of cdcsim does.")
 
 
 def _pickled(result: object) -> pa.RecordBatch:

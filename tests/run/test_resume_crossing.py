@@ -132,6 +132,24 @@ def test_an_end_before_the_position_is_refused(command: Command, tmp_path: Path)
     assert "beyond the end of this one" in command(*RUN, "100", *to, status=2).err
 
 
+def test_the_rate_and_the_duration_go_on_where_they_were(command: Command, tmp_path: Path) -> None:
+    """Of a second at 100/s and then 2000/s, the second part begins in the second step, and has half a second left."""
+    file, facts = tmp_path / "position", tmp_path / "summary.json"
+    arguments = ["run", "crud", "-f", "canal-json", "--to", f"file:{tmp_path / 'messages'}", "--resume", file]
+    arguments += ["--rate", "steps:100,2000/500ms", "--summary-to", facts]
+    command(*arguments, "--duration", "600ms", status=0)
+    first = orjson.loads(facts.read_bytes())
+    kept = orjson.loads(file.read_bytes())["seconds"]
+    assert 0.6 <= kept < 3
+    command(*arguments, "--duration", f"{kept + 0.5}s", status=0)
+    second = orjson.loads(facts.read_bytes())
+    assert second["first_turn"] == first["next_turn"]
+    assert second["rate_wanted"] == pytest.approx(2000, rel=0.01)
+    assert orjson.loads(file.read_bytes())["seconds"] >= kept + 0.5
+    done = command(*arguments, "--duration", "1s", status=0)
+    assert "no turns" in done.err
+
+
 # A member of a resume file, and a value that it cannot have.
 DAMAGED: Final[list[tuple[str, Any]]] = [
     ("acknowledged", [["dts", 0, [1, 10**9, 0]]]),
@@ -155,6 +173,8 @@ DAMAGED: Final[list[tuple[str, Any]]] = [
     ("run_id", 4),
     ("settings", {"partitioner": 5}),
     ("done", "yes"),
+    ("seconds", "3"),
+    ("seconds", -1),
 ]
 
 

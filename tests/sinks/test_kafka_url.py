@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from each import each
 
-from simulator.errors import MissingPackage, OptionError, UsageError
+from simulator.errors import MissingPackage, OptionError, SinkError, UsageError
 from simulator.sinks.kafka import library
+from simulator.sinks.kafka.mock import MockCluster
 from simulator.sinks.kafka.open import open_kafka
 from simulator.sinks.kafka.url import DEFAULTS, KafkaUrl, check_topic, client_settings, parse_properties, parse_url
 
@@ -49,17 +50,20 @@ def test_urls(url: str, parsed: KafkaUrl) -> None:
         ("kafka://h:1,,g:2/t", "'' is no Kafka server: write kafka://host:port or kafka://host:port,host:port."),
         ("kafka://h/t?partition=3", "a Kafka URL has no option 'partition'. Did you mean 'partitions'?"),
         ("kafka://h/t?linger.ms=3", "a Kafka URL has no option 'linger.ms'. Did you mean 'linger_ms'?"),
-        ("kafka://h/t?partitions=0", "the Kafka URL's option 'partitions' is a whole number, 1 or more, not '0'."),
-        ("kafka://h/t?partitions=-1", "the Kafka URL's option 'partitions' is a whole number, 1 or more, not '-1'."),
-        ("kafka://h/t?partitions", "the Kafka URL's option 'partitions' is a whole number, 1 or more, not ''."),
-        ("kafka://h/t?linger_ms=5ms", "the Kafka URL's option 'linger_ms' is a whole number, 0 or more, not '5ms'."),
+        ("kafka://h/t?partitions=0", "the Kafka URL's option 'partitions' is a number from 1 to 10000, not '0'."),
+        ("kafka://h/t?partitions=-1", "the Kafka URL's option 'partitions' is a number from 1 to 10000, not '-1'."),
+        ("kafka://h/t?partitions", "the Kafka URL's option 'partitions' is a number from 1 to 10000, not ''."),
+        ("kafka://h/t?linger_ms=5ms", "the Kafka URL's option 'linger_ms' is a number from 0 to 900000, not '5ms'."),
         ("kafka://h/t?acks=2", "the Kafka URL's option 'acks' is all, 1 or 0, not '2'."),
         ("kafka://h/t?idempotence=yes", "the Kafka URL's option 'idempotence' is true or false, not 'yes'."),
         (
             "kafka://h?compression=br",
             "the Kafka URL's option 'compression' is none, gzip, snappy, lz4 or zstd, not 'br'.",
         ),
-        ("kafka://h?timeout_secs=0", "the Kafka URL's option 'timeout_secs' is a number of seconds above 0, not '0'."),
+        (
+            "kafka://h?timeout_secs=0",
+            "the Kafka URL's option 'timeout_secs' is a number of seconds above 0, 1,000,000 at most, not '0'.",
+        ),
         ("kafka://h/t?properties=", "the Kafka URL's option 'properties' is the path of a file, not ''."),
         ("kafka://h/t?acks=all&acks=all", "the Kafka URL has the option 'acks' twice: leave one out."),
     ]
@@ -225,3 +229,24 @@ def test_importing_the_module_imports_no_client() -> None:
     code = "import sys, simulator.sinks.kafka; sys.exit('confluent_kafka' in sys.modules)"
     done: Any = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False)
     assert done.returncode == 0
+
+
+def test_tls_to_a_port_without_it(tmp_path: Path) -> None:
+    """The broker runs; librdkafka says what is wrong, with a code that says nothing of TLS."""
+    file = tmp_path / "client.properties"
+    file.write_text("security.protocol=SSL\n")
+    servers = (cluster := MockCluster()).servers
+    with pytest.raises(SinkError) as caught:
+        open_kafka(f"kafka://{servers}/t?properties={file}&timeout_secs=2")
+    assert str(caught.value).startswith(f"TLS with Kafka {servers} failed: SSL handshake failed: ")
+    assert str(caught.value).endswith(f". Does the port take TLS? See security.protocol in {file}.")
+    del cluster
+
+
+def test_what_librdkafka_refuses_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("linger.ms=99999999999\n")
+    with pytest.raises(OptionError) as caught:
+        open_kafka(f"kafka://127.0.0.1:1/t?properties={file}")
+    assert "is outside allowed range 0..900000." in str(caught.value)
+    assert "\n" not in str(caught.value)

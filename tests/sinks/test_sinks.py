@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -125,7 +127,7 @@ class TestStdout(SinkContract):
     [
         ("file:x?partitions=0", "the file URL's option 'partitions' is a number from 1 to 10000, not '0'."),
         ("file:?partitions=2", "--to file:?partitions=2: it names no folder; write file:DIR."),
-        ("memory:?partitions=x", "the memory URL's option 'partitions' is a whole number, 1 or more, not 'x'."),
+        ("memory:?partitions=x", "the memory URL's option 'partitions' is a number from 1 to 10000, not 'x'."),
     ],
 )
 def test_bad_urls(url: str, sentence: str) -> None:
@@ -166,8 +168,35 @@ def test_a_full_disk(tmp_path: Path) -> None:
             sink.send(batch("t", [b"2", b"3", b"4"], None, [1, 0, 1], first_turn=1))
         assert str(caught.value) == (
             "3 of 4 messages were not delivered; the first was turn 2.0 for topic 't' partition 0 (1 bytes):"
-            " writing to /dev/full stopped: No space left on device."
+            " writing to /dev/full stopped: No space left on device; the file ends within a message."
         )
+
+
+def test_a_disk_that_becomes_full_leaves_whole_lines(tmp_path: Path) -> None:
+    """A limit of the file's size stands for the disk."""
+    code = """
+import resource, signal, sys
+from simulator.errors import DeliveryFailed
+from simulator.sinks import open_sink
+from sinks_contract import batch
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with open_sink(f"file:{sys.argv[1]}") as sink:
+    sink.send(batch("t", [b"1" * 3000]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
+    try:
+        sink.send(batch("t", [b"2" * 9000], first_turn=1))
+    except DeliveryFailed as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(sink.sizes())
+"""
+    path = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True
+    )
+    assert b"1 of 2 messages were not delivered" in done.stdout
+    assert done.stdout.splitlines()[-1] == b"{'t-0.jsonl': 3001}"
+    assert (tmp_path / "t-0.jsonl").read_bytes() == b"1" * 3000 + b"\n"
 
 
 # A sink made as the page says.

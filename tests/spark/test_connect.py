@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import pickle
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from command import Command, environment, summary
 from runs import SCRIPT, SHOP
 
+from simulator.errors import SinkError
 from simulator.run.job import open_job
+from simulator.run.pipeline import Summary
 from simulator.run.plan import Limits
+from simulator.spark.connect import Results
 
 pytestmark = pytest.mark.spark
 
@@ -146,3 +151,23 @@ def test_the_data_source(client: Client) -> None:
     wanted = [message.value for message in job.messages(Limits(turns=300), snapshot=True)]
     batch, stream = client.read
     assert batch == stream == wanted
+
+
+def test_a_server_cannot_have_functions_called() -> None:
+    """What a hostile server may return instead of a task's result."""
+    read = []
+
+    class Hostile:
+        def __reduce__(self) -> Any:
+            return read.append, (1,)
+
+    class Command:
+        def __reduce__(self) -> Any:
+            return os.system, ("true",)
+
+    for hostile in (Hostile(), Command(), Path("x")):
+        with pytest.raises(SinkError, match="which no task of cdcsim does"):
+            Results(io.BytesIO(pickle.dumps(hostile))).load()
+    assert not read
+    summary = Summary(topics={"t": 3})
+    assert Results(io.BytesIO(pickle.dumps([1, "a", None, summary]))).load() == [1, "a", None, summary]

@@ -110,6 +110,8 @@ class Cluster:
             return f"TLS with {self} failed: {words}. The authority's file is ssl.ca.location in {file}."
         if code == self.codes._RESOLVE:
             return f"{self} was not found: {words}. Check the host's name."
+        if words.startswith("SSL handshake failed"):
+            return f"TLS with {self} failed: {words}. Does the port take TLS? See security.protocol in {file}."
         if words:
             return f"{self} could not be reached in {seconds:g} s: {words}. Is the broker running?"
         return (
@@ -288,7 +290,8 @@ class Cluster:
         if isinstance(error, self.exception):
             error = error.args[0]
         words = error.str() if isinstance(error, self.codes) else str(error)
-        words = re.sub(r"^(?:\w+://)?\S+/\w+: | \(after \d+ms in state [^)]*\)", "", words).rstrip(" .:?")
+        words = re.sub(r"^(?:\w+://)?\S+/\w+: | \(after \d+ms in state [^)]*\)", "", words)
+        words = " ".join(words.split()).rstrip(" .:?")
         for value in self._hidden:
             words = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "***", words)
         return words

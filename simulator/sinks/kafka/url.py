@@ -31,6 +31,7 @@ from urllib.parse import unquote
 
 from simulator.errors import OptionError, UsageError
 from simulator.sinks.url import (
+    MOST_PARTITIONS,
     Options,
     check_pattern,
     flag,
@@ -85,14 +86,15 @@ SETTINGS: Final[Mapping[str, str]] = {
     "max_message_bytes": "message.max.bytes",
 }
 OPTIONS: Final[Options] = {
-    "partitions": whole_number(1),
-    "replication": whole_number(1),
+    "partitions": whole_number(1, MOST_PARTITIONS),
+    "replication": whole_number(1, 32_767),
     "compression": one_of("none", "gzip", "snappy", "lz4", "zstd"),
     "acks": one_of("all", "1", "0"),
     "idempotence": flag,
-    "linger_ms": whole_number(0),
-    "batch_bytes": whole_number(1),
-    "max_message_bytes": whole_number(1000),
+    # the ranges of librdkafka's settings
+    "linger_ms": whole_number(0, 900_000),
+    "batch_bytes": whole_number(1, 2_147_483_647),
+    "max_message_bytes": whole_number(1000, 1_000_000_000),
     "properties": path,
     "exactly-once": flag,
     "transactional-id": text,

@@ -36,6 +36,7 @@ from urllib.parse import unquote
 
 from simulator.errors import OptionError
 from simulator.sinks.url import (
+    MOST_PARTITIONS,
     Options,
     check_pattern,
     environment,
@@ -61,7 +62,7 @@ OPTIONS: Final[Options] = {
     "routing_key": str,
     "queue": text,
     "queue_type": one_of("classic", "quorum", "stream"),
-    "partitions": whole_number(1, 10_000),
+    "partitions": whole_number(1, MOST_PARTITIONS),
     "mandatory": flag,
     "persistent": flag,
     "content_type": text,

@@ -28,6 +28,7 @@ from urllib.parse import unquote
 
 from simulator.errors import OptionError, UsageError
 from simulator.sinks.url import (
+    MOST_PARTITIONS,
     Options,
     check_pattern,
     environment,
@@ -54,13 +55,13 @@ def group(given: str) -> str:
 
 
 OPTIONS: Final[Options] = {
-    "partitions": whole_number(1, 10_000),
+    "partitions": whole_number(1, MOST_PARTITIONS),
     "topic_type": one_of("fifo", "normal"),
     "client": one_of("library", "native"),
     "threads": whole_number(1, 256),
     "group": group,
     "tag": text,
-    "max_message_bytes": whole_number(1),
+    "max_message_bytes": whole_number(1, 2_147_483_647),
     "access_key": text,
     "secret_key_env": environment,
     "secret_key_file": first_line,
