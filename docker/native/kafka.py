@@ -153,6 +153,8 @@ class Broker(Server):
             "group.initial.rebalance.delay.ms": "0",
             "auto.create.topics.enable": "false",
             "message.max.bytes": "16777216",
+            # Retention counts from the times of messages: those of a history of last year would go within minutes.
+            "log.retention.ms": "-1",
             # After a crash the old registration must expire before the broker may come back: 9 s with the default. One
             # that is too busy to say that it lives is shut out as soon.
             "broker.session.timeout.ms": "6000",

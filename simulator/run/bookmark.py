@@ -52,13 +52,17 @@ class Bookmark:
 
 
 def check(file: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Raises UsageError for a run that is not the one before, with the first difference."""
+    """Raises UsageError for a run that is not the one before."""
+    if (found := difference(before, now)) is not None:
+        raise UsageError(f"--resume {file}: {found}; give the same again, or another file.")
+
+
+def difference(before: Mapping[str, str], now: Mapping[str, str]) -> str | None:
+    """The first difference between the identities of two runs, in words."""
     for name in {**now, **before}:
         if before.get(name) != now.get(name):
-            raise UsageError(
-                f"--resume {file}: that run had {name} {_shown(before.get(name))}, and this one has"
-                f" {_shown(now.get(name))}; give the same again, or another file."
-            )
+            return f"that run had {name} {_shown(before.get(name))}, and this one has {_shown(now.get(name))}"
+    return None
 
 
 def _shown(value: str | None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from pyspark.sql.types import StructType
 
 from simulator.errors import OptionError, UsageError
 from simulator.model import Table
+from simulator.run.bookmark import difference
 from simulator.run.job import Job, Partitions
 from simulator.run.plan import Limits, Plan, plan
 from simulator.sinks.columns import MESSAGES
@@ -66,7 +67,16 @@ class CdcSimDataSource(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         if self._given.view == "state":
             raise UsageError("option 'view': state is no stream; read it with spark.read, or stream changes.")
-        return Live(self._view(), self._job, self._given, self._plan())
+        return Live(self._view(), self._job, self._given, self._plan(), self._identity())
+
+    def _identity(self) -> dict[str, str]:
+        """What decides the rows of a stream, so that no checkpoint goes on with another one."""
+        given = self._given
+        snapshot = given.flags.get("snapshot")
+        named = {name: given.texts[name] for name in ("view", "table", "topic") if name in given.texts}
+        partitions = str(given.numbers.get("partitions", 1))
+        identity = self._job.identity("spark", given.limits(), route=given.texts.get("route"), snapshot=snapshot)
+        return {**identity, **named, "partitions": partitions}
 
     def _view(self) -> View:
         given, stream = self._given, self._job.stream
@@ -187,13 +197,14 @@ class FilteredBatch(Batch):
 
 
 class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """A read that goes on. An offset is a turn, and whether the snapshot has been read; Spark's checkpoint keeps it.
+    """A read that goes on. An offset is a turn, whether the snapshot has been read, and the identity of the stream;
+    Spark's checkpoint keeps it.
 
     The clock decides how far a batch goes, and never what is in it: a batch that Spark asks for again is the same.
     """
 
-    def __init__(self, view: View, job: Job, given: Options, plan: Plan) -> None:
-        self.view, self.job = view, pickle.dumps(job)
+    def __init__(self, view: View, job: Job, given: Options, plan: Plan, identity: Mapping[str, str]) -> None:
+        self.view, self.job, self.identity = view, pickle.dumps(job), dict(identity)
         self.first, self.step = plan.first, plan.step
         self.tasks = given.numbers.get("tasks")
         self.rate = given.numbers.get("rate")
@@ -204,11 +215,25 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.allowed = 0.0  # row changes that the rate allows and no batch has had
 
     def initialOffset(self) -> dict[str, Any]:
-        return {"turn": self.first, "snapshot": not self.blocks}
+        return self._offset(self.first, snapshot=not self.blocks)
+
+    def _offset(self, turn: int, *, snapshot: bool) -> dict[str, Any]:
+        return {"turn": turn, "snapshot": snapshot, "run": self.identity}
+
+    def _check(self, offset: Mapping[str, Any]) -> None:
+        """Raises UsageError for the offset of another stream."""
+        if "run" not in offset:
+            raise UsageError("another version of cdcsim wrote the query's checkpoint: name another checkpointLocation.")
+        if (found := difference(offset["run"], self.identity)) is not None:
+            raise UsageError(
+                f"the query's checkpoint is of another stream: {found}; give the same again, or another"
+                " checkpointLocation."
+            )
 
     def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:
         """The end of the next batch: `turns_per_batch` on, or what `rate` allows for the time since the last call (the
         first time: a second)."""
+        self._check(start)
         stream, turn = opened(self.job).stream, int(start["turn"])
         if self.rate is None:
             end = stream.border(turn + self.turns)
@@ -219,13 +244,14 @@ class Live(DataSourceStreamReader, SupportsTriggerAvailableNow):
             changes = int(self.allowed)
             end = plan(stream, Limits(turn, changes=changes), snapshot=False).counted().stop or turn
             self.allowed -= changes
-        return {"turn": end if self.end is None else min(end, max(self.end, turn)), "snapshot": True}
+        return self._offset(end if self.end is None else min(end, max(self.end, turn)), snapshot=True)
 
     def prepareForTriggerAvailableNow(self) -> None:
         if self.end is None:
             raise UsageError("availableNow reads a stream to its end: give the option 'limit' or 'turns'.")
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        self._check(start)
         first, stop = int(start["turn"]), int(end["turn"])
         whole = Plan(opened(self.job).stream, first, stop, self.step)
         rows = self.blocks if end["snapshot"] and not start["snapshot"] else ()

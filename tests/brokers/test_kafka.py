@@ -693,3 +693,14 @@ def test_memory_does_not_grow_with_the_run(kafka: str, topic: str) -> None:
         assert peak_mib() - after_400_mb < 200
         sink.flush()
         assert sink.delivered == 400_000
+
+
+def test_messages_of_long_ago_stay(new_broker: Callable[..., Any], topic: str) -> None:
+    """Retention counts from the times of messages; the broker looks every five minutes, and here twice a second."""
+    settings = {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "500"}
+    with new_broker("kafka", settings=settings) as broker:
+        with open_kafka(f"kafka://{broker.address}/{topic}?partitions=1") as sink:
+            sink.send(batch(topic, [b"1", b"2"], timestamps_ms=[1_600_000_000_000] * 2))
+            sink.flush()
+        time.sleep(3)
+        assert values(read(broker.address, topic)[0]) == [b"1", b"2"]

@@ -161,6 +161,27 @@ def test_the_example_of_a_stream_that_keeps_a_table(spark: Any, scenario: str, t
     assert kept.to_pylist() == state.to_pylist()
 
 
+def test_a_checkpoint_goes_on_with_its_own_stream_alone(spark: Any, scenario: str, tmp_path: Path) -> None:
+    """Another seed, scenario or format was spliced into the history without a word."""
+    from pyspark.errors import StreamingQueryException
+
+    def run(**other: Any) -> None:
+        options = {"scenario": scenario, "format": "canal-json", "turns": 20, "tasks": 1, **other}
+        frame = spark.readStream.format("cdcsim").options(**options).load()
+        writer = frame.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination()
+
+    run()
+    for other, said in ({"seed": 9}, "seed '1', and this one has '9'"), ({"scenario": "crud"}, "scenario 'users.yaml'"):
+        with pytest.raises(StreamingQueryException) as caught:
+            run(turns=40, **other)
+        assert f"the query's checkpoint is of another stream: that run had {said}" in str(caught.value)
+    run(turns=40)
+    found = spark.read.parquet(str(tmp_path / "out")).orderBy("position").toArrow()
+    wanted = open_job(scenario, "canal-json").messages(Limits(turns=40))
+    assert found["value"].to_pylist() == [message.value for message in wanted]
+
+
 def test_a_slow_rate_loses_no_part_of_a_change(scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked eight times a second, it lets four changes through in each."""
     from pyspark.sql.streaming.datasource import ReadAllAvailable
