@@ -46,6 +46,8 @@ def _stands_still(thread: Path) -> bool:
 def interrupt_in(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
     """Ctrl-C, soon after this method is called for the first time: never before or behind what shall be interrupted."""
     work, begun = getattr(owner, name), False
+    # a shell starts what runs in its background with SIGINT ignored: nothing would be interrupted
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupted(*arguments: Any, **named: Any) -> Any:
         nonlocal begun
