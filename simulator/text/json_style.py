@@ -6,6 +6,7 @@
 | FASTJSON2_RAW_CONTROLS | `\\b \\t \\n \\f \\r`, the rest raw | raw | raw | raw |
 | FASTJSON1 | `\\b \\t \\n \\f \\r`, `\\u000B` | `\\u007F` | `\\u2028` | raw |
 | JACKSON | `\\b \\t \\n \\f \\r`, `\\u000B` | raw | raw | raw |
+| JACKSON_BYTES | as JACKSON; characters above U+FFFF are two escapes: `\\uD83D\\uDE00` | raw | raw | raw |
 | HTML_SAFE | `\\b \\t \\n \\f \\r`, `\\u000b` | raw | `\\u2028` | `\\u003c` |
 
 All escape `"` and `\\`, none escapes `/`, and everything else is raw UTF-8.
@@ -35,12 +36,32 @@ def _codes(*ranges: tuple[int, int], upper: bool = False) -> dict[str, str]:
     return {chr(code): form.format(code) for low, high in ranges for code in range(low, high + 1)}
 
 
+def unit_pair(code: int) -> str:
+    r"""A code point above U+FFFF as the escapes of its UTF-16 units.
+
+    >>> print(unit_pair(0x1F600))
+    \uD83D\uDE00
+    """
+    return f"\\u{0xD7C0 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}"
+
+
+class _PairsToo(dict[int, str]):
+    """A table for `str.translate` that also escapes code points above U+FFFF."""
+
+    def __missing__(self, code: int) -> str:
+        if code <= 0xFFFF:
+            raise KeyError(code)
+        return unit_pair(code)
+
+
 @dataclass(frozen=True)
 class Style:
-    """A flavour: `escapes` maps a character to what is written for it."""
+    """A flavour: `escapes` maps a character to its escape. With `pairs` each character above U+FFFF is written as the
+    escapes of its two UTF-16 units."""
 
     name: str
     escapes: Mapping[str, str]
+    pairs: bool = False
     table: Mapping[int, str] = field(init=False, repr=False, compare=False)
     # First bytes of escaped characters, but for the controls, which are looked for as one range.
     first_bytes: tuple[int, ...] = field(init=False, repr=False, compare=False)
@@ -50,7 +71,8 @@ class Style:
     def __post_init__(self) -> None:
         firsts = {character.encode()[0] for character in self.escapes}
         texts = [self.escapes.get(chr(byte), chr(byte)).encode() for byte in range(128)]
-        object.__setattr__(self, "table", {ord(character): text for character, text in self.escapes.items()})
+        table = {ord(character): text for character, text in self.escapes.items()}
+        object.__setattr__(self, "table", _PairsToo(table) if self.pairs else table)
         object.__setattr__(self, "first_bytes", tuple(sorted(byte for byte in firsts if byte >= 0x20)))
         object.__setattr__(self, "bytes", cells([*texts, *(bytes([byte]) for byte in range(128, 256))]))
 
@@ -66,12 +88,14 @@ FASTJSON2_RAW_CONTROLS: Final = Style("fastjson2-raw-controls", SHORT)
 FASTJSON1: Final = Style("fastjson1", _codes((0, 0x1F), (0x7F, 0x9F), (0x2028, 0x2029), upper=True) | SHORT)
 # Jackson with its default settings
 JACKSON: Final = Style("jackson", _codes((0, 0x1F), upper=True) | SHORT)
+# Jackson where it writes bytes itself (UTF8JsonGenerator, before 2.18)
+JACKSON_BYTES: Final = Style("jackson-bytes", JACKSON.escapes, pairs=True)
 # Gson with its default HTML-safe escaping
 HTML_SAFE: Final = Style(
     "html-safe", _CONTROLS | _codes((0x2028, 0x2029)) | {c: f"\\u{ord(c):04x}" for c in "<>&='"} | SHORT
 )
 STYLES: Final[Mapping[str, Style]] = {
-    style.name: style for style in (FASTJSON2, FASTJSON2_RAW_CONTROLS, FASTJSON1, JACKSON, HTML_SAFE)
+    style.name: style for style in (FASTJSON2, FASTJSON2_RAW_CONTROLS, FASTJSON1, JACKSON, JACKSON_BYTES, HTML_SAFE)
 }
 
 
@@ -105,13 +129,15 @@ def escaped(array: pa.Array, style: Style = FASTJSON2) -> pa.Array | list[Piece]
     data, _ = bytes_of(array)
     raw = data.tobytes()  # in which C looks for a byte, three times as quick as comparing all of them
     present = [byte for byte in style.first_bytes if byte in raw]
-    wide = _wide(data, style) if present and present[-1] >= 0x80 else []
+    wide = _wide(data, style) if present and present[-1] >= 0x80 else {}
+    if style.pairs and data.max(initial=0) >= 0xF0:
+        wide |= {character: unit_pair(ord(character)) for character in _above_ffff(data)}
     if data.min(initial=0x20) < 0x20 or (present and present[0] < 0x80):
         if not wide:
             return [Mapped(array, style.bytes)]
         array = mapped(array, style.bytes)
-    for character in wide:
-        array = pc.replace_substring(array, character, style.escapes[character])
+    for character, text in wide.items():
+        array = pc.replace_substring(array, character, text)
     return array
 
 
@@ -128,16 +154,23 @@ def _escaped_table(table: bytes, style: str) -> Cells:
     return cells(row[: row[7]].decode().translate(STYLES[style].table) for row in rows)
 
 
-def _wide(data: npt.NDArray[np.uint8], style: Style) -> list[str]:
-    """The characters of more than one byte that must be escaped and are there."""
+def _above_ffff(data: npt.NDArray[np.uint8]) -> list[str]:
+    """The different characters of four bytes in UTF-8 text."""
+    begins = np.flatnonzero(data >= 0xF0)
+    characters = np.unique(data[begins[:, np.newaxis] + np.arange(4)], axis=0)
+    return [row.tobytes().decode() for row in characters]
+
+
+def _wide(data: npt.NDArray[np.uint8], style: Style) -> dict[str, str]:
+    """The characters of more than one byte that must be escaped and are there, with their escapes."""
     begins = np.flatnonzero(np.isin(data, [byte for byte in style.first_bytes if byte >= 0x80]))
-    found = []
-    for character in style.escapes:
+    escapes = {}
+    for character, text in style.escapes.items():
         if not character.isascii():
             places = begins
             for i, byte in enumerate(character.encode()):
                 places = places[places + i < len(data)]
                 places = places[data[places + i] == byte]
             if len(places):
-                found.append(character)
-    return found
+                escapes[character] = text
+    return escapes

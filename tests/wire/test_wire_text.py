@@ -431,6 +431,7 @@ ESCAPED = [
         RARE,
         r"\u007F\u0080\u0085\u009F" + "\xa0\xad\u200b\u200d" + r"\u2028\u2029" + "\ufeff\ufffd\uffff😀",
     ),
+    (json_style.JACKSON_BYTES, "\x0b中😀\U000e0041", r"\u000B中\uD83D\uDE00\uDB40\uDC41"),
     (json_style.HTML_SAFE, CONTROLS, FASTJSON2_CONTROLS),
     (json_style.HTML_SAFE, RARE, RARE.replace("\u2028\u2029", r"\u2028\u2029")),
     (json_style.HTML_SAFE, "\"\\/<>&='`", r"\"\\/\u003c\u003e\u0026\u003d\u0027`"),
