@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import browser
 import pytest
 from native import native
 
@@ -24,3 +28,23 @@ def test_what_cannot_be_fetched_is_tried_again(failures: int, monkeypatch: pytes
     else:
         with pytest.raises(fetching.NativeError, match="attempt 3"):
             fetching.tried(fetch)
+
+
+def test_a_browser_that_cannot_be_had_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CDCSIM_CACHE", str(tmp_path / "cache"))
+    for named, sentence in {
+        "": "this machine has no apt-get, so chromium cannot be fetched from Debian: install Chromium or Chrome, or "
+        "name its program in CDCSIM_CHROMIUM.",
+        "/nowhere/chrome": "CDCSIM_CHROMIUM names '/nowhere/chrome', which is no program.",
+    }.items():
+        monkeypatch.setenv("CDCSIM_CHROMIUM", named)
+        with pytest.raises(native("fetching").NativeError, match=f"^{re.escape(sentence)}$"):
+            browser.program.__wrapped__()
+
+
+def test_the_browser_that_is_named_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "chrome"
+    program.touch(mode=0o755)
+    monkeypatch.setenv("CDCSIM_CHROMIUM", str(program))
+    assert browser.program.__wrapped__() == (str(program), {})

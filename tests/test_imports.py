@@ -63,3 +63,53 @@ def test_unknown_names_of_the_package_are_not() -> None:
         "except AttributeError as error: assert 'nope' in str(error)\nelse: raise SystemExit(1)"
     )
     assert "pyarrow" not in loaded(program)
+
+
+# Windows has neither these modules nor these functions. The platform's name changes last: other packages read it, too.
+WINDOWS: Final = """
+import os, pkgutil, signal, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None
+for name in ("fork", "geteuid", "memfd_create", "pwrite", "sched_getaffinity"):
+    vars(os).pop(name, None)
+for name in ("SIGALRM", "alarm"):
+    vars(signal).pop(name, None)
+import simulator
+for module in pkgutil.walk_packages(simulator.__path__, "simulator."):
+    if not module.name.startswith(("simulator.spark", "simulator.native.build", "simulator.scenarios")):
+        __import__(module.name)
+sys.platform = "win32"
+from simulator.cli import commands
+for words in COMMANDS:
+    sys.argv = ["cdcsim", *words]
+    try:
+        commands.main()
+    except SystemExit as end:
+        sys.stdout.flush()
+        print("status", end.code, file=sys.stderr, flush=True)
+"""
+
+
+def test_windows_runs_in_one_process(tmp_path: Path) -> None:
+    """As far as it shows here: nothing is imported that Windows lacks, and what needs more is refused in a sentence."""
+    run = ["run", "tour", "-f", "canal-json", "--limit", "5", "-q"]
+    commands = [
+        [*run, "--to", f"file:{tmp_path}/messages"],
+        [*run, "--workers", "2"],
+        [*run, "--to", f"file:{tmp_path}/resumed", "--resume", f"{tmp_path}/position"],
+        ["explore", "tour", "--no-browser"],
+    ]
+    program = f"COMMANDS = {commands!r}\n{WINDOWS}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.stderr.splitlines() == [
+        "status 0",
+        "cdcsim: --workers 2: on Windows a run is one process; leave --workers out.",
+        "status 2",
+        f"cdcsim: --resume {tmp_path}/position: its lock needs a POSIX system; leave --resume out on Windows.",
+        "status 2",
+        "cdcsim: the live page needs a POSIX system; on Windows write a page with `cdcsim compare --html`.",
+        "status 2",
+    ]
+    assert sum(len(file.read_bytes().splitlines()) for file in (tmp_path / "messages").iterdir()) > 1

@@ -63,6 +63,8 @@ class Server(ThreadingHTTPServer):
 
 def open_server(draft: Draft, port: int = 0) -> Server:
     """A server that listens; `serve_forever` answers. Raises UsageError."""
+    if sys.platform == "win32":
+        raise UsageError("the live page needs a POSIX system; on Windows write a page with `cdcsim compare --html`.")
     if len(draft.text) > MOST_CHARACTERS:
         raise UsageError(
             f"{draft.file} has {len(draft.text):,} characters, and the editor takes {MOST_CHARACTERS:,}; look at a "

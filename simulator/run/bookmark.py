@@ -8,6 +8,7 @@ sent again, and counted. One run at a time has it.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -147,6 +148,8 @@ class Lock:
         """Raises UsageError where another run has it."""
         self._path = file.with_name(f"{file.name}.lock")
         self._descriptor: int | None = None
+        if sys.platform == "win32":
+            raise UsageError(f"--resume {file}: its lock needs a POSIX system; leave --resume out on Windows.")
         deadline = time.monotonic() + LOCK_SECS
         try:
             while (descriptor := self._taken()) is None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import resource
 import signal
 import socket
 import sys
@@ -52,7 +51,7 @@ def default_workers(plan: Plan) -> int:
     turns = LONG_CHANGES if plan.stop is None else plan.stop - plan.first
     if min(turns, LONG_CHANGES if plan.changes is None else plan.changes) < LONG_CHANGES:
         return 1
-    if _file_limit() is not None:
+    if sys.platform == "win32" or _file_limit() is not None:
         return 1
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return min(cores, MOST_CORES)
@@ -60,6 +59,8 @@ def default_workers(plan: Plan) -> int:
 
 def _file_limit() -> int | None:
     """How many bytes a file may have in this process, if there is a limit: shared memory is a file, too."""
+    import resource  # not available on Windows
+
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 
@@ -135,6 +136,8 @@ class Workers:
     def __init__(self, count: int, job: Task, partitions: Callable[[str], int], *, wall_clock: bool = False) -> None:
         if count > MOST_WORKERS:
             raise UsageError(f"--workers {count}: there are {MOST_WORKERS} at the most.")
+        if sys.platform == "win32":
+            raise UsageError(f"--workers {count}: on Windows a run is one process; leave --workers out.")
         if (limit := _file_limit()) is not None:
             raise UsageError(
                 f"--workers {count}: processes share memory through a file, and `ulimit -f` lets a file have only"

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-import tempfile
 import threading
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from browser import axe, chromium
 
 from simulator.compare.live import open_server
 from simulator.compare.page import page
@@ -22,10 +20,6 @@ from simulator.run.scenario import draft_of
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM: Final = next(filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")), "chromium")
-OPTIONS: Final = ("--headless", "--no-sandbox", "--disable-gpu")
-AXE: Final = "axe-core@4.10.3"
-CACHE: Final = Path.home() / ".cache" / "cdcsim" / "axe"
 PICTURES: Final = Path(__file__).parents[1] / "artifacts"
 
 # Runs in the page and leaves what it found in it.
@@ -131,29 +125,6 @@ def html() -> str:
     return page("compare", sources=["mysql", "oracle"])
 
 
-def chromium(address: str, *arguments: str) -> str:
-    profile = tempfile.mkdtemp(prefix="cdcsim-chromium-")
-    try:
-        done = subprocess.run(
-            [
-                CHROMIUM,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                f"--user-data-dir={profile}",
-                *arguments,
-                address,
-            ],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=True,
-        )
-    finally:
-        shutil.rmtree(profile, ignore_errors=True)
-    return done.stdout
-
-
 def found_in(folder: Path, steps: str, *scripts: str, page: str | None = None) -> dict[str, Any]:
     file = folder / "page.html"
     file.write_text(harnessed(page or html(), steps, *scripts), encoding="utf-8")
@@ -212,18 +183,6 @@ def test_axe_finds_nothing(tmp_path: Path) -> None:
     found = found_in(tmp_path, ACCESSIBLE, axe())
     assert found["violations"] == []
     assert found["passes"] > 100
-
-
-def axe() -> str:
-    """axe-core, fetched once."""
-    file = CACHE / "package" / "axe.min.js"
-    if not file.exists():
-        assert shutil.which("npm"), "npm fetches axe-core, and is not there: install Node.js"
-        CACHE.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "pack", AXE], cwd=CACHE, check=True, capture_output=True, timeout=300)
-        (archive,) = CACHE.glob("*.tgz")
-        shutil.unpack_archive(archive, CACHE, filter="data")
-    return file.read_text(encoding="utf-8").replace("</script", "<\\/script")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from jvm import Jars, Reader
+from jars import Jars
+from jvm import Reader
 
 DRIVER: Final = Jars("bson-4.11.1", ("org.mongodb:bson:4.11.1",))
 LATER: Final = Jars("bson-5.14.0", ("org.mongodb:bson:5.14.0",))

@@ -10,50 +10,17 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
-from xml.sax.saxutils import escape
 
 import pytest
+from jars import Jars
 from native import native
 
 PROGRAMS: Final = Path(__file__).parent
 # What ends an answer. No line of JSON looks like it.
 END: Final = b"."
-
-
-@dataclass(frozen=True)
-class Jars:
-    """The jars of one reader: `group:artifact:version` each, and nothing of what they depend on."""
-
-    name: str
-    artifacts: tuple[str, ...]
-
-    def pom(self) -> str:
-        """A project that depends on these and on nothing else."""
-        parts = []
-        for artifact in self.artifacts:
-            group, name, version = map(escape, artifact.split(":"))
-            parts.append(
-                f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
-                "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
-                "</dependency>"
-            )
-        return (
-            '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-            f"<groupId>cdcsim</groupId><artifactId>{escape(self.name)}</artifactId><version>1</version>"
-            f"<packaging>pom</packaging><dependencies>{''.join(parts)}</dependencies></project>"
-        )
-
-    def folder(self) -> Path:
-        """The folder that holds them, filled by Maven at the first call. Raises NativeError."""
-        folder: Path = native("fetching").fetched(self.name, self.pom())
-        count = len(list(folder.glob("*.jar")))
-        if count != len(self.artifacts):
-            pytest.fail(f"{folder} has {count} jars, not the {len(self.artifacts)} of {self.name}.", pytrace=False)
-        return folder
 
 
 class Reader:

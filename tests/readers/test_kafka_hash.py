@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pytest
-from jvm import Jars, Reader
+from jars import Jars
+from jvm import Reader
 
 from simulator.delivery.hashes import murmur2, to_positive_mod
 
